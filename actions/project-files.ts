@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EffectDoor, RoleContext } from "../src/index.ts";
-import { COMMIT_STEP, forkIn, mayWrite, namesIn, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
+import { commitFiles, forkIn, mayWrite, namesIn, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
 import { z } from "zod";
 import { bullets, sections, inFence, shortened } from "./markdown.ts";
 
@@ -50,15 +50,10 @@ export class ProjectFiles {
     return ctx.step("hash files", { paths }, hashed, { fresh: true });
   }
 
-  /** Commits files in the name of the role. The commit's id depends on the time, so it is no part of the record. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Commits files in the name of the role. @throws WorkspaceError `WORKSPACE_GIT` */
   async commit(ctx: RoleContext, { message, paths, messageId }: ActionCommit): Promise<void> {
-    const request = { message, author: ctx.name, paths: [...paths], trailers: { "Troupe-Message": messageId } };
-    const date = ctx.now();
-    const effect = async ({ mode, signal }: EffectDoor): Promise<null> => {
-      if (await mayWrite(this.#workspace, mode)) await this.#workspace.commit({ ...request, date, signal });
-      return null;
-    };
-    await ctx.step(COMMIT_STEP, request, effect, { again: true });
+    const request = { message, author: ctx.name, date: ctx.now(), paths, trailers: { "Troupe-Message": messageId } };
+    await commitFiles(ctx.steps, this.#workspace, request);
   }
 
   async #read(paths: readonly string[]): Promise<ProjectFile[]> {

@@ -38,8 +38,7 @@ const endless = scriptedModel((_request, n) => call("weather", { city: `City ${n
 const bounded = new Agent({ name: "wanderer", model: endless, tools: [weather], maxSteps: 3, memory: new ChatMemory({ maxMessages: 20 }) });
 console.log((await bounded.run("Travel.").result).status, bounded.state); // max_steps IDLE
 
-const stop = new AbortController();
-const stopped = bounded.run("Travel on.", { signal: stop.signal });
-stop.abort();
+const stopped = bounded.run("Travel on.", { signal: AbortSignal.timeout(60_000) }); // a signal of yours stops a run too
+stopped.stop("enough");
 console.log((await stopped.result).status); // stopped
 // #endregion

@@ -57,6 +57,6 @@ await meters.shutdown();
 // #endregion
 console.log("requests:", requests); // requests: 1
 const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
-console.log(metrics.map(({ descriptor }) => descriptor.name).join(", ")); // gen_ai.client.token.usage, ...
+console.log(metrics.map(({ descriptor }) => descriptor.name).join(", ")); // gen_ai.invoke_agent.duration, ...
 delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
 receiver.close();

@@ -61,7 +61,7 @@ console.log(`${(await runExperiment(withSurrogate)).rows.length} runs with a sur
 // #endregion
 
 // #region trace
-const [{ journal: kept } = {}] = records;
+const kept = records[0]?.journal;
 const journal = sqlite({ path: kept?.path ?? "" });
 const cassette = await saveCassette(journal, kept?.runId ?? "", join(folder, "jury.cassette.json"));
 await journal.close();

@@ -51,7 +51,7 @@ export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 
 // It is remembered.
 export { BrainMemory, type BrainCallOptions, type BrainLoad } from "./memory/brain-memory.ts";
-export type { BrainMemoryOptions } from "./memory/brain-memory.ts";
+export type { BrainMemoryOptions } from "./memory/brain-memory-options.ts";
 export type { Cache, CacheEntry, CacheKeyParts, ReplaceOptions } from "./memory/cache.ts";
 export { Memory } from "./memory/memory.ts";
 export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";
@@ -87,7 +87,8 @@ export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.
-export type { MemoryReach, MemoryScope, Scope } from "./memory/memory-scope.ts";
+export type { Scope } from "./kernel/scope.ts";
+export type { MemoryReach, MemoryScope } from "./memory/memory-scope.ts";
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
 export type { Recalled } from "./memory/recollection.ts";
 export type { RecalledMessage } from "./memory/recall-window.ts";

@@ -33,6 +33,13 @@ describe.each(pages)("%s", (page) => {
     ).toEqual([]);
   });
 
+  it("names only files that are there", () => {
+    const named = [...text.matchAll(/`((?:test|src|examples|tools|roles|actions|evaluation|demo)\/[\w./-]+)`/g)].map(
+      ([, path = ""]) => path,
+    );
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
   it("leads nowhere that is not there", () => {
     expect(links(text).flatMap((link) => linkTrouble(page, link))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, vi } from "vitest";
+import { afterAll, beforeEach, vi } from "vitest";
 import { endFile } from "./after-file.ts";
 import { shrinkHeap } from "./heap-limit.ts";
 import { replaceDefaultLogger } from "../src/kernel/default-logger.ts";
@@ -15,6 +15,16 @@ const { TROUPE_SEED: asked = "1" } = process.env;
 replaceDefaultLogger(silentLogger);
 
 fc.configureGlobal({ seed: asked === "any" ? Date.now() % 2 ** 31 : Number(asked) });
+
+/** Characters of a title: a line of a report. */
+const LONGEST_TITLE = 120;
+
+beforeEach(({ task: { name } }) => {
+  if (name.length <= LONGEST_TITLE) return;
+  throw new Error(
+    `Expected a title of at most ${LONGEST_TITLE} characters, got ${name.length}. \`titled\` cuts the values of a case: ${name.slice(0, LONGEST_TITLE)}`,
+  );
+});
 
 afterAll(endFile);
 afterAll(shrinkHeap);

@@ -1,7 +1,8 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
+import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/observed.ts";
 import { packedEvent, unpackedEvent } from "../runtime/record/packed-event.ts";
 import { type Chat, chatOf } from "./event-chats.ts";
 import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";

@@ -1,4 +1,4 @@
-import { systemCode } from "../kernel/system-error.ts";
+import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { createHash, randomBytes } from "node:crypto";
@@ -6,7 +6,7 @@ import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { CacheError, UsageError } from "../kernel/errors.ts";
-import { contentHash } from "../kernel/json.ts";
+import { contentHash, parsedJson } from "../kernel/json.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 import { FileLock, LOCK_ENDS } from "./file-lock.ts";
 
@@ -131,11 +131,14 @@ class FolderCache implements Cache {
 
   async keys(prefix: string): Promise<readonly string[]> {
     refuseClosed(this.#isClosed);
-    const files = (await readdir(this.#dir).catch(() => [])).filter((file) => ENTRY.test(file));
     const keys: string[] = [];
-    for (const file of files) {
-      const key = keyIn(await readFile(join(this.#dir, file), "utf8").catch(() => ""));
-      if (key?.startsWith(prefix) === true) keys.push(key);
+    try {
+      for (const file of (await ifThere(readdir(this.#dir))) ?? []) {
+        const key = ENTRY.test(file) ? keyIn((await ifThere(readFile(join(this.#dir, file), "utf8"))) ?? "") : undefined;
+        if (key?.startsWith(prefix) === true) keys.push(key);
+      }
+    } catch (error) {
+      throw fileError("CACHE_UNREADABLE", "read", this.#dir, error);
     }
     return keys;
   }
@@ -250,14 +253,10 @@ function entryText(key: string, value: string, expires: number): string {
   return JSON.stringify(entry);
 }
 
-/** Returns the key in the text of an entry; undefined for a damaged one. */
+/** Returns the key in the text of an entry, also of one that was cut behind its key; undefined where no key is left. */
 function keyIn(text: string): string | undefined {
-  try {
-    const { key } = JSON.parse(text) as Partial<FileEntry>;
-    return typeof key === "string" ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  const [, key] = /^\{"v":\d+,"key":("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
+  return key === undefined ? undefined : (parsedJson(key) as string | undefined);
 }
 
 /** Reads an entry, or returns why it is damaged. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearestWord } from "../kernel/known-options.ts";
+import { adviceOn, nearestWord } from "../kernel/known-options.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 
@@ -50,7 +50,7 @@ function placed(schema: z.ZodType, value: unknown, issue: Issue): readonly Place
       path: pathText([...at, key]),
       at,
       key,
-      message: `Expected only known members of ${what}, got ${valueText(key)}. ${adviceFor(key, known)}`,
+      message: `Expected only known members of ${what}, got ${valueText(key)}. ${keyAdvice(key, known)}`,
     }));
   }
   const inner = issue.code === "invalid_union" ? deepest(issue.errors) : undefined;
@@ -109,8 +109,17 @@ function customAdvice(params: unknown): string {
 
 function adviceFor(given: string, known: readonly string[]): string {
   const meant = nearestWord(given.slice(0, 100), known);
-  const list = known.length === 0 ? "There are none." : `Known: ${known.slice(0, MOST_WORDS).join(", ")}.`;
-  return meant === undefined ? list : `Did you mean ${meant}? ${list}`;
+  return meant === undefined ? listOf(known) : `Did you mean ${meant}? ${listOf(known)}`;
+}
+
+/** Advice on a key: it may be the word of another framework. */
+function keyAdvice(given: string, known: readonly string[]): string {
+  const { advice } = adviceOn(given.slice(0, 100), known);
+  return `${advice} ${listOf(known)}`;
+}
+
+function listOf(known: readonly string[]): string {
+  return known.length === 0 ? "There are none." : `Known: ${known.slice(0, MOST_WORDS).join(", ")}.`;
 }
 
 function cameText(value: unknown): string {

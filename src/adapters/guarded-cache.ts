@@ -7,6 +7,7 @@ import {
   type Cache,
   type CacheEntry,
   checkedTtl,
+  keysOf,
   DEFAULT_TTL,
   isSameEntry,
   refuseClosed,
@@ -29,14 +30,15 @@ import { WriteBackList } from "./write-back-list.ts";
  * that neither side restores the entry. GuardedCache.G6 (`replace`) an entry stored while the remote was away carries the sum of the value
  * that it replaced, and is written back over that value only: after a write of another machine, `get` returns both. GuardedCache.G7 (`get`)
  * a key about which neither side could be asked is an error and no miss. GuardedCache.G8 (`get`) an entry that is newer in the remote is
- * stored locally too.
+ * stored locally too. GuardedCache.G9 (`health`) a value that the local place alone has counts as behind until the remote has it, also where a process
+ * before this one stored it (`#findOld`), and where only a reader can join it with another machine's (`#apart`).
  */
 
 /** The state of a guarded cache. */
 export interface CacheHealth {
   /** `down`: it did not answer and is not asked for a while. */
   readonly remote: "up" | "down";
-  /** Number of entries to write back to it. */
+  /** Number of entries whose value it does not have: to be written back, or to be joined with another machine's by the next write of their reader. */
   readonly behind: number;
   /** The last error of the remote cache. */
   readonly lastError: CacheError | undefined;
@@ -79,6 +81,9 @@ class LocalAndRemote implements GuardedCache {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #behind: WriteBackList;
+  /** Keys with another value in each place, and the end of the local one in milliseconds since 1970. */
+  readonly #apart = new Map<string, number>();
+  #finding: Promise<void> | undefined;
   #lastStamp = 0;
   #longestTtl = DEFAULT_TTL;
   #closing: Promise<void> | undefined;
@@ -93,13 +98,15 @@ class LocalAndRemote implements GuardedCache {
   }
 
   get health(): CacheHealth {
-    return { remote: this.#remote.isUp ? "up" : "down", behind: this.#behind.size, lastError: this.#remote.lastError };
+    for (const [key, expires] of this.#apart) if (expires <= this.#clock.now()) this.#apart.delete(key);
+    return { remote: this.#remote.isUp ? "up" : "down", behind: this.#behind.size + this.#apart.size, lastError: this.#remote.lastError };
   }
 
   async get(key: string): Promise<CacheEntry> {
-    refuseClosed(this.#closing !== undefined);
+    this.#begin();
     const [local, remote] = await this.#copies(key);
     const { entry, isRemoteBehind, isLocalBehind } = mergedEntry(local.state, remote, this.#clock.now());
+    if (remote.kind !== "unasked") this.#note(key, local, entry);
     if (entry === undefined) throw unreachable(local.state, remote);
     if (isRemoteBehind) this.#behind.add(key);
     if (isLocalBehind && remote.kind === "found") await this.#copyToLocal(key, remote.it, local);
@@ -107,7 +114,7 @@ class LocalAndRemote implements GuardedCache {
   }
 
   async replace(key: string, value: string, { expected, ttl }: ReplaceOptions): Promise<CacheEntry | undefined> {
-    refuseClosed(this.#closing !== undefined);
+    this.#begin();
     this.#longestTtl = Math.max(this.#longestTtl, checkedTtl(ttl));
     for (let n = 0; n < TRIES; n++) {
       const [local, remote] = await this.#copies(key);
@@ -125,20 +132,42 @@ class LocalAndRemote implements GuardedCache {
   }
 
   async set(key: string, value: string, ttl: number): Promise<void> {
-    refuseClosed(this.#closing !== undefined);
+    this.#begin();
     this.#longestTtl = Math.max(this.#longestTtl, checkedTtl(ttl));
     await this.#write(key, value, ttl);
   }
 
   /** Writes a deletion, which stays as long as any older value may stay. */
   async delete(key: string): Promise<void> {
-    refuseClosed(this.#closing !== undefined);
+    this.#begin();
     await this.#write(key, undefined, this.#longestTtl);
   }
 
   async keys(prefix: string): Promise<readonly string[]> {
     refuseClosed(this.#closing !== undefined);
-    return [...new Set([...((await this.#local.keys?.(prefix)) ?? []), ...(await this.#remote.keys(prefix))])];
+    return [...new Set([...(await keysOf(this.#local, prefix)), ...(await this.#remote.keys(prefix))])];
+  }
+
+  /** @throws CacheError `CACHE_CLOSED` */
+  #begin(): void {
+    refuseClosed(this.#closing !== undefined);
+    this.#finding ??= this.#findOld();
+  }
+
+  /** Finds what a process before this one has stored while the remote was away. */
+  async #findOld(): Promise<void> {
+    for (const key of (await this.#local.keys?.("").catch(() => [])) ?? []) {
+      if (this.#closing !== undefined) return;
+      const { state } = await this.#localCopy(key);
+      if (state.kind === "found" && state.it.base !== undefined && !this.#apart.has(key)) this.#behind.add(key);
+    }
+  }
+
+  /** Notes whether the places have different values of a key. */
+  #note(key: string, { state }: LocalCopy, entry: CacheEntry | undefined): void {
+    const isApart = state.kind === "found" && entry?.kind === "hit" && entry.other !== undefined;
+    if (isApart) this.#apart.set(key, state.it.expires);
+    else this.#apart.delete(key);
   }
 
   close(): Promise<void> {
@@ -152,7 +181,8 @@ class LocalAndRemote implements GuardedCache {
     if (!this.#remote.isUp) await this.#remote.close();
     await stopped;
     if (this.#remote.isUp) await this.#behind.writeAll();
-    const left = this.#behind.size;
+    await this.#finding;
+    const left = this.health.behind;
     if (left > 0) this.#logger.warn(`The cache was closed with ${left} entries that only its local place has.`);
     await Promise.all([this.#remote.close(), this.#local.close()]);
   }
@@ -166,6 +196,7 @@ class LocalAndRemote implements GuardedCache {
         continue;
       }
       if (remote.kind === "unasked" && local !== undefined) throw storedNowhere(local.error);
+      this.#apart.delete(key);
       if (remote.kind === "unasked") this.#behind.add(key);
       return;
     }
@@ -203,6 +234,7 @@ class LocalAndRemote implements GuardedCache {
     const ttl = it.expires - this.#clock.now();
     const other = await replaceIn(this.#local, key, stampedText({ ...it, base }), { expected: local.entry, ttl });
     if (other !== undefined) return false;
+    this.#apart.delete(key);
     this.#behind.add(key);
     return true;
   }
@@ -218,6 +250,7 @@ class LocalAndRemote implements GuardedCache {
       if (outcome.kind !== "written") return false;
     }
     await this.#copyToLocal(key, it, local);
+    this.#apart.delete(key);
     return true;
   }
 
@@ -252,7 +285,9 @@ class LocalAndRemote implements GuardedCache {
     const remote = await this.#remote.get(key);
     if (remote.kind === "unasked") return false;
     if (remote.kind === "found") this.#sawStamp(remote.it.stamp);
-    if (mergedEntry(local.state, remote, this.#clock.now()).isRemoteBehind) {
+    const { entry, isRemoteBehind } = mergedEntry(local.state, remote, this.#clock.now());
+    this.#note(key, local, entry);
+    if (isRemoteBehind) {
       const { expires, value } = it;
       return this.#replaceBoth(key, { stamp: this.#nextStamp(), expires, value }, local, remote);
     }

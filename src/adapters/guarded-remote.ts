@@ -1,6 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { CacheError } from "../kernel/errors.ts";
+import { keysOf } from "../memory/cache.ts";
 import { copyIn, type CopyState, type Unasked } from "./cache-copies.ts";
 import { CircuitBreaker, type Cooldown } from "./circuit-breaker.ts";
 import { LATEST_STAMP, type Stamped, stampedText } from "./stamped-text.ts";
@@ -23,7 +24,7 @@ export interface RemoteCache {
    */
   replace(key: string, text: string, o: RemoteReplace): Promise<RemoteReplaced>;
   /**
-   * Returns the keys that begin with a text. Optional: without it those of the local place alone are known.
+   * Returns the keys that begin with a text. Optional: without it nothing can be forgotten by its scope.
    *
    * @throws CacheError like `get`
    */
@@ -82,8 +83,8 @@ export class GuardedRemote {
   }
 
   /** @throws CacheError: who asks for keys must know all of them */
-  async keys(prefix: string): Promise<readonly string[]> {
-    return (await this.#parts.remote.keys?.(prefix)) ?? [];
+  keys(prefix: string): Promise<readonly string[]> {
+    return keysOf(this.#parts.remote, prefix);
   }
 
   async get(key: string): Promise<CopyState> {

@@ -3,7 +3,9 @@ import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { escapedText, thrownText } from "../kernel/value-text.ts";
+import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
+import { isObject, isRecord } from "../kernel/value-kind.ts";
+import { clauseText, escapedText, shownText, thrownText } from "../kernel/value-text.ts";
 import { isTooLong, MessageTooLong, MOST_BYTES } from "./mcp-size.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
@@ -16,6 +18,8 @@ export interface McpTransport {
   lastWords(): string;
   /** True when it was closed because a message was too long. */
   wasRefused(): boolean;
+  /** The header `retry-after` of the last answer that was no success. */
+  retryAfter(): string | undefined;
 }
 
 /** The parts of a connection. @internal */
@@ -26,6 +30,8 @@ export interface McpConnectionParts {
   open(): Promise<McpTransport>;
   /** Milliseconds for connecting, and for listing the tools. */
   readonly timeout: number;
+  /** Milliseconds that a process may be silent when it is asked for its versions; then it is greeted as one of the protocol before 2026-07-28. */
+  readonly patience: number;
   readonly clock: Clock;
   /** Removes secrets from the server's texts. */
   readonly mask: Mask;
@@ -67,7 +73,7 @@ export class McpConnection {
     return this.#link !== undefined;
   }
 
-  /** Lists the server's tools again. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST` */
+  /** Lists the server's tools again. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST` */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.#link === undefined) return void (await this.#connected(signal));
     const { clock, name, timeout } = this.#parts;
@@ -76,7 +82,7 @@ export class McpConnection {
     this.#parts.onTools(await this.use(signal, list));
   }
 
-  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST`, `MCP_TOO_LONG`, and the errors of the client */
+  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST`, `MCP_TOO_LONG`, and the errors of the client */
   async use<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connected(signal);
     const opened = this.#opened;
@@ -87,7 +93,8 @@ export class McpConnection {
       if (signal.aborted || !(client.transport === undefined || (await isTransportError(error)))) throw error;
       this.#closed(client);
       await client.close().catch(() => {});
-      throw opened?.wasRefused() === true ? this.#tooLong(error) : this.#lost(error);
+      if (opened?.wasRefused() === true) throw this.#tooLong(error);
+      throw this.#refused(error, opened, "The next call connects again.") ?? this.#lost(error);
     }
   }
 
@@ -114,12 +121,13 @@ export class McpConnection {
   }
 
   async #connect(): Promise<Client> {
-    const { name, clock, timeout } = this.#parts;
+    const { name, clock, timeout, patience } = this.#parts;
     const { Client: McpClient } = await loadClient(name);
     const client = new McpClient(
       { name: "troupe", version: "1" },
       {
         capabilities: {},
+        versionNegotiation: { mode: "auto", probe: { timeoutMs: patience } },
         jsonSchemaValidator: TRUSTING_VALIDATOR,
         listMaxPages: MOST_PAGES,
         listChanged: { tools: { onChanged: (error, tools) => this.#changed(client, error, tools) } },
@@ -140,12 +148,15 @@ export class McpConnection {
       return client;
     } catch (error) {
       await client.close().catch(() => {});
+      // A client that still asks for the versions does not hold its transport.
+      await opened?.transport.close().catch(() => {});
       throw this.#unreachable(error, opened);
     }
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<readonly ServerTool[]> {
-    return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout })).tools;
+    // A server may allow to keep its list for a day; it is asked all the same.
+    return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout, cacheMode: "refresh" })).tools;
   }
 
   #changed(client: Client, error: Error | null, tools: readonly ServerTool[] | null): void {
@@ -160,9 +171,10 @@ export class McpConnection {
 
   #lost(cause: unknown): McpError {
     const { name } = this.#parts;
+    const why = unreachedText(cause);
     return new McpError(
       "MCP_LOST",
-      `Expected an answer of MCP server ${name}, but the connection ended while it worked. It may have done what was asked. The next call connects again.`,
+      `Expected an answer of MCP server ${name}, but the connection ended while it worked${why === undefined ? "" : `: ${why}`}. It may have done what was asked. The next call connects again.`,
       { cause },
     );
   }
@@ -178,19 +190,61 @@ export class McpConnection {
 
   #unreachable(cause: unknown, opened: McpTransport | undefined): Error {
     if (cause instanceof ControlError || cause instanceof UsageError) return cause;
+    const refused = this.#refused(cause, opened);
+    if (refused !== undefined) return refused;
     const { name, mask } = this.#parts;
     const why =
       isTooLong(cause) || opened?.wasRefused() === true
         ? new MessageTooLong().message
         : cause instanceof TimeoutError
           ? cause.message
-          : mask(escapedText(thrownText(cause)));
+          : (unreachedText(cause) ?? contentText(cause) ?? mask(escapedText(thrownText(cause))));
     const lastWords = opened?.lastWords() ?? "";
     const said = lastWords === "" ? "" : ` It said: ${mask(escapedText(lastWords))}`;
-    return new McpError("MCP_UNREACHABLE", `Expected MCP server ${name} to answer, but: ${why}${said} Look at its command or address.`, {
-      cause,
-    });
+    return new McpError(
+      "MCP_UNREACHABLE",
+      `Expected MCP server ${name} to answer, but: ${clauseText(why)}.${said} Look at its command or address.`,
+      { cause },
+    );
   }
+
+  /** The error of an answer with a status that is no success; undefined where none came. */
+  #refused(cause: unknown, opened: McpTransport | undefined, rest = ""): McpError | undefined {
+    const answer = answerIn(cause);
+    if (answer === undefined) return undefined;
+    const { name, mask } = this.#parts;
+    const told = refusalText({ status: answer.status, said: mask(answer.said), retryAfter: opened?.retryAfter() }, TERMS);
+    const text = `Expected MCP server ${name} to agree, got ${told}${rest === "" ? "" : ` ${rest}`}`;
+    return new McpError("MCP_REFUSED", text, { cause, data: { status: answer.status } });
+  }
+}
+
+const TERMS: ServerTerms = { token: "headers: { authorization }, such as `Bearer TOKEN`", address: "its url" };
+
+/** Most characters of a server's text that are masked and looked at. */
+const MOST_SAID = 4_000;
+
+/** The status and text of an answer, in an error of the protocol's package. */
+function answerIn(cause: unknown): { readonly status: number; readonly said: string } | undefined {
+  const { data } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly data?: unknown };
+  if (!isRecord(data) || typeof data["status"] !== "number") return undefined;
+  return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MOST_SAID) : "" };
+}
+
+/** Why an answer with a good status is none of the protocol. */
+function contentText(thrown: unknown): string | undefined {
+  for (let cause = thrown; isObject(cause);) {
+    const { data, name, cause: next } = cause as { readonly data?: unknown; readonly name?: unknown; readonly cause?: unknown };
+    if (isRecord(data) && "contentType" in data) return `its answer is no JSON but ${kindText(data["contentType"])}`;
+    if (name === "SyntaxError") return "its answer is not JSON";
+    if (name === "ZodError") return "its answer is not one of the protocol (JSON-RPC 2.0)";
+    cause = next;
+  }
+  return undefined;
+}
+
+function kindText(kind: unknown): string {
+  return `${typeof kind === "string" ? shownText(kind, 100) : "of no kind"}: it is no MCP server, or a page to sign in`;
 }
 
 /** True for an error of the transport, such as a session that the server has forgotten. */

@@ -6,6 +6,7 @@ export const MOST_BYTES = 10_000_000;
 /** The code of the JSON-RPC error that stands for an answer that was refused. */
 const REFUSED = -32_077;
 const LINE_END = 10;
+const RETURN = 13;
 
 /** True for the error of a message that was too long. */
 export function isTooLong(error: unknown): boolean {
@@ -113,11 +114,12 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefin
 
 /** Bounds the events of a stream. An event that is too long ends the stream, with an error of the request. */
 function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
+  let [bytes, last] = [0, 0];
   return new TransformStream({
     transform(piece, out) {
-      const end = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).lastIndexOf("\n\n");
-      bytes = end === -1 ? bytes + piece.length : piece.length - end;
+      const end = eventEnd(piece, last);
+      bytes = end === undefined ? bytes + piece.length : piece.length - end;
+      last = piece.at(-1) ?? last;
       if (bytes <= MOST_BYTES) return out.enqueue(piece);
       const id = idIn(asked);
       if (id === undefined) return out.error(new MessageTooLong());
@@ -127,6 +129,18 @@ function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> 
       out.terminate();
     },
   });
+}
+
+/** Returns the place of the last byte that ends an event: a line end right after a line end. @param before the byte before the piece */
+function eventEnd(piece: Uint8Array, before: number): number | undefined {
+  for (let at = piece.length - 1; at >= 0; at -= 1) {
+    const byte = piece[at];
+    if (byte !== LINE_END && byte !== RETURN) continue;
+    const former = at === 0 ? before : piece[at - 1];
+    // A return and a line feed are one line end.
+    if (former === LINE_END || (former === RETURN && byte === RETURN)) return at;
+  }
+  return undefined;
 }
 
 /** Returns the id of a request. */

@@ -88,16 +88,21 @@ async function processTransport({ command, args = [], env = {}, cwd }: McpProces
   Object.assign(transport, { _readBuffer: new ServerLines(deserializeMessage, refused) });
   let words = "";
   transport.stderr?.on("data", (piece: Buffer) => (words = `${words}${piece.toString("utf8")}`.slice(-LAST_WORDS)));
-  return { transport, lastWords: () => words.trim(), wasRefused: () => wasRefused };
+  return { transport, lastWords: () => words.trim(), wasRefused: () => wasRefused, retryAfter: () => undefined };
 }
 
 async function addressTransport({ url, headers = {} }: McpAddress): Promise<McpTransport> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  let retryAfter: string | undefined;
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers }, redirect: "error" },
-    fetch: async (address, init) => bounded(await fetch(address, { ...init, redirect: "error" }), init?.body),
+    fetch: async (address, init) => {
+      const response = await fetch(address, { ...init, redirect: "error" });
+      if (!response.ok) retryAfter = response.headers.get("retry-after") ?? undefined;
+      return bounded(response, init?.body);
+    },
   });
-  return { transport, lastWords: () => "", wasRefused: () => false };
+  return { transport, lastWords: () => "", wasRefused: () => false, retryAfter: () => retryAfter };
 }
 
 function isHttp(url: unknown): boolean {

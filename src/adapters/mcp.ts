@@ -54,7 +54,7 @@ export interface McpServer {
   readonly tools: readonly Tool[];
   /** Adds its tools to a collection and keeps them up to date there. Returns a function that removes them. */
   offerTo(collection: ToolCollection): () => void;
-  /** Lists its tools again and connects if needed. @throws McpError `MCP_UNREACHABLE` */
+  /** Lists its tools again and connects if needed. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED` */
   refresh(signal?: AbortSignal): Promise<readonly Tool[]>;
   /** Ends the session, and the server's process if this one started it. */
   close(): Promise<void>;
@@ -69,7 +69,8 @@ const NAME = /^[A-Za-z0-9_-]{1,32}$/;
  * server is not trusted: names and descriptions are bounded, hints are believed only with `trust`, it cannot ask back for a model, person
  * or file, and its process gets only the given environment. After a lost connection the next call connects again.
  *
- * @throws UsageError `MCP_SERVER_INVALID`, `PACKAGE_MISSING` without `@modelcontextprotocol/client`; McpError `MCP_UNREACHABLE`
+ * @throws UsageError `MCP_SERVER_INVALID`, `PACKAGE_MISSING` without `@modelcontextprotocol/client`; McpError `MCP_UNREACHABLE`,
+ * `MCP_REFUSED` where the server answered with a status that is no success
  * @example
  * import { Agent } from "troupe/agents";
  * import { mcpServer } from "troupe/mcp";
@@ -109,7 +110,15 @@ class OpenServer implements McpServer {
   readonly #warn: (text: string) => void;
   #tools: readonly Tool[] = [];
 
-  constructor({ name, server, trust = false, connectTimeout, timeout, clock = systemClock, logger = defaultLogger }: McpServerOptions) {
+  constructor({
+    name,
+    server,
+    trust = false,
+    connectTimeout = CONNECT_TIMEOUT,
+    timeout,
+    clock = systemClock,
+    logger = defaultLogger,
+  }: McpServerOptions) {
     if (typeof name !== "string" || !NAME.test(name)) {
       throw new UsageError(
         "MCP_SERVER_INVALID",
@@ -122,7 +131,9 @@ class OpenServer implements McpServer {
     this.#connection = new McpConnection({
       name,
       open: () => openTransport(server),
-      timeout: connectTimeout ?? CONNECT_TIMEOUT,
+      timeout: connectTimeout,
+      // A remote server that is silent is away; a process may not know the question.
+      patience: "command" in server ? connectTimeout / 3 : 2 * connectTimeout,
       clock,
       mask,
       onTools: (listed) => this.#take(listed),

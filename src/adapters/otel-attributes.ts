@@ -2,7 +2,8 @@ import type { ErrorRecord } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import type { StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { inputMessages, outputMessages, spanText } from "./otel-content.ts";
-import type { SpanValues } from "./span-target.ts";
+import { GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
+import type { SpanValues, UsedTokens } from "./span-target.ts";
 
 /** What spans tell beyond the record. */
 export interface SpanWords {
@@ -38,27 +39,31 @@ export function stepForm(started: StepStarted, place: StepPlace, words: SpanWord
   const { kind, name } = started;
   switch (kind) {
     case "model":
-      return { name: `chat ${name}`, isClient: true, values: chatValues(started, place, words) };
+      return { name: `${OPERATIONS.chat} ${name}`, isClient: true, values: chatValues(started, place, words) };
     case "embedding":
-      return { name: `embeddings ${name}`, isClient: true, values: embeddingValues(started, place, words) };
+      return { name: `${OPERATIONS.embeddings} ${name}`, isClient: true, values: embeddingValues(started, place, words) };
     case "tool":
-      return { name: `execute_tool ${name}`, isClient: false, values: toolValues(started, place, words) };
+      return { name: `${OPERATIONS.executeTool} ${name}`, isClient: false, values: toolValues(started, place, words) };
     case "memory":
-      return { name: "search_memory", isClient: false, values: { ...common(started, place), "gen_ai.operation.name": "search_memory" } };
+      return {
+        name: OPERATIONS.searchMemory,
+        isClient: false,
+        values: { ...common(started, place), [GEN_AI.operationName]: OPERATIONS.searchMemory },
+      };
     case "human":
       return { name: "wait_for_person", isClient: false, values: questionValues(started, place, words) };
     default:
-      return { name, isClient: false, values: { ...common(started, place), "troupe.step.name": name } };
+      return { name, isClient: false, values: { ...common(started, place), [TROUPE.stepName]: name } };
   }
 }
 
 function common({ kind, try: nth, reused }: StepStarted, { runId, role }: StepPlace): SpanValues {
   return {
-    "gen_ai.conversation.id": runId,
-    "gen_ai.agent.name": role,
-    "troupe.step.kind": kind,
-    "troupe.step.try": nth,
-    "troupe.step.reused": reused === undefined ? undefined : true,
+    [GEN_AI.conversationId]: runId,
+    [GEN_AI.agentName]: role,
+    [TROUPE.stepKind]: kind,
+    [TROUPE.stepTry]: nth,
+    [TROUPE.stepReused]: reused === undefined ? undefined : true,
   };
 }
 
@@ -66,14 +71,14 @@ function chatValues(started: StepStarted, place: StepPlace, { content, provider 
   const request = isRecord(started.request) ? started.request : nothing;
   return {
     ...common(started, place),
-    "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": provider,
-    "gen_ai.request.model": started.name,
-    "gen_ai.request.max_tokens": numberIn(request["maxTokens"]),
-    "gen_ai.request.temperature": numberIn(request["temperature"]),
-    "gen_ai.request.seed": numberIn(request["seed"]),
-    "gen_ai.output.type": request["schema"] === undefined ? "text" : "json",
-    "gen_ai.input.messages": content ? inputMessages(request["messages"]) : undefined,
+    [GEN_AI.operationName]: OPERATIONS.chat,
+    [GEN_AI.providerName]: provider,
+    [GEN_AI.requestModel]: started.name,
+    [GEN_AI.requestMaxTokens]: numberIn(request["maxTokens"]),
+    [GEN_AI.requestTemperature]: numberIn(request["temperature"]),
+    [GEN_AI.requestSeed]: numberIn(request["seed"]),
+    [GEN_AI.outputType]: request["schema"] === undefined ? "text" : "json",
+    [GEN_AI.inputMessages]: content ? inputMessages(request["messages"]) : undefined,
   };
 }
 
@@ -82,9 +87,9 @@ const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
 function embeddingValues(started: StepStarted, place: StepPlace, { provider }: SpanWords): SpanValues {
   return {
     ...common(started, place),
-    "gen_ai.operation.name": "embeddings",
-    "gen_ai.provider.name": provider,
-    "gen_ai.request.model": started.name,
+    [GEN_AI.operationName]: OPERATIONS.embeddings,
+    [GEN_AI.providerName]: provider,
+    [GEN_AI.requestModel]: started.name,
   };
 }
 
@@ -92,10 +97,10 @@ function toolValues(started: StepStarted, place: StepPlace, { content }: SpanWor
   const args = isRecord(started.request) ? started.request["args"] : undefined;
   return {
     ...common(started, place),
-    "gen_ai.operation.name": "execute_tool",
-    "gen_ai.tool.name": started.name,
-    "gen_ai.tool.type": "function",
-    "gen_ai.tool.call.arguments": content && args !== undefined ? spanText(args) : undefined,
+    [GEN_AI.operationName]: OPERATIONS.executeTool,
+    [GEN_AI.toolName]: started.name,
+    [GEN_AI.toolType]: "function",
+    [GEN_AI.toolCallArguments]: content && args !== undefined ? spanText(args) : undefined,
   };
 }
 
@@ -103,16 +108,13 @@ function questionValues(started: StepStarted, place: StepPlace, { content }: Spa
   const question = isRecord(started.request) ? started.request["question"] : undefined;
   return {
     ...common(started, place),
-    "troupe.step.name": started.name,
-    "troupe.question": content && typeof question === "string" ? spanText(question) : undefined,
+    [TROUPE.stepName]: started.name,
+    [TROUPE.question]: content && typeof question === "string" ? spanText(question) : undefined,
   };
 }
 
 /** The tokens of a try of a model call. */
-export interface TokenCounts {
-  readonly input: number;
-  readonly output: number;
-  readonly cached: number | undefined;
+export interface TokenCounts extends UsedTokens {
   readonly isEstimated: boolean;
 }
 
@@ -129,13 +131,13 @@ export function answerValues(kind: string, ended: StepEnded, words: SpanWords): 
   const { value, cost, retry, byDeadline } = ended;
   const tokens = tokensOf(ended);
   return {
-    "troupe.step.retry": retry,
-    "troupe.answer.by_deadline": byDeadline,
-    "troupe.cost.usd": cost === null || cost === 0 ? undefined : dollars(cost),
-    "gen_ai.usage.input_tokens": tokens?.input,
-    "gen_ai.usage.output_tokens": tokens?.output,
-    "gen_ai.usage.cache_read.input_tokens": tokens?.cached,
-    "troupe.usage.estimated": tokens?.isEstimated === true ? true : undefined,
+    [TROUPE.stepRetry]: retry,
+    [TROUPE.answerByDeadline]: byDeadline,
+    [TROUPE.costUsd]: cost === null || cost === 0 ? undefined : dollars(cost),
+    [GEN_AI.usageInputTokens]: tokens?.input,
+    [GEN_AI.usageOutputTokens]: tokens?.output,
+    [GEN_AI.usageCacheReadInputTokens]: tokens?.cached,
+    [TROUPE.usageEstimated]: tokens?.isEstimated === true ? true : undefined,
     ...(value === undefined ? {} : valueValues(kind, value, words)),
   };
 }
@@ -145,14 +147,14 @@ function valueValues(kind: string, value: unknown, { content }: SpanWords): Span
     case "model": {
       const reason = isRecord(value) ? value["finishReason"] : undefined;
       return {
-        "gen_ai.response.finish_reasons": typeof reason === "string" ? [reason] : undefined,
-        "gen_ai.output.messages": content ? outputMessages(value) : undefined,
+        [GEN_AI.responseFinishReasons]: typeof reason === "string" ? [reason] : undefined,
+        [GEN_AI.outputMessages]: content ? outputMessages(value) : undefined,
       };
     }
     case "tool":
-      return { "gen_ai.tool.call.result": content ? spanText(isRecord(value) ? value["result"] : value) : undefined };
+      return { [GEN_AI.toolCallResult]: content ? spanText(isRecord(value) ? value["result"] : value) : undefined };
     case "human":
-      return { "troupe.answer": content ? spanText(value) : undefined };
+      return { [TROUPE.answer]: content ? spanText(value) : undefined };
     default:
       return {};
   }

@@ -4,7 +4,8 @@ import type { ActEnded, ActFailed, ActStarted, ForkPoint, RunEvent, StepEnded, S
 import { roleNameIn } from "../runtime/record/role-state.ts";
 import { answerValues, dollars, failureOf, failureText, type SpanWords, stepForm, tokensOf } from "./otel-attributes.ts";
 import { type Arrival, MessageOrigins } from "./otel-origins.ts";
-import type { MeasureTarget, OpenSpan, SpanReference, SpanTarget, SpanValues } from "./span-target.ts";
+import { GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
+import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanReference, SpanTarget, SpanValues } from "./span-target.ts";
 
 /** Most links of one span: the default limit of OpenTelemetry. */
 const MOST_LINKS = 128;
@@ -100,7 +101,7 @@ export class RunSpans {
    * @param isWhole the run has no end in its record, and is unfinished only where an activation is open
    */
   finish(isWhole = false): void {
-    this.#endLeg({ "troupe.unfinished": isWhole && this.#acts.size === 0 ? undefined : true });
+    this.#endLeg({ [TROUPE.unfinished]: isWhole && this.#acts.size === 0 ? undefined : true });
   }
 
   #note(event: RunEvent): void {
@@ -155,14 +156,14 @@ export class RunSpans {
   }
 
   #resume({ forked }: Extract<RunEvent, { readonly type: "run.resumed" }>): void {
-    this.#endLeg({ "troupe.unfinished": true });
-    this.#openLeg(forked === true ? {} : { "troupe.run.resumed": true });
+    this.#endLeg({ [TROUPE.unfinished]: true });
+    this.#openLeg(forked === true ? {} : { [TROUPE.runResumed]: true });
   }
 
   #runEnded({ status, error }: Extract<RunEvent, { readonly type: "run.ended" }>): void {
     const leg = this.#openedLeg;
     if (status === "failed") this.#fail(leg.span, error);
-    this.#endLeg({ "troupe.run.status": status });
+    this.#endLeg({ [TROUPE.runStatus]: status });
   }
 
   get #openedLeg(): OpenLeg {
@@ -170,18 +171,18 @@ export class RunSpans {
   }
 
   #openLeg(values: SpanValues): OpenLeg {
-    const links = this.#lastLeg === undefined ? [] : [{ context: this.#lastLeg, values: { "troupe.link": "earlier part" } }];
+    const links = this.#lastLeg === undefined ? [] : [{ context: this.#lastLeg, values: { [TROUPE.link]: "earlier part" } }];
     const span = this.#spans.begin({
-      name: this.#team === "" ? "invoke_workflow" : `invoke_workflow ${this.#team}`,
+      name: this.#team === "" ? OPERATIONS.invokeWorkflow : `${OPERATIONS.invokeWorkflow} ${this.#team}`,
       isClient: false,
       time: this.#now,
       parent: undefined,
       links,
       values: {
-        "gen_ai.operation.name": "invoke_workflow",
-        "gen_ai.conversation.id": this.#runId,
-        "gen_ai.workflow.name": this.#team === "" ? undefined : this.#team,
-        "troupe.run.forked_from": this.#parent?.runId,
+        [GEN_AI.operationName]: OPERATIONS.invokeWorkflow,
+        [GEN_AI.conversationId]: this.#runId,
+        [GEN_AI.agentName]: this.#team === "" ? undefined : this.#team,
+        [TROUPE.runForkedFrom]: this.#parent?.runId,
         ...values,
       },
     });
@@ -194,9 +195,9 @@ export class RunSpans {
     const leg = this.#leg;
     if (leg === undefined) return;
     for (const [act, open] of this.#acts) this.#cutAct(act, open);
-    leg.span.set({ ...values, "troupe.cost.usd": costValue(leg.cost) });
+    leg.span.set({ ...values, [TROUPE.costUsd]: costValue(leg.cost) });
     leg.span.end(this.#now);
-    this.#measures?.took("invoke_workflow", this.#since(leg.time), { "gen_ai.workflow.name": this.#team });
+    this.#took(OPERATIONS.invokeWorkflow, this.#since(leg.time), { [GEN_AI.agentName]: this.#team });
     this.#lastLeg = leg.span.context;
     this.#leg = undefined;
   }
@@ -211,21 +212,21 @@ export class RunSpans {
 
   #beginAct(act: string, role: string, time: number, arrivals: readonly Arrival[], started: ActStarted | undefined): OpenAct {
     const before = this.#before.get(role);
-    const earlier = before === undefined ? [] : [{ context: before, values: { "troupe.link": "earlier try" } }];
+    const earlier = before === undefined ? [] : [{ context: before, values: { [TROUPE.link]: "earlier try" } }];
     const span = this.#spans.begin({
-      name: `invoke_agent ${role}`,
+      name: `${OPERATIONS.invokeAgent} ${role}`,
       isClient: false,
       time,
       parent: this.#openedLeg.span,
       links: [...earlier, ...linksOf(arrivals)].slice(0, MOST_LINKS),
       values: {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": role,
-        "gen_ai.conversation.id": this.#runId,
-        "troupe.act": act,
-        "troupe.act.attempt": started?.attempt,
-        "troupe.act.messages": arrivals.length,
-        "troupe.act.causes": [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MOST_LINKS),
+        [GEN_AI.operationName]: OPERATIONS.invokeAgent,
+        [GEN_AI.agentName]: role,
+        [GEN_AI.conversationId]: this.#runId,
+        [TROUPE.act]: act,
+        [TROUPE.actAttempt]: started?.attempt,
+        [TROUPE.actMessages]: arrivals.length,
+        [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MOST_LINKS),
       },
     });
     const open: OpenAct = { span, role, time, steps: new Map(), cost: 0 };
@@ -240,29 +241,29 @@ export class RunSpans {
     const open = this.#acts.get(act) ?? this.#beginAct(act, role, began, this.#origins.arrivals(role, take), undefined);
     for (const key of open.steps.keys()) this.#cutStep(open, key);
     const { span } = open;
-    if (event.type === "act.ended") span.set({ "troupe.act.sent": event.said.length });
+    if (event.type === "act.ended") span.set({ [TROUPE.actSent]: event.said.length });
     else {
-      span.set({ "troupe.act.then": event.then });
+      span.set({ [TROUPE.actThen]: event.then });
       this.#fail(span, event.error);
     }
     this.#closeAct(act, open);
     this.#forget(act, role);
     if (event.type === "act.failed" && event.then !== "dead" && span.context !== undefined) this.#before.set(role, span.context);
-    const failure = event.type === "act.failed" ? { "error.type": event.error.code } : {};
-    this.#measures?.took("invoke_agent", this.#since(open.time), { "gen_ai.agent.name": role, ...failure });
+    const failure = event.type === "act.failed" ? { [GEN_AI.errorType]: event.error.code } : {};
+    this.#took(OPERATIONS.invokeAgent, this.#since(open.time), { [GEN_AI.agentName]: role, ...failure });
     return span.context;
   }
 
   /** Ends an activation that goes on in a later part of the run, or never. */
   #cutAct(act: string, open: OpenAct): void {
     for (const key of open.steps.keys()) this.#cutStep(open, key);
-    open.span.set({ "troupe.unfinished": true });
+    open.span.set({ [TROUPE.unfinished]: true });
     this.#closeAct(act, open);
     if (open.span.context !== undefined) this.#before.set(open.role, open.span.context);
   }
 
   #closeAct(act: string, { span, cost }: OpenAct): void {
-    span.set({ "troupe.cost.usd": costValue(cost) });
+    span.set({ [TROUPE.costUsd]: costValue(cost) });
     span.end(this.#now);
     this.#acts.delete(act);
   }
@@ -299,7 +300,7 @@ export class RunSpans {
     const { kind } = started;
     const failure = failureOf(kind, ended);
     const isCut = !ended.ok && ended.error === undefined;
-    span.set({ ...answerValues(kind, ended, this.#words), "troupe.unfinished": isCut ? true : undefined, ...this.#waited(started) });
+    span.set({ ...answerValues(kind, ended, this.#words), [TROUPE.unfinished]: isCut ? true : undefined, ...this.#waited(started) });
     if (failure !== undefined) span.fail(failure, ended.error === undefined ? undefined : failureText(ended.error, this.#words));
     span.end(this.#now);
     open.steps.delete(ended.key);
@@ -320,7 +321,7 @@ export class RunSpans {
     const place = { act: ended.act, key: ended.key, asked: 0, try: ended.try, hold: 0, request: null };
     const { span } = this.#openStep(open, { type: "step.started", kind: "human", name: "answered later", ...place });
     this.#asked.delete(question);
-    span.set({ "troupe.waited.seconds": waited });
+    span.set({ [TROUPE.waitedSeconds]: waited });
     this.#endStep(ended);
   }
 
@@ -328,7 +329,7 @@ export class RunSpans {
     const asked = this.#asked.get(questionOf(started));
     if (asked === undefined) return {};
     this.#asked.delete(questionOf(started));
-    return { "troupe.waited.seconds": this.#since(asked) };
+    return { [TROUPE.waitedSeconds]: this.#since(asked) };
   }
 
   #cutStep(open: OpenAct, key: string): void {
@@ -336,7 +337,7 @@ export class RunSpans {
     if (step === undefined) return;
     open.steps.delete(key);
     for (const [inner, { started }] of open.steps) if (started.in === key) this.#cutStep(open, inner);
-    step.span.set({ "troupe.unfinished": true });
+    step.span.set({ [TROUPE.unfinished]: true });
     step.span.end(this.#now);
   }
 
@@ -346,19 +347,18 @@ export class RunSpans {
   }
 
   #measure({ kind, name }: StepStarted, ended: StepEnded, seconds: number, failure: string | undefined): void {
-    const measures = this.#measures;
-    if (measures === undefined) return;
-    const failed = failure === undefined ? {} : { "error.type": failure };
-    if (kind === "tool") return measures.took("execute_tool", seconds, { "gen_ai.tool.name": name, ...failed });
+    const failed = failure === undefined ? {} : { [GEN_AI.errorType]: failure };
+    if (kind === "tool") return this.#took(OPERATIONS.executeTool, seconds, { [GEN_AI.toolName]: name, ...failed });
     if (kind !== "model" && kind !== "embedding") return;
-    const values = {
-      "gen_ai.operation.name": kind === "model" ? "chat" : "embeddings",
-      "gen_ai.provider.name": this.#words.provider,
-      "gen_ai.request.model": name,
-    };
-    measures.took("model", seconds, { ...values, ...failed });
+    const operation = kind === "model" ? OPERATIONS.chat : OPERATIONS.embeddings;
+    const values = { [GEN_AI.providerName]: this.#words.provider, [GEN_AI.requestModel]: name };
+    this.#took(operation, seconds, { ...values, ...failed });
     const tokens = tokensOf(ended);
-    if (tokens !== undefined) measures.used(tokens, values);
+    if (tokens !== undefined) this.#measures?.used(operation, tokens, { [GEN_AI.operationName]: operation, ...values });
+  }
+
+  #took(operation: MeasuredOperation, seconds: number, values: SpanValues): void {
+    this.#measures?.took(operation, seconds, { [GEN_AI.operationName]: operation, ...values });
   }
 
   #fail(span: OpenSpan, error: ErrorRecord | undefined): void {
@@ -385,7 +385,7 @@ function linksOf(arrivals: readonly Arrival[]): readonly SpanReference[] {
       : [
           {
             context: sender,
-            values: { "troupe.message.id": message.id, "troupe.message.cause": message.causeBy, "troupe.message.from": message.sentFrom },
+            values: { [TROUPE.messageId]: message.id, [TROUPE.messageCause]: message.causeBy, [TROUPE.messageFrom]: message.sentFrom },
           },
         ],
   );

@@ -1,20 +1,23 @@
 import { createRequire } from "node:module";
-import type { Context, HrTime, Histogram, Meter, Span, Tracer } from "@opentelemetry/api";
+import type { Context, Counter, HrTime, Histogram, Meter, Span, Tracer } from "@opentelemetry/api";
 import { either, having, iterable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { EVENT_TYPES, type Observed, type ObservedOf, type RunEvent } from "../runtime/record/event.ts";
+import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/observed.ts";
 import { RunSpans } from "./otel-spans.ts";
-import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanBeginning, SpanTarget, SpanValues } from "./span-target.ts";
+import { DURATIONS, GEN_AI, USED, USED_EACH } from "./otel-names.ts";
+import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanBeginning, SpanTarget, SpanValues, UsedTokens } from "./span-target.ts";
 
 /** Options of {@link traceRun}. */
 export interface TraceOptions {
   /** Makes the spans. Default: the tracer named `troupe` of the registered tracer provider. */
   readonly tracer?: { startSpan(name: string, options?: object, context?: object): object };
-  /** Makes the histograms. Default: the meter named `troupe` of the registered meter provider. */
-  readonly meter?: { createHistogram(name: string, options?: object): object };
+  /** Makes the histograms and counters. Default: the meter named `troupe` of the registered meter provider. */
+  readonly meter?: { createHistogram(name: string, options?: object): object; createCounter(name: string, options?: object): object };
   /**
    * Tells texts too: prompts, answers, arguments and results of tools, questions to persons, and the words of errors, each cut to 8,000
    * characters. Default false: then no text of a message, a model or a tool reaches a span.
@@ -26,7 +29,7 @@ export interface TraceOptions {
 
 const traceOptions: Known<TraceOptions> = {
   tracer: kinds.having("a tracer", "startSpan"),
-  meter: kinds.having("a meter", "createHistogram"),
+  meter: kinds.having("a meter", "createHistogram", "createCounter"),
   content: kinds.boolean,
   provider: kinds.text,
 };
@@ -58,8 +61,9 @@ export interface RunTrace {
  * A run or an environment is observed from now on: call this right after `team.run`. A list of events, or a journal's, gives the same
  * spans afterwards. The run is not changed and not held up: an error of a tracer goes to OpenTelemetry's diagnostic logger.
  *
- * Histograms: `gen_ai.client.token.usage`, `gen_ai.client.operation.duration`, `gen_ai.workflow.duration`, `gen_ai.invoke_agent.duration`,
- * `gen_ai.execute_tool.duration`.
+ * Histograms: `gen_ai.client.inference.duration`, `gen_ai.client.embeddings.duration`, `gen_ai.invoke_agent.duration`,
+ * `gen_ai.execute_tool.duration`, the tokens of each call; counters: `gen_ai.client.inference.usage.input_tokens`, `.output_tokens` and
+ * `.cache_read.input_tokens`.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`, `PACKAGE_MISSING`
  * @example
@@ -81,7 +85,7 @@ export function traceRun(source: ObservableRun | Iterable<RunEvent> | AsyncItera
 }
 
 /** Loads `@opentelemetry/api` at the first trace: a program without it can import this entry. @throws UsageError `PACKAGE_MISSING` */
-function api(): typeof import("@opentelemetry/api") {
+const api = lazily((): typeof import("@opentelemetry/api") => {
   try {
     return createRequire(import.meta.url)("@opentelemetry/api") as typeof import("@opentelemetry/api");
   } catch (cause) {
@@ -91,7 +95,7 @@ function api(): typeof import("@opentelemetry/api") {
       { cause },
     );
   }
-}
+});
 
 /** The name of the tracer and the meter. */
 const SCOPE = "troupe";
@@ -209,7 +213,7 @@ class TracerSpan implements OpenSpan {
   }
 
   fail(type: string, text: string | undefined): void {
-    this.span.setAttribute("error.type", type);
+    this.span.setAttribute(GEN_AI.errorType, type);
     this.span.setStatus({ code: api().SpanStatusCode.ERROR, ...(text === undefined ? {} : { message: text }) });
   }
 
@@ -228,23 +232,36 @@ function timeOf(ms: number): HrTime {
 const TOKENS = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
+const EACH = { unit: "{token}", advice: { explicitBucketBoundaries: TOKENS } };
+
 /** Makes measurements with a meter. */
 class MeterValues implements MeasureTarget {
-  readonly #tokens: Histogram;
   readonly #durations: Readonly<Record<MeasuredOperation, Histogram>>;
+  readonly #used: Readonly<Record<keyof typeof USED, Counter>>;
+  readonly #each: Readonly<Record<keyof typeof USED_EACH, Histogram>>;
 
   constructor(meter: Meter) {
     const duration = (name: string, description: string): Histogram =>
       meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: SECONDS } });
-    const description = "Number of input and output tokens used.";
-    this.#tokens = meter.createHistogram("gen_ai.client.token.usage", {
-      ...{ description, unit: "{token}", advice: { explicitBucketBoundaries: TOKENS } },
-    });
+    const count = (name: string, description: string): Counter => meter.createCounter(name, { description, unit: "{token}" });
+    const each = (name: string, description: string): Histogram => meter.createHistogram(name, { description, ...EACH });
+    const invoked = duration(DURATIONS.invoke_agent, "Duration of an activation of a role, or of a part of a run.");
     this.#durations = {
-      model: duration("gen_ai.client.operation.duration", "Duration of a call of a model."),
-      invoke_workflow: duration("gen_ai.workflow.duration", "Duration of a part of a run."),
-      invoke_agent: duration("gen_ai.invoke_agent.duration", "Duration of an activation of a role."),
-      execute_tool: duration("gen_ai.execute_tool.duration", "Duration of a call of a tool."),
+      chat: duration(DURATIONS.chat, "Duration of a call of a model."),
+      embeddings: duration(DURATIONS.embeddings, "Duration of a call of an embedder."),
+      execute_tool: duration(DURATIONS.execute_tool, "Duration of a call of a tool."),
+      invoke_agent: invoked,
+      invoke_workflow: invoked,
+    };
+    this.#used = {
+      input: count(USED.input, "Input tokens, with those that were read from a cache."),
+      output: count(USED.output, "Output tokens."),
+      cached: count(USED.cached, "Input tokens that were read from a cache."),
+    };
+    this.#each = {
+      input: each(USED_EACH.input, "Input tokens of a call of a model."),
+      output: each(USED_EACH.output, "Output tokens of a call of a model."),
+      embedded: each(USED_EACH.embedded, "Input tokens of a call of an embedder."),
     };
   }
 
@@ -252,8 +269,14 @@ class MeterValues implements MeasureTarget {
     this.#durations[operation].record(seconds, values);
   }
 
-  used({ input, output }: { readonly input: number; readonly output: number }, values: SpanValues): void {
-    this.#tokens.record(input, { ...values, "gen_ai.token.type": "input" });
-    this.#tokens.record(output, { ...values, "gen_ai.token.type": "output" });
+  used(operation: "chat" | "embeddings", { input, output, cached }: UsedTokens, values: SpanValues): void {
+    if (operation === "embeddings") return this.#each.embedded.record(input, values);
+    this.#each.input.record(input, values);
+    this.#each.output.record(output, values);
+    // The record does not say which tokens were of pictures.
+    const all = { ...values, [GEN_AI.tokenModality]: "unknown" };
+    this.#used.input.add(input, all);
+    this.#used.output.add(output, all);
+    if (cached !== undefined) this.#used.cached.add(cached, all);
   }
 }

@@ -2,6 +2,7 @@ import type { AttributeValue, SpanContext } from "@opentelemetry/api";
 import { textHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { SpanWords } from "./otel-attributes.ts";
+import { GEN_AI } from "./otel-names.ts";
 import { RunSpans } from "./otel-spans.ts";
 import type { OpenSpan, SpanBeginning, SpanTarget, SpanValues } from "./span-target.ts";
 
@@ -112,7 +113,7 @@ class WrittenSpan implements OpenSpan {
   }
 
   fail(type: string, text: string | undefined): void {
-    this.set({ "error.type": type });
+    this.set({ [GEN_AI.errorType]: type });
     this.#status = { code: FAILED, ...(text === undefined ? {} : { message: text }) };
   }
 

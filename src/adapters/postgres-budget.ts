@@ -55,9 +55,10 @@ const LOOK = 1_000;
  * A budget that processes and machines share: a pool in a Postgres database, over `pg`, which the first call loads. Give it as `budget` to
  * teams, runs, agents, and tenants of a server.
  *
- * The sum of what is spent and reserved is never above the amount, in all processes together. A process that is killed keeps nobody waiting:
- * five to seven seconds later its open reservations count as spent, until the run goes on elsewhere and tells what its record has. Accounts
- * are named by the ids of runs, so runs of two journals that share a budget need different ids.
+ * The sum of what is spent and reserved is not above the amount, in all processes together, but for the repeated calls of a crash. A
+ * process that is killed keeps nobody waiting: five to seven seconds later its open reservations count as spent, until the run goes on
+ * elsewhere and tells what its record has. Accounts are named by the ids of runs, so runs of two journals that share a budget need
+ * different ids.
  *
  * While the database is away a reservation waits, for `patience` at most, and fails then with the ControlError `BUDGET_UNREACHABLE`, which
  * ends the run; it can be resumed. A settlement is sent again until the database has it. One that is lost with its process is in the record

@@ -2,6 +2,7 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { TroupeError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
+import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import type { JobInfo, RunJob } from "../team/run-driver.ts";
@@ -44,7 +45,7 @@ export const HANDLER = "run";
 export const WORKER = "troupe-worker.";
 
 const PREFIX = "troupe.";
-const TOLD = 200;
+
 /** Milliseconds between two tries to call a service that was announced a moment ago. */
 const AGAIN = 25;
 /** Milliseconds between two tries to call a server that is away. */
@@ -192,7 +193,9 @@ export class RestateServer {
     const url = `${this.place.admin}${path}`;
     const { status, text } = await this.#call(method, url, body);
     if (status >= 300) throw refused(url, status, text);
-    return JSON.parse(text);
+    const answer = parsedJson(text);
+    if (answer === undefined) throw refused(url, status, text);
+    return answer;
   }
 
   /** Calls the server, again while it is away or begins. A call that is made twice does no harm: the second job takes the place of the first. */
@@ -227,7 +230,7 @@ interface Answer {
 function unreachable(url: string, cause: unknown): TroupeError {
   return new TroupeError(
     "DRIVER_UNREACHABLE",
-    `Expected a server of Restate at ${new URL(url).origin}, got no answer: ${thrownText(cause)}. Start it, or give its addresses: ingress, admin.`,
+    `Expected a server of Restate at ${new URL(url).origin}, got no answer: ${unreachedText(cause) ?? thrownText(cause)}. Start it, or give its addresses: ingress, admin.`,
     { cause },
   );
 }
@@ -244,10 +247,13 @@ function undying(runId: string, { admin, timeout }: RestatePlace): TroupeError {
   );
 }
 
+const MOST_READ = 4_000;
+const TERMS: ServerTerms = { token: "a place that lets this process in", address: "ingress and admin" };
+
 function refused(url: string, status: number, text: string): TroupeError {
   const { origin, pathname } = new URL(url);
   return new TroupeError(
     "DRIVER_REFUSED",
-    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got status ${status}: ${text.slice(0, TOLD)}. Check its version (1.7) and its addresses.`,
+    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got ${refusalText({ status, said: text.slice(0, MOST_READ) }, TERMS)} Check its version (1.7) and its addresses.`,
   );
 }

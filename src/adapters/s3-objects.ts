@@ -17,8 +17,9 @@ import {
   type PutOptions,
   type StoredObject,
 } from "../kernel/object-store.ts";
+import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isCount } from "../kernel/value-kind.ts";
-import { valueText } from "../kernel/value-text.ts";
+import { clauseText, valueText } from "../kernel/value-text.ts";
 
 /** The keys of an account. They are shown in no error and no log. */
 export interface S3Credentials {
@@ -284,23 +285,26 @@ class S3Objects implements ObjectStore {
   #failure(cause: unknown): TroupeError {
     if (cause instanceof TroupeError && !(cause instanceof TimeoutError)) return cause;
     const { shown, retries } = this.#settings;
+    const why = unreachedText(cause) ?? (cause instanceof TimeoutError ? cause.message : "the connection failed");
     return new ObjectStoreError(
       "OBJECTS_UNREACHABLE",
-      `Expected an answer of the store of objects at ${shown}, got none in ${retries + 1} tries. Look at the server and the network.`,
+      `Expected an answer of the store of objects at ${shown}, got none in ${retries + 1} tries: ${clauseText(why)}. Look at the server and the network.`,
       { cause },
     );
   }
 
   #refused({ status, bytes }: S3Answer): ObjectStoreError {
     const code = codeIn(bytes);
+    const told = refusalText({ status, said: code }, TERMS);
     return new ObjectStoreError(
       "OBJECTS_REFUSED",
-      `Expected the store of objects at ${this.#settings.shown} to agree, got status ${status}${code === "" ? "" : ` (${code})`}. ` +
-        "Look at the bucket, the keys of the account and their rights.",
+      `Expected the store of objects at ${this.#settings.shown} to agree, got ${told} Look at the bucket, the keys of the account and their rights.`,
       { data: { status, code } },
     );
   }
 }
+
+const TERMS: ServerTerms = { token: "the key id and the key of an account that has the right", address: "the address and the bucket" };
 
 function isAnswer(value: unknown): value is Omit<S3Answer, "tries"> {
   return typeof value === "object" && value !== null && "status" in value;

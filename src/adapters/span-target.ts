@@ -1,4 +1,5 @@
 import type { Attributes, SpanContext } from "@opentelemetry/api";
+import type { DURATIONS } from "./otel-names.ts";
 
 /** Attributes of a span or a measurement by name. A span leaves out those that are undefined; a measurement has none. */
 export type SpanValues = Readonly<Attributes>;
@@ -40,7 +41,14 @@ export interface SpanTarget {
 export interface MeasureTarget {
   /** @param seconds how long the operation took */
   took(operation: MeasuredOperation, seconds: number, values: SpanValues): void;
-  used(tokens: { readonly input: number; readonly output: number }, values: SpanValues): void;
+  used(operation: "chat" | "embeddings", tokens: UsedTokens, values: SpanValues): void;
 }
 
-export type MeasuredOperation = "invoke_workflow" | "invoke_agent" | "execute_tool" | "model";
+/** Tokens of a call of a model. `cached` is a part of `input`. */
+export interface UsedTokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number | undefined;
+}
+
+export type MeasuredOperation = keyof typeof DURATIONS;

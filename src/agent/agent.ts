@@ -1,19 +1,20 @@
 import { aText, orNothing, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { throwIfAborted, untilAborted, type StopSignal, stopSignal } from "../kernel/abort.ts";
 import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { checkModel } from "../kernel/foreign-models.ts";
+import { guardResult } from "../kernel/run-handle.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
-import type { ChatModel } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Brain, type BrainEnd, type BrainRun } from "./brain.ts";
-import { type AgentEvent, agentEventKinds, type AgentResult, EventLog } from "./events.ts";
+import { type AgentEvent, agentEventKinds, type AgentResult, agentResultMembers, EventLog } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { Net } from "./net.ts";
@@ -49,10 +50,15 @@ export interface AgentRunOptions {
 
 const agentRunOptions: Known<AgentRunOptions> = { signal: kinds.signal };
 
-/** A run of an agent: its events, from the beginning for every reader, and its result. */
+/** A run of an agent: its result, and its events, from the beginning for every reader but for pieces of text and of progress. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;
+  /**
+   * Stops calls in flight and ends the run with status `stopped`. The conversation stays, and `run()` without a task goes on. With the option
+   * `steps` of a role a call in flight belongs to the activation, which is suspended: the run of its team ends as `stopped`, too.
+   */
+  stop(reason?: string): void;
 }
 
 /**
@@ -127,11 +133,12 @@ export class Agent {
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
     const log = new EventLog(agentEventKinds);
-    const result = this.#live(task, o.signal, log);
-    return { result, [Symbol.asyncIterator]: () => log.read() };
+    const ending = stopSignal(o.signal);
+    const result = this.#live(task, ending, log);
+    return guardResult({ result, stop: ending.stop, [Symbol.asyncIterator]: () => log.read() }, "agent.run(task)", agentResultMembers);
   }
 
-  async #live(task: string | undefined, signal: AbortSignal | undefined, log: EventLog<AgentEvent>): Promise<AgentResult> {
+  async #live(task: string | undefined, { signal, end }: StopSignal, log: EventLog<AgentEvent>): Promise<AgentResult> {
     this.#move("start", log);
     let run: BrainRun | undefined;
     let ended: Ended;
@@ -144,11 +151,12 @@ export class Agent {
         if (event.type === "step.started") this.#move("step", log);
         log.add(event);
       };
-      run = this.#brain.work(this.memory, { tell, ...(signal === undefined ? {} : { signal }) }, inner);
+      run = this.#brain.work(this.memory, { tell, signal }, inner);
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed((await inner?.interruption()) ?? error, signal);
     }
+    end();
     this.#move(ended.move, log);
     const { usage, cost, byModel } = run?.tally ?? new RunTally();
     const denied = run?.denied() ?? [];
@@ -164,11 +172,9 @@ export class Agent {
     });
   }
 
-  async #begin(task: string, signal: AbortSignal | undefined): Promise<void> {
-    const { memory } = this;
-    const within = <T>(work: Promise<T>): Promise<T> => (signal === undefined ? work : untilAborted(work, signal));
-    await within(closeAllCalls(memory));
-    await within(memory.setGoal(task));
+  async #begin(task: string, signal: AbortSignal): Promise<void> {
+    await untilAborted(closeAllCalls(this.memory), signal);
+    await untilAborted(this.memory.setGoal(task), signal);
   }
 }
 
@@ -186,13 +192,13 @@ function endOf({ status, output }: BrainEnd, memory: AgentMemory): Ended {
 }
 
 /** An interruption leaves an agent that can go on; any other error does not. */
-function failed(thrown: unknown, signal: AbortSignal | undefined): Ended {
+function failed(thrown: unknown, signal: AbortSignal): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
   const { code } = error as Partial<TroupeError>;
   if (error instanceof BudgetError || code === "BUDGET") return { move: "give_up", result: { status: "budget", error } };
   if (error instanceof TokenLimitError) return { move: "give_up", result: { status: "tokens", error } };
-  if (error instanceof ControlError || code === "ABORTED" || signal?.aborted === true)
+  if (error instanceof ControlError || code === "ABORTED" || signal.aborted)
     return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
 }
@@ -217,11 +223,10 @@ function checkParts(options: unknown): void {
 }
 
 function checkOptions(options: AgentOptions): void {
-  const { name, memory, tools, output } = options;
-  const { model }: { readonly model?: Partial<ChatModel> } = options;
+  const { name, model, memory, tools, output } = options;
   if (output !== undefined) outputSchema(output);
   checkBrainLimits(options);
-  if (typeof model?.chat !== "function") throw invalid(`a model for the agent ${name}`, model, " Give one, for example openai().");
+  checkModel("AGENT_INVALID", `the model of the agent ${name}`, model);
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(
     "AGENT_INVALID",
@@ -229,8 +234,8 @@ function checkOptions(options: AgentOptions): void {
   );
 }
 
-function invalid(expected: string, got: unknown, advice = ""): UsageError {
-  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.${advice}`);
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
 }
 
 function brainOptionsOf({ description: _d, tools: _t, memory: _m, terminate: _e, ...brain }: AgentOptions): BrainOptions {

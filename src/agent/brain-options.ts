@@ -42,9 +42,14 @@ export interface BrainOptions extends CallRules {
   readonly net?: Net;
   /** Default 30. */
   readonly maxSteps?: number;
+  /**
+   * Most characters of one result of a tool that the model reads; a mark stands for the rest. Events have it whole. Default: the `maxOutput` of each
+   * tool alone.
+   */
+  readonly maxObserve?: number;
   /** Default "auto". */
   readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
-  /** The first message of every request. */
+  /** The first message of every request but those that sum up a long conversation. */
   readonly systemPrompt?: string;
   /** The last message of every request in which it decides what to do; never stored. */
   readonly nextStepPrompt?: string;
@@ -85,10 +90,11 @@ export const brainOptions: Known<BrainOptions> = {
   ask: kinds.function,
   deps: kinds.checked,
   parallelTools: kinds.checked,
-  model: kinds.model,
+  model: kinds.checked,
   output: kinds.schema,
   net: kinds.having("a net", "startOf", "state"),
   maxSteps: kinds.checked,
+  maxObserve: kinds.checked,
   toolChoice: kinds.checked,
   systemPrompt: kinds.text,
   nextStepPrompt: kinds.text,
@@ -108,7 +114,20 @@ export const brainOptions: Known<BrainOptions> = {
  * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`, `PERMISSION_INVALID`, `TOOL_CHOICE_INVALID`
  */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
-  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps, permissions, toolChoice } = options;
+  const {
+    parallelTools,
+    loops,
+    compaction = {},
+    tokenLimit,
+    budget,
+    limits,
+    calls,
+    steps,
+    maxSteps,
+    maxObserve,
+    permissions,
+    toolChoice,
+  } = options;
   if (permissions !== undefined) checkPolicy(permissions);
   if (toolChoice !== undefined) checkChoiceForm(toolChoice);
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
@@ -116,6 +135,7 @@ export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
   const { repeats, longest } = loops === false ? {} : (loops ?? {});
   const { contextTokens, keepResults, summaryWords, share } = compaction;
   checkCount("maxSteps", maxSteps, 1, String(DEFAULT_MAX_STEPS));
+  checkCount("maxObserve", maxObserve, 1);
   checkBudget(budget, "AGENT_INVALID");
   sharedLimits(limits);
   checkTuning({ retry: calls?.retry, timeouts: calls?.timeouts });

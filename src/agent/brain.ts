@@ -1,3 +1,4 @@
+import { checkModel } from "../kernel/foreign-models.ts";
 import { takes } from "../kernel/argument.ts";
 import type { z } from "zod";
 import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
@@ -61,6 +62,7 @@ export class Brain {
   /** @throws UsageError `AGENT_INVALID` for limits under which nothing could be done. */
   constructor(options: BrainOptions) {
     checkGivenOptions("new Brain", options, brainOptions);
+    checkModel("AGENT_INVALID", "the model of a brain", options.model);
     checkBrainLimits(options);
     this.#options = options;
     this.net = options.net ?? react();

@@ -1,3 +1,4 @@
+import type { ResultMembers } from "../kernel/run-handle.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { Usage } from "../model/chat-model.ts";
 import type { Cost } from "../model/money.ts";
@@ -57,6 +58,20 @@ export interface AgentResult {
   readonly denied: readonly DeniedCall[];
   readonly error?: Error;
 }
+
+/** The names of the members, and words of other frameworks for them. @internal */
+export const agentResultMembers: { readonly [Name in keyof Required<AgentResult>]: Name } & ResultMembers = {
+  status: "status",
+  answer: "answer",
+  output: "output",
+  steps: "steps",
+  usage: "usage",
+  cost: "cost",
+  byModel: "byModel",
+  denied: "denied",
+  error: "error",
+  ...{ content: "answer", text: "answer", finalOutput: "answer", messages: "answer" },
+};
 
 /** A call that was denied. */
 export interface DeniedCall {

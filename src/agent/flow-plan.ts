@@ -1,4 +1,5 @@
 import { PlanError } from "../kernel/errors.ts";
+import type { ResultMembers } from "../kernel/run-handle.ts";
 import { sortTasks, type Task, type TaskFields, taskOf, withDependents } from "./task.ts";
 import { type AgentEvent, agentEventKinds, type AgentResult, type EventKinds } from "./events.ts";
 
@@ -124,6 +125,15 @@ export interface FlowResult {
   readonly steps: readonly FlowStep[];
   readonly error?: Error;
 }
+
+/** The names of the members, and words of other frameworks for them. @internal */
+export const flowResultMembers: { readonly [Name in keyof Required<FlowResult>]: Name } & ResultMembers = {
+  status: "status",
+  answer: "answer",
+  steps: "steps",
+  error: "error",
+  ...{ output: "answer", content: "answer", text: "answer", finalOutput: "answer" },
+};
 
 /** Events of agents that are not kept there are not kept here; they are joined within one task. */
 export const flowEventKinds: EventKinds<FlowEvent> = {

@@ -1,8 +1,10 @@
 import { aText, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { isObject } from "../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { ChatMeasure } from "../memory/chat-unit.ts";
 import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
@@ -45,9 +47,17 @@ export class MessagesMemory implements AgentMemory {
   #goal: ChatMessage | undefined;
   #notes: Map<string, Json> | undefined;
 
-  constructor(options: MessagesMemoryOptions = {}) {
+  /**
+   * @param given the options, or the tools alone
+   * @throws UsageError `AGENT_MEMORY_INVALID` for messages in the place of either: {@link MessagesMemory.from} takes these
+   */
+  constructor(given: MessagesMemoryOptions | Iterable<Tool> = {}) {
+    takes("new MessagesMemory", "options", given, readable);
+    const options: MessagesMemoryOptions = isIterable(given) ? { tools: given } : given;
     checkKnownOptions("new MessagesMemory", options, messagesMemoryOptions);
     const { tools = [], messages } = options;
+    refuseMessages(tools);
+    refuseMessages(messages);
     this.tools = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
     this.#chat = messages instanceof ChatMemory ? messages : new ChatMemory({ maxMessages: WINDOW, ...messages });
     this.#pins = this.#chat.size === 0 ? NO_PINS : pinsOf(this.#chat);
@@ -131,7 +141,11 @@ export class MessagesMemory implements AgentMemory {
    *
    * @throws UsageError `AGENT_MEMORY_INVALID`
    */
-  static fromJSON(json: unknown, o: MessagesMemoryOptions = {}): MessagesMemory {
+  static fromJSON(json: unknown, o?: MessagesMemoryOptions): MessagesMemory;
+  /** As `map` calls it. */
+  static fromJSON(json: unknown, index: number, list: readonly unknown[]): MessagesMemory;
+  static fromJSON(json: unknown, given?: MessagesMemoryOptions | number, list?: readonly unknown[]): MessagesMemory {
+    const o = unlessMapped(given, list);
     takes("MessagesMemory.fromJSON", "json", json, readable);
     const parsed = MemoryShape.safeParse(json);
     if (!parsed.success) {
@@ -154,8 +168,11 @@ export class MessagesMemory implements AgentMemory {
    * A memory from a record of messages, as {@link dump} returns it: work under way goes on, and an answered task stays answered. The goal is
    * the user's last message. A record has no notes of nets: see {@link fromJSON}.
    */
-  static from(record: readonly ChatMessage[], o: MessagesMemoryOptions = {}): MessagesMemory {
-    const memory = new MessagesMemory(o);
+  static from(record: readonly ChatMessage[], o?: MessagesMemoryOptions): MessagesMemory;
+  /** As `map` calls it. */
+  static from(record: readonly ChatMessage[], index: number, list: readonly (readonly ChatMessage[])[]): MessagesMemory;
+  static from(record: readonly ChatMessage[], given?: MessagesMemoryOptions | number, list?: readonly unknown[]): MessagesMemory {
+    const memory = new MessagesMemory(unlessMapped(given, list));
     takes("MessagesMemory.from", "record", record, { says: "a list of chat messages", fits: Array.isArray });
     const messages = record.map(parseChatMessage);
     memory.#take(
@@ -201,6 +218,20 @@ export class MessagesMemory implements AgentMemory {
       this.#chat.add(message, { pin: message === pinned || (this.#pins.size > 0 && this.#pins.has(JSON.stringify(message))) });
     }
   }
+}
+
+function isIterable(given: object): given is Iterable<Tool> {
+  return isObject(given) && Symbol.iterator in given;
+}
+
+/** Programs of other frameworks give a memory its messages here. */
+function refuseMessages(given: unknown): void {
+  const [first] = Array.isArray(given) ? (given as readonly unknown[]) : [];
+  if (!isObject(first) || !("role" in first || "content" in first)) return;
+  throw new UsageError(
+    "AGENT_MEMORY_INVALID",
+    "Expected tools, or options of a window of messages, got messages. Make a memory of messages by MessagesMemory.from(messages, { tools }).",
+  );
 }
 
 function pinsOf(chat: ChatMemory): ReadonlySet<string> {

@@ -1,4 +1,6 @@
 import { aText, object, takes } from "../kernel/argument.ts";
+import { stopSignal } from "../kernel/abort.ts";
+import { guardResult } from "../kernel/run-handle.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -10,7 +12,7 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";
 import { EventLog } from "./events.ts";
 import { FlowRunner } from "./flow-runner.ts";
-import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-plan.ts";
+import { type FlowEvent, flowEventKinds, type FlowResult, flowResultMembers } from "./flow-plan.ts";
 
 /** Does steps of one type: an agent, one step at a time in one conversation, or a function that makes an agent for each step. */
 export type FlowExecutor = Agent | (() => Agent);
@@ -95,6 +97,8 @@ function invalid(expected: string, got: string): UsageError {
 export interface FlowRun extends AsyncIterable<FlowEvent> {
   /** Never rejects. */
   readonly result: Promise<FlowResult>;
+  /** Stops the steps under way and ends the run with status `stopped`. */
+  stop(reason?: string): void;
 }
 
 /**
@@ -126,7 +130,8 @@ export class PlanningFlow {
     takes("run of a flow", "goal", goal, aText);
     checkKnownOptions("run of a flow", o, { signal: kinds.signal });
     const log = new EventLog<FlowEvent>(flowEventKinds);
-    const drive = new FlowRunner(this.#parts, goal, o.signal ?? new AbortController().signal, log);
-    return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };
+    const { signal, stop, end } = stopSignal(o.signal);
+    const result = new FlowRunner(this.#parts, goal, signal, log).result().finally(end);
+    return guardResult({ result, stop, [Symbol.asyncIterator]: () => log.read() }, "flow.run(goal)", flowResultMembers);
   }
 }

@@ -7,7 +7,7 @@ import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { forbiddenBy, type ToolNotice } from "../tool/call-options.ts";
 import { callTools } from "../tool/call-tools.ts";
 import { closeTool } from "../tool/close-tool.ts";
-import type { CalledTool } from "../tool/tool-result.ts";
+import { type CalledTool, shortResult } from "../tool/tool-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentMemory, remark } from "./agent-memory.ts";
 import type { BrainOptions } from "./brain-options.ts";
@@ -91,7 +91,14 @@ export class StepContext implements Mind {
     throwIfAborted(this.signal);
     if (this.#loops !== undefined) this.#called.push(...called);
     for (const one of called) if (one.outcome === "denied") this.#denied(one);
-    return called;
+    return this.#observed(called);
+  }
+
+  /** The answers as the model reads them. What a tool that ends the run says is the answer of the run, and stays whole. */
+  #observed(called: readonly CalledTool[]): readonly CalledTool[] {
+    const { maxObserve } = this.#parts.options;
+    if (maxObserve === undefined) return called;
+    return called.map((one) => (one.ends ? one : { ...one, result: shortResult(one.result, maxObserve) }));
   }
 
   warn(code: string, text: string): void {

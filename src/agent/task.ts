@@ -1,4 +1,6 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
 
@@ -59,6 +61,16 @@ const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
   result: text,
 };
 
+const TASK_NAMES: Known<TaskFields> = {
+  id: kinds.checked,
+  dependsOn: kinds.checked,
+  instruction: kinds.checked,
+  assignee: kinds.checked,
+  type: kinds.checked,
+  status: kinds.checked,
+  result: kinds.checked,
+};
+
 /** Returns what is wrong with {@link TaskFields} from outside, such as `instruction: expected a text`; nothing where they fit. */
 export function taskFaults(given: unknown): readonly string[] {
   if (!isRecord(given)) return ["expected object"];
@@ -68,8 +80,9 @@ export function taskFaults(given: unknown): readonly string[] {
   });
 }
 
-/** Makes a task from its fields. Each dependency is kept once. @throws PlanError `PLAN_INVALID` */
+/** Makes a task from its fields. Each dependency is kept once. @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN` */
 export function taskOf(fields: TaskFields): Task {
+  if (isRecord(fields)) checkKnownOptions("a task", fields, TASK_NAMES);
   const faults = taskFaults(fields);
   if (faults.length > 0)
     throw new PlanError("PLAN_INVALID", `Expected a task { id, instruction }, got ${valueText(fields)}: ${faults.join(", ")}.`);

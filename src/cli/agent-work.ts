@@ -2,6 +2,7 @@ import { Agent } from "../agent/agent.ts";
 import type { FlowEvent, FlowResult } from "../agent/flow-plan.ts";
 import { PlanningFlow } from "../agent/planning-flow.ts";
 import { StepError, UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import { listed } from "../kernel/value-text.ts";
 import { defineAction } from "../role/action.ts";
 import type { RoleContext } from "../role/context.ts";
@@ -47,7 +48,7 @@ export function agentRole(settings: AgentSettings, { more = [], tell = () => {},
     name: "Work",
     async run(ctx) {
       const { name, model, steps, clock } = ctx;
-      const ask = (question: HumanQuestion, { signal }: { signal: AbortSignal }): Promise<string> => ctx.human.answer(question, signal);
+      const ask = (question: HumanQuestion, { signal }: { signal: AbortSignal }): Promise<Json> => ctx.human.answer(question, signal);
       const worker = (): Agent =>
         new Agent({ name, model, steps, clock, tools, permissions, maxSteps, systemPrompt: MANUS_PROMPT, approve: ask, ask });
       // One after another: the agents share a folder and a person.

@@ -101,7 +101,7 @@ export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Pro
   const path = join(host.cwd, PROJECT_CONFIG);
   const project = await configIn(host, path, projectSchema);
   const { sandbox, store, ...wishes } = project ?? {};
-  for (const place of store === undefined ? [] : [store, dirname(store)]) await assertInFolder(host, place);
+  if (store !== undefined) await assertInFolder(host, store);
   const folder = project === undefined ? undefined : folderSettings(path, wishes);
   const env: Record<string, string> = {};
   const from = new Map<string, string>();

@@ -93,13 +93,35 @@ const USUAL_SECONDS = 3_600;
 
 /** What a crew's file lets its roles do beyond what the user said, in words. */
 async function wideningOf(crew: FileCrew | ModuleCrew): Promise<readonly string[]> {
-  if (crew.kind === "module") return [];
-  const { readCrew } = await import("../../roles/index.ts");
-  const { roles = [], reserve = [] } = await readCrew(crew.text, crew.name);
-  return [...roles, ...reserve].flatMap(({ name, allow = [], timeout = 0 }) => [
+  return (await wishesOf(crew)).flatMap(({ name, allow = [], timeout = 0 }) => [
     ...(allow.length === 0 ? [] : [`${name} uses ${allow.join(", ")} without asking`]),
     ...(timeout <= USUAL_SECONDS ? [] : [`${name} may take ${timeout} seconds for one activation, not ${USUAL_SECONDS}`]),
   ]);
+}
+
+/** A role as its file has it: `timeout` in seconds. */
+interface RoleWish {
+  readonly name: string;
+  readonly allow?: readonly string[] | undefined;
+  readonly timeout?: number | undefined;
+}
+
+async function wishesOf(crew: FileCrew | ModuleCrew): Promise<readonly RoleWish[]> {
+  if (crew.kind === "file") {
+    const { readCrew } = await import("../../roles/index.ts");
+    const { roles = [], reserve = [] } = await readCrew(crew.text, crew.name);
+    return [...roles, ...reserve];
+  }
+  const made = await exportedCrew(crew.path, await noPorts());
+  if (isMadeCrew(made)) return [...made.roles, ...(made.reserve ?? [])].map(wishOf);
+  const { roles = [], reserve = [] } = made as CrewSpec;
+  return [...roles, ...reserve];
+}
+
+function wishOf({ name, timeout, agent }: Role): RoleWish {
+  const { default: others, rules = [] } = agent?.permissions ?? {};
+  const allowed = rules.flatMap(({ tool, decide }) => (decide === "allow" ? [tool] : []));
+  return { name, timeout: timeout / 1_000, allow: others === "allow" ? [...allowed, "all other tools"] : allowed };
 }
 
 /** The settings of a crew that is no company with settings of its own. */

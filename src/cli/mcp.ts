@@ -52,7 +52,7 @@ const Config = z.object({ mcpServers: z.record(z.string(), z.unknown()) });
 /**
  * Connects to all servers of a config. Each call of their tools asks first.
  *
- * @throws UsageError as {@link readMcpConfig}, `PACKAGE_MISSING`; McpError `MCP_UNREACHABLE`, and then none stays connected
+ * @throws UsageError as {@link readMcpConfig}, `PACKAGE_MISSING`; McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, and then none stays connected
  */
 export async function openServers({ host, screen, interruptions }: Session, path: string): Promise<OpenServers> {
   const configured = await readMcpConfig(host, resolve(host.cwd, path));

@@ -29,10 +29,15 @@ export function memoryPlace(flags: Flags, session: Pick<Session, "host">): Store
 
 /** Works with memories that exist. @throws UsageError `STORE_MISSING` */
 export async function withMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
-  const { path, name } = memoryPlace(flags, session);
-  if (await isStore(path)) return withNewMemories(session, flags, work);
+  await assertMemories(memoryPlace(flags, session), "--store");
+  return withNewMemories(session, flags, work);
+}
+
+/** @param option names another place @throws UsageError `STORE_MISSING` */
+export async function assertMemories({ path, name }: StorePlace, option: string): Promise<void> {
+  if (await isStore(path)) return;
   const expected = `Expected memories in ${shown(name, 300)}, but there is no such file`;
-  throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they are kept in, or name it: --store <file>.`);
+  throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they are kept in, or name it: ${option} <file>.`);
 }
 
 /** Works with one role's memory. @throws UsageError `STORE_MISSING`, `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS` */

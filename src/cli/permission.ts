@@ -15,9 +15,10 @@ export function isPermission(question: HumanQuestion): question is PermissionQue
   return question.tool !== undefined && question.args !== undefined;
 }
 
-/** The meaning of a typed line: an answer to record, a wish to see all of the call, or no answer. */
-export type TypedAnswer = { readonly kind: "answer"; readonly text: string } | { readonly kind: "show" } | { readonly kind: "none" };
+/** The meaning of a typed line: an answer to record, a wish to see all of the call or to change its arguments, or no answer. */
+export type TypedAnswer = { readonly kind: "answer"; readonly text: string } | { readonly kind: "show" | "change" | "none" };
 
+const CHANGE = /^(?:c|e|change|edit)$/i;
 const SHOW = /^(?:d|s|diff|show|show diff)$/i;
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["y", "yes"],
@@ -29,12 +30,13 @@ export function typedAnswer(line: string): TypedAnswer {
   const words = line.trim();
   if (words === "") return { kind: "none" };
   if (SHOW.test(words)) return { kind: "show" };
+  if (CHANGE.test(words)) return { kind: "change" };
   return { kind: "answer", text: WORDS.get(words.toLowerCase()) ?? words };
 }
 
 /** The answers that a person may give, in one line. */
 export function answersText({ tool, role }: PermissionQuestion): string {
-  return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run) or show diff. Other words refuse it, and ${shown(role, 60)} is told them.`;
+  return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run), change (its arguments) or show diff. Other words refuse it, and ${shown(role, 60)} is told them.`;
 }
 
 /** Lines of a call that a question shows; the rest comes with `show diff`. */

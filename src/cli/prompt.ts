@@ -102,8 +102,11 @@ export function askPerson(session: Session, question: HumanQuestion, signal: Abo
   });
 }
 
-/** Asks until the person says yes, no, always, or something to the role; on the way all of the call is shown as often as they like. */
-function askPermission(session: Session, question: PermissionQuestion, read: ReadFile, signal: AbortSignal): Promise<string> {
+/**
+ * Asks until the person says yes, no, always, something to the role, or has changed the arguments; on the way all of the call is shown as often
+ * as they like.
+ */
+function askPermission(session: Session, question: PermissionQuestion, read: ReadFile, signal: AbortSignal): Promise<Json> {
   const { screen } = session;
   return screen.aside(async () => {
     screen.print([screen.style.strong(`${shown(question.role, 60)} asks to use ${shown(question.tool, 60)}:`), ...callLines(question)], 4);
@@ -111,9 +114,21 @@ function askPermission(session: Session, question: PermissionQuestion, read: Rea
       screen.print([screen.style.faint(answersText(question))], 2);
       const typed = typedAnswer(await answerTo(session, question, signal));
       if (typed.kind === "answer") return typed.text;
+      if (typed.kind === "change") return { args: await changedCall(session, question, signal) };
       if (typed.kind === "show") screen.print(await wholeCall(question, read, screen.style), 4);
     }
   });
+}
+
+/** Asks for the arguments one by one; an empty line keeps what the role wants. */
+function changedCall(session: Session, question: PermissionQuestion, signal: AbortSignal): Promise<Json> {
+  const { screen } = session;
+  const { form, args } = question;
+  const schema = (form?.kind === "choices" ? form.args : undefined) ?? { type: "object" };
+  return fillIn(
+    { ...question, form: { kind: "fields", schema }, default: args },
+    { style: screen.style, print: (said) => screen.print(said, 4), read: () => answerTo(session, question, signal) },
+  );
 }
 
 /** @throws WaitingError when the input ended */

@@ -1,25 +1,11 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import type { CallOptions, ChangeOptions, GoOnOptions, ListOptions, SayOptions, StartOptions, WatchOptions } from "./client.ts";
+import { callOptions, changeOptions, goOnOptions, listOptions, sayOptions, startOptions, watchOptions } from "./call-options.ts";
 
 /*
  * The arguments of a client's methods. What a request holds is checked by the server, which knows its own version of it.
  */
-
-const call: Known<CallOptions> = { signal: kinds.signal };
-const change: Known<ChangeOptions> = { ...call, onTeamChange: kinds.oneOf("refuse", "continue") };
-const goOn: Known<GoOnOptions> = { ...change, rounds: kinds.count, budget: kinds.count, reuse: kinds.oneOf("all", "none") };
-const start: Known<StartOptions> = { ...call, key: kinds.text };
-const list: Known<ListOptions> = { ...call, limit: kinds.size, cursor: kinds.text, status: kinds.text };
-const say: Known<SayOptions> = { ...goOn, user: kinds.text };
-const watch: Known<WatchOptions> = {
-  ...call,
-  from: kinds.count,
-  follow: kinds.boolean,
-  onNotice: kinds.function,
-  onState: kinds.function,
-};
 
 type Check = (door: string, value: unknown) => void;
 
@@ -40,24 +26,24 @@ const anything: Check = () => {};
 
 /** The arguments of each method, in order. */
 const doors: Readonly<Record<string, readonly Check[]>> = {
-  team: [options(call)],
-  start: [request, options(start)],
-  list: [options(list)],
-  read: [run, options(call)],
-  events: [run, options(watch)],
-  publish: [run, words, options(change)],
-  say: [some("conversation"), some("text"), options(say)],
-  answer: [run, some("questionId"), anything, options(goOn)],
-  hire: [run, words, options(change)],
-  retire: [run, some("name"), options(change)],
-  pause: [run, options(call)],
-  proceed: [run, options(goOn)],
-  stop: [run, options(call)],
-  resume: [run, maybe, options(call)],
-  replay: [run, options(call)],
-  fork: [run, maybe, options(start)],
-  forget: [request, options(call)],
-  export: [run, options(call)],
+  team: [options(callOptions)],
+  start: [request, options(startOptions)],
+  list: [options(listOptions)],
+  read: [run, options(callOptions)],
+  events: [run, options(watchOptions)],
+  publish: [run, words, options(changeOptions)],
+  say: [some("conversation"), some("text"), options(sayOptions)],
+  answer: [run, some("questionId"), anything, options(goOnOptions)],
+  hire: [run, words, options(changeOptions)],
+  retire: [run, some("name"), options(changeOptions)],
+  pause: [run, options(callOptions)],
+  proceed: [run, options(goOnOptions)],
+  stop: [run, options(callOptions)],
+  resume: [run, maybe, options(callOptions)],
+  replay: [run, options(callOptions)],
+  fork: [run, maybe, options(startOptions)],
+  forget: [request, options(callOptions)],
+  export: [run, options(callOptions)],
 };
 
 /** Lets each method of a client check its arguments first. @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */

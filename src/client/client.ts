@@ -5,15 +5,33 @@ import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import {
+  callOptions,
+  type CallOptions,
+  changeOptions,
+  type ChangeOptions,
+  checked,
+  goOnOptions,
+  type GoOnOptions,
+  listOptions,
+  type ListOptions,
+  sayOptions,
+  type SayOptions,
+  startOptions,
+  type StartOptions,
+  watchOptions,
+  type WatchOptions,
+} from "./call-options.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import type { RunSummary, SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { Forgotten } from "../team/forget.ts";
+import { unreachedText } from "../kernel/server-answer.ts";
+import { clauseText } from "../kernel/value-text.ts";
 import { sentEvents } from "./event-lines.ts";
 import { type SayResult, talk } from "./say.ts";
-import { toldError } from "./told-error.ts";
+import { busy, good, isPassing, jsonIn, PASSING_STATUS, told } from "./answers.ts";
 import type {
   ContinueRequest,
-  ContinueTerms,
   ForgetRequest,
   ForkRequest,
   HireRequest,
@@ -23,7 +41,6 @@ import type {
   RunPage,
   ServedTeam,
   StartRequest,
-  TeamChangeTerms,
 } from "./wire.ts";
 
 /** Options of {@link createClient}. */
@@ -46,50 +63,6 @@ const clientOptions: Known<ClientOptions> = {
   patience: kinds.milliseconds,
   clock: kinds.clock,
 };
-
-/** Options of every request. */
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
-/** Options of a change of a run. */
-export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
-
-/** Options of a call with which a run goes on. */
-export interface GoOnOptions extends CallOptions, ContinueTerms {}
-
-/** Options of starting or forking a run. */
-export interface StartOptions extends CallOptions {
-  /** Makes the request safe to repeat. Default: a fresh one, so that a lost answer costs no second run. */
-  readonly key?: string;
-}
-
-/** Options of a list of runs. */
-export interface ListOptions extends CallOptions {
-  /** 1 to 200. Default 50. */
-  readonly limit?: number;
-  /** `next` of the page before. */
-  readonly cursor?: string;
-  readonly status?: SummaryStatus;
-}
-
-/** Options of saying something in a conversation. */
-export interface SayOptions extends GoOnOptions {
-  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: nobody in particular. */
-  readonly user?: string;
-}
-
-/** Options of watching a run. */
-export interface WatchOptions extends CallOptions {
-  /** The first event. Default 0. */
-  readonly from?: number;
-  /** Goes on watching when the run comes to rest. Default false: the iteration ends there. */
-  readonly follow?: boolean;
-  /** Called with notices, such as pieces of answers; some may be missing. Default: none are sent. */
-  readonly onNotice?: (notice: RunNotice) => void;
-  /** Called when the run comes to rest, and while the connection is lost (`connected: false`) and found again. */
-  readonly onState?: (state: { readonly connected: boolean; readonly status?: SummaryStatus }) => void;
-}
 
 const DEFAULT_PATIENCE = 300_000;
 /** Milliseconds before the first and at most before any further try to connect again. */
@@ -147,23 +120,25 @@ export class RunClient {
   }
 
   /** The team that works on new runs. */
-  team(o: CallOptions = {}): Promise<ServedTeam> {
-    return this.#get<ServedTeam>("/api/team", o);
+  async team(o: CallOptions = {}): Promise<ServedTeam> {
+    return this.#get<ServedTeam>("/api/team", checked("team", o, callOptions));
   }
 
   /** Starts a run. @throws JournalError `RUN_IDEA_DIFFERS` for another request under the same key or id */
-  start(request: StartRequest, { key = freshKey(), signal }: StartOptions = {}): Promise<RunSummary> {
+  async start(request: StartRequest, o: StartOptions = {}): Promise<RunSummary> {
+    const { key = freshKey(), signal } = checked("start", o, startOptions);
     return this.#post<RunSummary>("/api/runs", request, { signal, key });
   }
 
   /** Lists runs, the newest first. */
-  list({ signal, limit, cursor, status }: ListOptions = {}): Promise<RunPage> {
+  async list(o: ListOptions = {}): Promise<RunPage> {
+    const { signal, limit, cursor, status } = checked("list", o, listOptions);
     return this.#get<RunPage>(`/api/runs${queryOf({ limit, cursor, status })}`, { signal });
   }
 
   /** Returns the summary of a run, with the questions that wait. @throws JournalError `RUN_UNKNOWN` */
-  read(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#get<RunSummary>(pathOf(runId), o);
+  async read(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#get<RunSummary>(pathOf(runId), checked("read", o, callOptions));
   }
 
   /**
@@ -172,9 +147,10 @@ export class RunClient {
    * @throws JournalError `RUN_UNKNOWN`; TimeoutError when the server cannot be reached for too long; ControlError when the signal aborts
    */
   async *events(runId: string, o: WatchOptions = {}): AsyncGenerator<RunEvent, void> {
-    let next = o.from ?? 0;
+    let next = checked("events", o, watchOptions).from ?? 0;
     let pause = FIRST_PAUSE;
     let lostAt: number | undefined;
+    let why = "it sends nothing";
     for (;;) {
       const connection = this.#connect(runId, next, o);
       try {
@@ -191,18 +167,20 @@ export class RunClient {
         }
       } catch (error) {
         if (!isPassing(error)) throw error;
+        why = clauseText(error.message);
       }
       if (o.signal?.aborted === true) throw abortReason(o.signal);
       o.onState?.({ connected: false });
       lostAt ??= this.#clock.now();
-      if (this.#clock.now() - lostAt > this.#patience) throw new TimeoutError(`a sign of life of ${this.#url}`, this.#patience);
+      if (this.#clock.now() - lostAt > this.#patience) throw new TimeoutError(`the silence of ${this.#url} (${why})`, this.#patience);
       await sleep(this.#clock, pause, o.signal);
       pause = Math.min(LONGEST_PAUSE, pause * 2);
     }
   }
 
   /** Publishes a message from outside. @throws QueueFullError `MAILBOX_FULL`; UsageError `MESSAGE_KNOWN`, `MESSAGE_TOO_LONG` */
-  publish(runId: string, message: OutsideMessage | string, { signal, ...terms }: ChangeOptions = {}): Promise<MessageReceipt> {
+  async publish(runId: string, message: OutsideMessage | string, o: ChangeOptions = {}): Promise<MessageReceipt> {
+    const { signal, ...terms } = checked("publish", o, changeOptions);
     const body = typeof message === "string" ? { content: message } : message;
     return this.#post<MessageReceipt>(pathOf(runId, "messages"), { ...body, ...terms }, { signal });
   }
@@ -216,12 +194,13 @@ export class RunClient {
    * @throws the errors of `start` and `resume`: of the connection, the token, a limit, or a team that was changed; UsageError `USER_DIFFERS` in a
    * conversation of another user
    */
-  say(conversation: string, text: string, o: SayOptions = {}): Promise<SayResult> {
-    return talk(this, { conversation, message: { content: text, id: freshKey() } }, o);
+  async say(conversation: string, text: string, o: SayOptions = {}): Promise<SayResult> {
+    return talk(this, { conversation, message: { content: text, id: freshKey() } }, checked("say", o, sayOptions));
   }
 
   /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
-  answer(runId: string, questionId: string, answer: Json, { signal, ...terms }: GoOnOptions = {}): Promise<RunSummary> {
+  async answer(runId: string, questionId: string, answer: Json, o: GoOnOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("answer", o, goOnOptions);
     return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
   }
 
@@ -230,44 +209,48 @@ export class RunClient {
    *
    * @throws UsageError `ROLE_UNKNOWN` for a name that the team does not define; `ROLE_DUPLICATE` for one that the run has
    */
-  hire(runId: string, role: HireRequest | string, { signal, ...terms }: ChangeOptions = {}): Promise<RunSummary> {
+  async hire(runId: string, role: HireRequest | string, o: ChangeOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("hire", o, changeOptions);
     const body = typeof role === "string" ? { role } : role;
     return this.#post<RunSummary>(pathOf(runId, "roles"), { ...body, ...terms }, { signal });
   }
 
   /** Retires a role of a run. @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for its last role */
-  async retire(runId: string, name: string, { signal, onTeamChange }: ChangeOptions = {}): Promise<RunSummary> {
+  async retire(runId: string, name: string, o: ChangeOptions = {}): Promise<RunSummary> {
+    const { signal, onTeamChange } = checked("retire", o, changeOptions);
     const path = pathOf(runId, "roles", name) + queryOf({ onTeamChange });
-    return (await (await this.#send("DELETE", path, { signal })).json()) as RunSummary;
+    return jsonIn<RunSummary>(await this.#send("DELETE", path, { signal }));
   }
 
   /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */
-  pause(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "pause"), undefined, o);
+  async pause(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "pause"), undefined, checked("pause", o, callOptions));
   }
 
   /** Ends a pause. @throws UsageError `RUN_INACTIVE` */
-  proceed(runId: string, { signal, ...terms }: GoOnOptions = {}): Promise<RunSummary> {
+  async proceed(runId: string, o: GoOnOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("proceed", o, goOnOptions);
     return this.#post<RunSummary>(pathOf(runId, "proceed"), terms, { signal });
   }
 
   /** Stops a run, so that it can be resumed. */
-  stop(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "stop"), undefined, o);
+  async stop(runId: string, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "stop"), undefined, checked("stop", o, callOptions));
   }
 
   /** Goes on with a run at rest. @throws JournalError `TEAM_CHANGED`, `RUN_OWNED` */
-  resume(runId: string, request: ContinueRequest = {}, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "resume"), request, o);
+  async resume(runId: string, request: ContinueRequest = {}, o: CallOptions = {}): Promise<RunSummary> {
+    return this.#post<RunSummary>(pathOf(runId, "resume"), request, checked("resume", o, callOptions));
   }
 
   /** Repeats a run from its record, without a call. */
-  replay(runId: string, o: CallOptions = {}): Promise<ReplayReport> {
-    return this.#post<ReplayReport>(pathOf(runId, "replay"), undefined, o);
+  async replay(runId: string, o: CallOptions = {}): Promise<ReplayReport> {
+    return this.#post<ReplayReport>(pathOf(runId, "replay"), undefined, checked("replay", o, callOptions));
   }
 
   /** Begins a run that shares the past of another. */
-  fork(runId: string, request: ForkRequest = {}, { key = freshKey(), signal }: StartOptions = {}): Promise<RunSummary> {
+  async fork(runId: string, request: ForkRequest = {}, o: StartOptions = {}): Promise<RunSummary> {
+    const { key = freshKey(), signal } = checked("fork", o, startOptions);
     return this.#post<RunSummary>(pathOf(runId, "fork"), request, { signal, key });
   }
 
@@ -276,12 +259,13 @@ export class RunClient {
    *
    * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased
    */
-  forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
-    return this.#post<Forgotten>("/api/forget", request, o);
+  async forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
+    return this.#post<Forgotten>("/api/forget", request, checked("forget", o, callOptions));
   }
 
   /** Returns a run as text that can be imported elsewhere. */
-  async export(runId: string, { signal }: CallOptions = {}): Promise<string> {
+  async export(runId: string, o: CallOptions = {}): Promise<string> {
+    const { signal } = checked("export", o, callOptions);
     return (await this.#send("GET", pathOf(runId, "export"), { signal })).text();
   }
 
@@ -298,8 +282,8 @@ export class RunClient {
       const query = queryOf({ follow: o.follow === true ? "true" : undefined, notices: o.onNotice === undefined ? "false" : undefined });
       const last = from === 0 ? {} : { "last-event-id": String(from - 1) };
       const response = await this.#asked("GET", pathOf(runId, "events") + query, { signal, headers: last });
-      if (PASSING_STATUS.has(response.status)) return await response.body?.cancel();
-      const { body } = await good(response);
+      if (PASSING_STATUS.has(response.status)) throw busy(await told(response));
+      const { body } = await good(response, "text/event-stream");
       o.onState?.({ connected: true });
       yield "connected";
       if (body === null) return;
@@ -318,12 +302,12 @@ export class RunClient {
   }
 
   async #get<T>(path: string, { signal }: { readonly signal?: AbortSignal | undefined }): Promise<T> {
-    return (await (await this.#send("GET", path, { signal })).json()) as T;
+    return jsonIn<T>(await this.#send("GET", path, { signal }));
   }
 
   async #post<T>(path: string, body: unknown, o: { readonly signal?: AbortSignal | undefined; readonly key?: string }): Promise<T> {
     const headers = o.key === undefined ? {} : { "idempotency-key": o.key };
-    return (await (await this.#send("POST", path, { signal: o.signal, headers, body })).json()) as T;
+    return jsonIn<T>(await this.#send("POST", path, { signal: o.signal, headers, body }));
   }
 
   /** @throws the error that the server told; TroupeError `SERVER_UNREACHABLE` */
@@ -342,7 +326,8 @@ export class RunClient {
     // A server may close an idle connection at the moment when a request goes over it. Only what changes nothing is asked again.
     return (method === "GET" ? ask().catch(ask) : ask()).catch((cause: unknown) => {
       if (o.signal?.aborted === true) throw abortReason(o.signal);
-      const text = `Expected an answer of ${this.#url}, but it cannot be reached. Check that the server runs.`;
+      const why = unreachedText(cause);
+      const text = `Expected an answer of ${this.#url}, but it cannot be reached${why === undefined ? "" : `: ${why}`}. Check that the server runs.`;
       throw new TroupeError("SERVER_UNREACHABLE", text, { cause });
     });
   }
@@ -352,20 +337,6 @@ interface SendOptions {
   readonly signal: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-}
-
-/** Statuses after which another try may succeed: a busy or closing server, or one whose journal or proxy does not answer. */
-const PASSING_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-
-/** @throws the error that the server told */
-async function good(response: Response): Promise<Response> {
-  if (response.ok) return response;
-  throw toldError(response.status, await response.text().catch(() => ""));
-}
-
-/** True for an error after which another try may succeed: the connection was lost, or something else than a server of runs answered. */
-function isPassing(error: unknown): boolean {
-  return TroupeError.isInstance(error) && ["SERVER_UNREACHABLE", "SERVER_UNKNOWN", "ABORTED"].includes(error.code);
 }
 
 function pathOf(runId: string, ...parts: readonly string[]): string {

@@ -1,17 +1,7 @@
 /** A client of a server of runs, and forms of questions for a page, for browsers and Node. Published as `troupe/client`. */
 
-export {
-  type CallOptions,
-  type ChangeOptions,
-  type ClientOptions,
-  createClient,
-  type GoOnOptions,
-  type ListOptions,
-  type RunClient,
-  type SayOptions,
-  type StartOptions,
-  type WatchOptions,
-} from "./client.ts";
+export { type ClientOptions, createClient, type RunClient } from "./client.ts";
+export type { CallOptions, ChangeOptions, GoOnOptions, ListOptions, SayOptions, StartOptions, WatchOptions } from "./call-options.ts";
 export type { SayResult } from "./say.ts";
 export type {
   ContinueRequest,

@@ -4,7 +4,8 @@ import type { RunEnded } from "../runtime/record/event.ts";
 import { type FailedActivation, noteEnd } from "../runtime/record/failed-activation.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
-import type { RunClient, SayOptions } from "./client.ts";
+import type { SayOptions } from "./call-options.ts";
+import type { RunClient } from "./client.ts";
 import { errorOf } from "./told-error.ts";
 import type { OutsideMessage } from "./wire.ts";
 

@@ -10,18 +10,17 @@ import {
   UsageError,
   WorkspaceError,
 } from "../kernel/errors.ts";
+import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 
-const MAX_SHOWN = 300;
+const MOST_READ = 4_000;
+const TERMS: ServerTerms = { token: "token", address: "url" };
 
 /** Returns the error that a server told, of the class that it has there. */
-export function toldError(status: number, text: string): TroupeError {
+export function toldError(status: number, text: string, retryAfter?: string): TroupeError {
   const record = recordIn(text);
   if (record === undefined) {
-    const got = text.slice(0, MAX_SHOWN).replace(/\s+/g, " ");
-    return new TroupeError(
-      "SERVER_UNKNOWN",
-      `Expected an answer of a Troupe server, got status ${status}: ${got === "" ? "no text" : got}.`,
-    );
+    const told = refusalText({ status, said: text.slice(0, MOST_READ), retryAfter }, TERMS);
+    return new TroupeError("SERVER_UNKNOWN", `Expected an answer of a Troupe server, got ${told}`, { data: { status } });
   }
   return errorOf(record);
 }

@@ -22,7 +22,7 @@ import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "
  * import { Environment } from "troupe";
  * import { crash } from "troupe/edges";
  *
- * // Does not act in the rounds 5 to 8.
+ * // Hears no role, and says nothing, in the rounds 5 to 8.
  * new Environment({ edges: [crash("p3").during(5, 9)] });
  */
 export function crash(roles: string | readonly string[]): Edge {

@@ -42,7 +42,7 @@ const CANCEL_LIMIT = 2_000;
  * Lets workers do the effects of steps: each effect is a run of its own, of the team that {@link effectTeam} makes, in the same journal and the
  * same queue. So its tries, its cost and the deaths of its workers are recorded there, and it goes on when the process that asked for it dies:
  * the next owner of the run finds it by its key. Its cost is charged to the run that asked, when the answer comes; no budget bounds it
- * before, so give the team of the effect one.
+ * before, so give the team of the effect one. It has the scope of the run that asked, so `forget` finds its words.
  *
  * Steps that fail with `EFFECT_UNANSWERED` have an effect that ended without an answer; `EFFECT_TOO_LONG` one whose request is too long.
  *
@@ -122,7 +122,8 @@ class RemoteEffects implements EffectPort {
     if (isOlder || known === undefined) await journal.create(runId);
     const events = isOlder ? [] : (known ?? []);
     if (endOf(events)?.isFinal === true) return 0;
-    await driver.submit({ runId, team: effectTeamName(nameOf(call)), idea, events: events.length });
+    const { scope } = call;
+    await driver.submit({ runId, team: effectTeamName(nameOf(call)), idea, ...(scope && { scope }), events: events.length });
     return events.length;
   }
 

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { serializeMessage } from "../message/message.ts";
+import { heldIn } from "../memory/brain-state.ts";
 import { BrainMemory } from "../memory/brain-memory.ts";
 import { LongTermMemory } from "../memory/long-term-memory.ts";
 import { MemoryStorage, TICK } from "../memory/memory-storage.ts";
@@ -136,7 +137,7 @@ type Taken = MemorySnapshot extends infer S
 async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
   if (memory instanceof BrainMemory) {
     const body = memory.toJSON();
-    return { kind: "brain", messages: body.history.length + body.knowledge.length, damaged: 0, body };
+    return { kind: "brain", messages: heldIn(memory), damaged: 0, body };
   }
   if (memory instanceof MemoryStorage) return takenOfStorage(memory);
   if (memory instanceof LongTermMemory) {
@@ -167,11 +168,9 @@ async function stored(memory: LongTermMemory): Promise<void> {
 
 async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise<ImportedSnapshot> {
   if (content.kind !== "brain") throw otherKind(content, "a brain memory");
-  const count = (): number => memory.history.length + memory.knowledge.length;
-  const before = count();
+  const before = heldIn(memory);
   await memory.adopt(content.state);
-  const { history, knowledge } = content.state;
-  return { messages: history.length + knowledge.length, added: count() - before };
+  return { messages: heldIn(content.state), added: heldIn(memory) - before };
 }
 
 async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {

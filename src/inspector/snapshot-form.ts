@@ -3,7 +3,7 @@ import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Message, MESSAGE_VERSION, MessageSchema } from "../message/message.ts";
-import { type BrainJson, type BrainState, readBrainState } from "../memory/brain-state.ts";
+import { type BrainJson, type BrainState, heldIn, readBrainState } from "../memory/brain-state.ts";
 import type { MemoryJson } from "../memory/message-memory.ts";
 import { identityOf, type MessageToStore } from "../memory/message-store.ts";
 
@@ -94,7 +94,7 @@ export function readSnapshot(given: unknown): SnapshotContent {
   if (messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${messages}`);
   if (hashOf(body) !== sha256) throw invalid("its content is not what its checksum was made of: it was changed since");
   const content = contentOf(kind, body);
-  const count = content.kind === "brain" ? content.state.history.length + content.state.knowledge.length : content.messages.length;
+  const count = content.kind === "brain" ? heldIn(content.state) : content.messages.length;
   if (count !== messages) throw invalid(`it names ${messages} messages, but holds ${count}`);
   return content;
 }
@@ -141,7 +141,7 @@ function contentOf(kind: MemorySnapshot["kind"], body: unknown): SnapshotContent
 function brainIn(body: unknown): BrainState {
   const state = readBrainState(JSON.stringify(body));
   if (typeof state === "string") throw invalid(state);
-  refuseDoubles(state.history.map(({ id }) => id));
+  refuseDoubles([...state.originals, ...state.history].map(({ id }) => id));
   refuseDoubles(state.knowledge.map(({ id }) => id));
   return state;
 }

@@ -56,6 +56,23 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal 
   return both;
 }
 
+/** The signal of a run that can be stopped by its handle. */
+export interface StopSignal {
+  /** Aborts when the outer signal does, or with an AbortedError by `stop`. */
+  readonly signal: AbortSignal;
+  readonly stop: (reason?: string) => void;
+  /** Leaves the outer signal, which may live longer. */
+  readonly end: () => void;
+}
+
+/** Returns a signal that aborts when `outer` does, or when it is told to stop. */
+export function stopSignal(outer: AbortSignal | undefined): StopSignal {
+  const own = new AbortController();
+  if (outer?.aborted === true) own.abort(outer.reason);
+  const end = outer === undefined ? (): void => {} : onAbort(outer, () => own.abort(outer.reason));
+  return { signal: own.signal, stop: (reason) => own.abort(new AbortedError(reason)), end };
+}
+
 /**
  * Runs `work` with a signal that aborts when the outer one does or after `ms`.
  *

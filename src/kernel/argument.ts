@@ -45,6 +45,9 @@ export function fits(value: unknown, shape: Shape): boolean {
 /** Shapes without parts. */
 export const aText: Shape = { says: "a text", fits: (value) => typeof value === "string" };
 export const aNumber: Shape = { says: "a number", fits: (value) => typeof value === "number" };
+export const aCount: Shape = { says: "a whole number of 0 or more", fits: (value) => Number.isInteger(value) && (value as number) >= 0 };
+/** Infinity is a time: all that is older. */
+export const aTime: Shape = { says: "a time in milliseconds", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
 export const aFunction: Shape = { says: "a function", fits: (value) => typeof value === "function" };
 
 /** Any value at all. Its function checks it, so options of this kind cost nothing. */

@@ -1,6 +1,7 @@
 import { having, type Shape } from "./argument.ts";
 import { type ErrorRecord, StepError } from "./errors.ts";
 import type { Json } from "./json.ts";
+import type { Scope } from "./scope.ts";
 
 /** An effect of a step that is to be done. */
 export interface EffectCall {
@@ -14,6 +15,8 @@ export interface EffectCall {
   readonly name: string;
   /** The request of the step as it is recorded, without secrets. That of a model has the messages of this try. */
   readonly request: Json;
+  /** Whose words the request may have: those of the run that asks. */
+  readonly scope?: Scope | undefined;
   /** False when an effect that may have happened must not happen again. */
   readonly idempotent: boolean;
   /** True where an earlier try of the step began: its effect may be under way, or done. */

@@ -1,5 +1,5 @@
 /*
- * The one tree of errors. Every error names the expected value, the actual one and the remedy, and has a stable `code`.
+ * The one tree of errors. An error has a stable `code`, and says what was expected, what came and what to do.
  *
  * `TroupeError` is the root; a subclass exists only where a caller's next step differs:
  * - `ControlError`: an interruption, not a failure (stop, budget, a person must answer). Never recorded as a failed step.

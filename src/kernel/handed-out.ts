@@ -1,11 +1,19 @@
 import { nextMacrotask } from "./clock.ts";
 import { ContextClosedError, ControlError, errorRecord, UsageError } from "./errors.ts";
 
-/** How a promise was used: by nothing, by `await` alone, or by a handler or a combinator such as `Promise.all`. */
-type Use = "none" | "awaited" | "handled";
+/** How a promise was used: by nothing, by `await` or `return` alone, by a combinator such as `Promise.all`, or by a handler. */
+type Use = "none" | "awaited" | "combined" | "handled";
 
 /** Hands out the promise of some work. See {@link HandedOut.hand}. */
 export type Hand = <T>(what: string, work: Promise<T>) => Promise<T>;
+
+/** What happens after the body of some work has ended. */
+interface EndOfBody {
+  /** True where all that fails late may have lost a race: the work does not wait for it, and it is no failure of the work. Default false. */
+  readonly isRace?: boolean;
+  /** Called with the name of what failed late and may have lost a race. */
+  readonly lost?: (what: string) => void;
+}
 
 /** Work that failed and that nothing waited for. */
 interface Loose {
@@ -19,17 +27,19 @@ interface Loose {
  * HandedOut.P1 (`hand`) no promise that is handed out, and none that follows from it by `then`, `catch` or `finally`, is ever an unhandled rejection.
  * HandedOut.P2 (`failure`) one that failed and was used by nothing until the end of its work is a failure of that work.
  * HandedOut.P3 (`close`) after the body of the work has ended, one that fails and was only awaited is a failure too, and stays pending: the
- * function that awaits it is not awaited itself, and its rejection would end the process. One with a handler is the handler's.
+ * function that awaits it is not awaited itself, and its rejection would end the process. So does one that was given to a combinator: in a
+ * `Promise.all` of several it is a failure, elsewhere it may have lost a race and is named in a warning. One with a handler is the handler's.
  * HandedOut.P4 (`refused`) what was asked for after the end of the body, and so was not done, is no failure: it is named in a warning.
  */
 export class HandedOut {
   readonly #open = new Map<Promise<unknown>, Handed<unknown>>();
   /** Failed, and used by nothing when they did. */
   #unused: (Loose & { readonly handed: Handed<unknown> })[] = [];
-  #late: Loose | undefined;
   /** The names of what was asked for too late. */
   readonly refused: string[] = [];
   #isClosed = false;
+  #late: Loose | undefined;
+  #end: EndOfBody = {};
   #hasFollowers = false;
 
   /** Returns the promise to hand out for `work`. @param what its name, for the error */
@@ -45,8 +55,9 @@ export class HandedOut {
   }
 
   /** Notes that the body of the work has ended. */
-  close(): void {
+  close(end: EndOfBody = {}): void {
     this.#isClosed = true;
+    this.#end = end;
   }
 
   /** Waits for what was handed out. @param which "unused": only for what nothing uses */
@@ -74,11 +85,12 @@ export class HandedOut {
       };
       work.then(settle, (error: unknown) => {
         this.#open.delete(work);
-        const isLate = this.#isClosed && handed.use === "awaited";
+        const isLate = this.#isClosed && (handed.use === "awaited" || handed.use === "combined");
         if (this.#isClosed && error instanceof ContextClosedError) {
           if (handed.use !== "handled") this.refused.push(what);
         } else if (!(error instanceof ControlError)) {
-          if (isLate) this.#late ??= { what, error };
+          if (isLate && (this.#end.isRace === true || handed.mayHaveLost)) this.#end.lost?.(what);
+          else if (isLate) this.#late ??= { what, error };
           else if (handed.use === "none") this.#unused.push({ handed, what, error });
         }
         if (isLate) return;
@@ -99,6 +111,13 @@ class Handed<T> extends Promise<T> {
   use: Use = "none";
   /** Returns the promise to hand out for one that follows from this one. */
   follow: (<R>(next: Promise<R>) => Promise<R>) | undefined;
+  /** The combinator that it was given to. */
+  #among: Combinator | undefined;
+
+  /** True for one that was given to a combinator which may have its result without it. */
+  get mayHaveLost(): boolean {
+    return this.use === "combined" && this.#among?.needsAll !== true;
+  }
 
   /** Takes its rejection as handled. */
   ignore(): void {
@@ -107,14 +126,55 @@ class Handed<T> extends Promise<T> {
     this.use = use;
   }
 
+  // The functions that the one of the language gives to `then` look like those that settle a promise.
+  override finally(onEnd?: (() => unknown) | null): Promise<T> {
+    return this.then(
+      async (value) => {
+        await onEnd?.();
+        return value;
+      },
+      async (error: unknown) => {
+        await onEnd?.();
+        throw error;
+      },
+    );
+  }
+
   override then<A = T, B = never>(
     onValue?: ((value: T) => A | PromiseLike<A>) | null,
     onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
+    const { use } = this;
     const next = super.then(onValue, onError);
+    if (isResolver(onValue) && isResolver(onError) && use !== "handled") {
+      // A combinator reads the member below first. A promise that is resolved with this one, as that of an async function is, does not.
+      this.use = use === "none" ? "awaited" : "combined";
+      this.#among = combinatorOf(onValue, onError);
+      return next;
+    }
     this.use = "handled";
     return this.follow === undefined ? next : this.follow(next);
   }
+}
+
+interface Combinator {
+  readonly onValue: unknown;
+  /** True for `Promise.all`: it has one function for the failure of all, and one for the value of each. */
+  needsAll: boolean;
+}
+
+const combinators = new WeakMap<object, Combinator>();
+
+function combinatorOf(onValue: unknown, onError: object): Combinator {
+  const known = combinators.get(onError) ?? { onValue, needsAll: false };
+  combinators.set(onError, known);
+  known.needsAll ||= known.onValue !== onValue;
+  return known;
+}
+
+/** True for a function that the language itself made to settle a promise. */
+function isResolver(value: unknown): value is (...given: unknown[]) => unknown {
+  return typeof value === "function" && value.name === "" && Function.prototype.toString.call(value).endsWith("{ [native code] }");
 }
 
 // `await` calls no method of a promise: it reads this member, and takes the promise as it is where it is `Promise`.

@@ -1,6 +1,7 @@
 import { isRecord } from "./value-kind.ts";
 import { anything, aText, fits, misfit, object, type Shape, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
+import { meaningOf } from "./foreign-words.ts";
 import { valueText } from "./value-text.ts";
 
 /**
@@ -43,13 +44,18 @@ export function checkKnownOptions(what: string, given: unknown, known: Known<Rec
   if (!isRecord(given)) {
     throw new UsageError(
       "OPTION_INVALID",
-      `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.`,
+      `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.${mapped(given)}`,
     );
   }
   const wrong = wrongName(what, given, known);
   if (wrong === undefined) return;
   const shape = known[wrong];
   throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, known);
+}
+
+/** `map` passes an index where a function takes options. */
+function mapped(given: unknown): string {
+  return Number.isInteger(given) ? " A function that takes options is passed to map as (item) => f(item)." : "";
 }
 
 /**
@@ -97,9 +103,8 @@ function isGiven(given: object, name: string): boolean {
 
 function unknown(what: string, name: string, known: object): UsageError {
   const names = Object.keys(known);
-  const meant = nearestWord(name, names) ?? containedIn(name, names);
-  const advice = meant === undefined ? "Leave it out." : `Did you mean ${meant}?`;
-  const came = JSON.stringify(name.length <= SHOWN ? name : `${name.slice(0, SHOWN)}...`);
+  const { meant, advice } = adviceOn(name, names);
+  const came = shownName(name);
   return new UsageError(
     "OPTION_UNKNOWN",
     `Expected ${names.length === 0 ? "no options" : "only known options"} of ${what}, got ${came}. ${advice} Known: ${names.join(", ")}.`,
@@ -107,12 +112,49 @@ function unknown(what: string, name: string, known: object): UsageError {
   );
 }
 
+/**
+ * Refuses a word that is none of a fixed set, such as the type of an event.
+ *
+ * @param what "the type of an event"
+ * @throws UsageError `ARGUMENT_INVALID`, with the word that was probably meant
+ */
+export function checkKnownWord(what: string, given: unknown, words: readonly string[]): void {
+  if (words.includes(given as string)) return;
+  const { meant, advice } = typeof given === "string" ? adviceOn(given, words) : { advice: "Write one of them." };
+  const guess = meant === undefined && advice === "Leave it out." ? "" : ` ${advice}`;
+  const came = typeof given === "string" ? shownName(given) : valueText(given);
+  throw new UsageError("ARGUMENT_INVALID", `Expected ${what}, got ${came}.${guess} Known: ${words.join(", ")}.`, {
+    data: { known: words, ...(meant === undefined ? {} : { meant }) },
+  });
+}
+
+function shownName(name: string): string {
+  return JSON.stringify(name.length <= SHOWN ? name : `${name.slice(0, SHOWN)}...`);
+}
+
+/**
+ * Returns the advice for an unknown name: the name that was probably meant, or the place where this package has what a word of another
+ * framework names.
+ */
+export function adviceOn(name: string, names: readonly string[]): { readonly meant?: string; readonly advice: string } {
+  const meaning = meaningOf(name, names);
+  const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names, 1);
+  if (meant === undefined && meaning !== undefined && "elsewhere" in meaning) return { advice: `Troupe calls it ${meaning.elsewhere}.` };
+  // Two slips in a short word make another word of it.
+  const guess = meant ?? containedIn(name, names) ?? (name.length > SHORTEST_PART ? nearestWord(name, names) : undefined);
+  return guess === undefined ? { advice: "Leave it out." } : { meant: guess, advice: `Did you mean ${guess}?` };
+}
+
 /** Returns the longest known name that contains the given one or is contained in it, in any case of letters. */
 function containedIn(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase();
   const parts = names.filter((each) => {
     const word = each.toLowerCase();
-    return (word.length >= SHORTEST_PART && given.includes(word)) || (given.length >= SHORTEST_PART && word.includes(given));
+    return (
+      (word.length >= SHORTEST_PART && given.includes(word)) ||
+      (given.length >= SHORTEST_PART && word.includes(given)) ||
+      (given.length === SHORTEST_PART - 1 && word.startsWith(given))
+    );
   });
   return parts.toSorted((a, b) => b.length - a.length)[0];
 }

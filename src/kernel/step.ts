@@ -34,6 +34,8 @@ export interface StepSpec {
   readonly again?: boolean;
   /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
   readonly fresh?: boolean;
+  /** Its name in the run inside this one that asks for it: part of its address, so that such a run which goes on finds its own answers. @internal */
+  readonly origin?: string;
   /** The steps inside it are released in the order asked, as those of an activation are. Default false: each as soon as it has its answer. */
   readonly ordered?: boolean;
   /** For a question to a person: milliseconds from its first try, or a point in time, at which it ends. No part of the address. */
@@ -64,8 +66,13 @@ export interface StepTry {
 export interface RecordedTry extends StepTry {
   /** Milliseconds since 1970: the deadline of the step, where it has one. */
   readonly deadline?: number | undefined;
-  /** Micro-dollars that the step had cost, with its failed tries. Undefined: its price was unknown. */
+  /**
+   * Micro-dollars that the step had cost, with its failed tries, and with the steps inside it where its effect does not happen again. Undefined:
+   * its price was unknown.
+   */
   readonly cost: number | undefined;
+  /** Tokens of the answers of models, in the same way. Undefined: of none. */
+  readonly usage?: Json | undefined;
 }
 
 /** The parts that an effect may use. */
@@ -80,6 +87,8 @@ export interface StepDoor extends StepPort {
   readonly attempts: Attempts;
   /** Milliseconds since 1970: the recorded deadline of the step, where it has one. */
   readonly deadline?: number | undefined;
+  /** Tells those who observe the run how far a call of a tool is. @internal */
+  readonly progress?: ((text: string) => void) | undefined;
 }
 
 /**
@@ -113,8 +122,8 @@ export interface Attempts {
   readonly budget?: BudgetPool | undefined;
 }
 
-/** Returns attempts that announce and settle each try in another way. */
-export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | "settle">): Attempts {
+/** Returns attempts that announce and settle each try in another way. @param lend returns their budget. Default: that of the attempts */
+export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | "settle">, lend?: () => Attempts["budget"]): Attempts {
   return {
     ...other,
     get current() {
@@ -124,7 +133,7 @@ export function attemptsWith(attempts: Attempts, other: Pick<Attempts, "open" | 
       return attempts.key;
     },
     get budget() {
-      return attempts.budget;
+      return lend === undefined ? attempts.budget : lend();
     },
     run: (effect, o) => attempts.run?.(effect, o) ?? effect(),
   };

@@ -1,6 +1,6 @@
 import { idOf } from "./message-memory.ts";
 import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known, checkKnownOptions } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
@@ -19,20 +19,19 @@ import {
   withoutMessage,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { BrainModel, extractInfo, signalIn, someText } from "./brain-model.ts";
+import { BrainModel, extractInfo, someText } from "./brain-model.ts";
 import { scopedCacheKey } from "./forget-in-cache.ts";
-import type { MemoryScope } from "./memory-scope.ts";
-import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import { brainMemoryOptions, type BrainMemoryOptions } from "./brain-memory-options.ts";
+import { cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
 import { splitTexts } from "./summary.ts";
-import { NO_SUMMARY, type NextSummary, summaryText } from "./summary-levels.ts";
-import { estimatedTokens, type TokenCounter } from "./tokens.ts";
-import type { ChatModel } from "../model/chat-model.ts";
+import { NO_SUMMARY, type NextSummary, openQuestion, summaryText } from "./summary-levels.ts";
+import { estimatedTokens } from "./tokens.ts";
 
 /** The result of {@link BrainMemory.load}. */
 export type BrainLoad =
   | { readonly kind: "loaded" }
   | { readonly kind: "nothing" }
-  /** The stored entry cannot be read; the memory is unchanged. */
+  /** The stored entry cannot be read. The memory is unchanged, and `save` refuses to write over it. */
   | { readonly kind: "damaged"; readonly reason: string };
 
 /** Options of one call. */
@@ -40,7 +39,11 @@ export interface BrainCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const callOptions: Known<BrainCallOptions> = { signal: kinds.signal };
+
 const TIMEOUT = 10 * 60 * 1000;
+/** Two questions and their answers. */
+const KEPT = 4;
 /** Attempts of a write, each after merging what others have stored. */
 const TRIES = 50;
 
@@ -50,8 +53,8 @@ const TRIES = 50;
  * Owns the content, and when it is summarized and stored. `BrainPlace` owns the stored entry.
  *
  * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
- * the history when, and only when, the summary that covers them is stored; a failing model or cache changes nothing, so the history has no limit
- * of its own. BrainMemory.B3 (`BrainModel.nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
+ * the history when, and only when, the summary that covers them is stored, and stay retrievable (`originals`); a failing model or cache changes nothing, so
+ * the history has no limit of its own. No summary covers an open question. BrainMemory.B3 (`BrainModel.nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
  * (`BrainModel`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
  * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
  * since `load` is never overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed: a message
@@ -80,7 +83,7 @@ export class BrainMemory {
   constructor(options: BrainMemoryOptions) {
     checkGivenOptions("new BrainMemory", options, brainMemoryOptions);
     const { model, cache, key, maxMessages = 10, maxTokens = 4000, tokens = estimatedTokens, ttl = DEFAULT_TTL } = options;
-    const { clock = systemClock, timeout = TIMEOUT } = options;
+    const { clock = systemClock, timeout = TIMEOUT, keepMessages = Math.max(0, Math.min(KEPT, maxMessages - 1)) } = options;
     if (cache !== undefined && key === undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
     }
@@ -88,12 +91,17 @@ export class BrainMemory {
     checkedTtl(ttl);
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#clock = clock;
-    this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens }, tokens });
+    this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens, keepMessages }, tokens });
   }
 
   /** Messages that are not summarized yet, oldest first. */
   get history(): Message[] {
     return [...this.#state.history];
+  }
+
+  /** The messages that the summary covers, oldest first. They are stored with the memory until they are deleted or forgotten. */
+  get originals(): Message[] {
+    return [...this.#state.originals];
   }
 
   get knowledge(): Message[] {
@@ -155,8 +163,9 @@ export class BrainMemory {
 
   /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
   async forget(o: BrainCallOptions = {}): Promise<void> {
-    signalIn("forget", o);
+    signalOf("forget", o);
     this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
+    await this.#inTurn(o.signal, async () => this.#place?.erase());
     await this.save(o);
   }
 
@@ -178,11 +187,13 @@ export class BrainMemory {
     return lastTalk;
   }
 
-  /** Replaces the history by a given summary. */
+  /** Replaces the history, without an open question, by a given summary. */
   setHistorySummary(text: string): void {
     takes("BrainMemory.setHistorySummary", "text", text, aText);
-    if (this.summary === text && this.#state.history.length === 0) return;
-    this.#state = withCovered(this.#state, { covers: this.#state.history, change: () => ({ ...NO_SUMMARY, oldest: text }) });
+    const { history } = this.#state;
+    const covers = history.slice(0, history.length - openQuestion(history).length);
+    if (this.summary === text && covers.length === 0) return;
+    this.#state = withCovered(this.#state, { covers, change: () => ({ ...NO_SUMMARY, oldest: text }) });
   }
 
   /** True when `compress` would make a summary. */
@@ -191,14 +202,14 @@ export class BrainMemory {
   }
 
   /**
-   * Summarizes the oldest messages while the history is too long, and ten summaries of a level into one. With a cache, each new summary is
+   * Summarizes the oldest messages while the history is too long, and ten summaries of a level into one. The newest `keepMessages` stay. With a cache, each new summary is
    * stored before its messages leave the history. Concurrent calls share the work.
    *
    * @returns whether anything was summarized
    * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
   async compress(o: BrainCallOptions = {}): Promise<boolean> {
-    const signal = signalIn("compress", o);
+    const signal = signalOf("compress", o);
     for (;;) {
       const current = (this.#compressing ??= {
         work: this.#compressAll(signal).finally(() => (this.#compressing = undefined)),
@@ -220,7 +231,8 @@ export class BrainMemory {
    * @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a local fallback answered; nothing has changed.
    */
   async load(o: BrainCallOptions = {}): Promise<BrainLoad> {
-    const [place, signal] = [this.#place, signalIn("load", o)];
+    const signal = signalOf("load", o);
+    const place = this.#place;
     if (place === undefined) return { kind: "nothing" };
     return this.#inTurn(signal, async () => {
       const read = await place.read();
@@ -244,8 +256,9 @@ export class BrainMemory {
    * `load` keeps both summaries, one after the other.
    */
   async save(o: BrainCallOptions = {}): Promise<boolean> {
+    const signal = signalOf("save", o);
     const place = this.#place;
-    return this.#inTurn(signalIn("save", o), async () => {
+    return this.#inTurn(signal, async () => {
       if (place === undefined || !this.isDirty) return false;
       for (let n = 0; n < TRIES; n++) {
         const state = this.#state;
@@ -269,24 +282,28 @@ export class BrainMemory {
   }
 
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
-  isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
-    return this.#model.isRelated(someText(text1), someText(text2), signalIn("isRelated", o));
+  async isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
+    const signal = signalOf("isRelated", o);
+    return this.#model.isRelated(someText(text1), someText(text2), signal);
   }
 
   /** Completes a sentence from its context. @throws ModelError, ControlError */
-  rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
-    return this.#model.rewrite(someText(sentence), someText(context), signalIn("rewrite", o));
+  async rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
+    const signal = signalOf("rewrite", o);
+    return this.#model.rewrite(someText(sentence), someText(context), signal);
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
   async getTitle(text: string, o: BrainCallOptions = {}): Promise<string> {
-    return this.#model.titleOf(await this.summarize(text, o), signalIn("getTitle", o));
+    const signal = signalOf("getTitle", o);
+    return this.#model.titleOf(await this.summarize(text, { signal }), signal);
   }
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
-  summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    const signal = signalIn("summarize", o, { maxWords: kinds.size });
-    return this.#model.summarize(someText(text), o.maxWords, signal);
+  async summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
+    checkKnownOptions("summarize", o, { ...callOptions, maxWords: kinds.size });
+    const { signal, maxWords } = o;
+    return this.#model.summarize(someText(text), maxWords, signal);
   }
 
   toJSON(): BrainJson {
@@ -363,35 +380,7 @@ export class BrainMemory {
   }
 }
 
-/** Options of a {@link BrainMemory}. */
-export interface BrainMemoryOptions {
-  /** Writes the summaries and answers questions. Each question is one attempt: retries are the model's own. */
-  readonly model: ChatModel;
-  /** Stores the memory. Without a cache it ends with its process. */
-  readonly cache?: Cache | undefined;
-  /** The key of the entry. Required with `cache`. By a scope, such as `{ role: "Guide", user: "ann" }`, `forget` finds it. */
-  readonly key?: string | CacheKeyParts | MemoryScope | undefined;
-  /** A history of so many messages is summarized. Default 10. */
-  readonly maxMessages?: number | undefined;
-  /** So is one of more tokens than this. Default 4000. */
-  readonly maxTokens?: number | undefined;
-  /** Default: an estimate, a quarter of the characters and one for each Chinese, Japanese or Korean one. */
-  readonly tokens?: TokenCounter | undefined;
-  /** Time to live of the stored entry in milliseconds. Default 30 minutes. */
-  readonly ttl?: number | undefined;
-  /** Milliseconds that one answer of the model may take. Default 10 minutes. */
-  readonly timeout?: number | undefined;
-  readonly clock?: Clock | undefined;
+function signalOf(what: string, o: BrainCallOptions): AbortSignal | undefined {
+  checkKnownOptions(what, o, callOptions);
+  return o.signal;
 }
-
-const brainMemoryOptions: Known<BrainMemoryOptions> = {
-  model: kinds.model,
-  cache: kinds.cache,
-  key: kinds.either(kinds.text, kinds.object),
-  maxMessages: kinds.checked,
-  maxTokens: kinds.checked,
-  tokens: kinds.tokenCounter,
-  ttl: kinds.checked,
-  timeout: kinds.milliseconds,
-  clock: kinds.clock,
-};

@@ -26,7 +26,8 @@ const TRIES = 5;
  * Owns the last known state of the entry. The memory owns its content and merges states.
  *
  * BrainPlace.P1 (`write`) a write replaces only the entry that was seen last, and returns what others have stored instead. BrainPlace.P2
- * (`#newer`) an entry of a newer version is never overwritten. BrainPlace.P3 (`read`) an entry that could not be read was not seen.
+ * (`#newer`) an entry of a newer version is never overwritten. BrainPlace.P3 (`read`, `write`) an entry that cannot be read was not seen, so nothing is
+ * written over it; `erase` alone removes it.
  */
 export class BrainPlace {
   readonly #cache: Cache;
@@ -46,7 +47,7 @@ export class BrainPlace {
   async read(): Promise<BrainRead> {
     const entry = await this.#cache.get(this.#key);
     const read = this.#reading(entry);
-    if (read.kind !== "found") this.#know(entry, undefined);
+    if (read.kind === "nothing") this.#know(entry, undefined);
     return read;
   }
 
@@ -67,10 +68,16 @@ export class BrainPlace {
       }
       const read = this.#reading(entry);
       if (read.kind === "found") return read;
-      if (read.kind === "damaged" && entry.kind === "hit") throw conflict(`something is stored there that cannot be read: ${read.reason}`);
+      if (read.kind === "damaged") throw unreadable(read.reason);
       this.#know(entry, undefined);
     }
     throw conflict("others write it all the time");
+  }
+
+  /** Removes the entry, whatever it is. @throws CacheError */
+  async erase(): Promise<void> {
+    await this.#cache.delete(this.#key);
+    this.#know({ kind: "miss" }, undefined);
   }
 
   /** Confirms that a found state was merged, so a write may replace it. */
@@ -108,5 +115,13 @@ export function conflict(why: string): MemoryError {
   return new MemoryError(
     "MEMORY_CONFLICT",
     `Expected a brain memory as it was loaded, but ${why}. Nothing was stored and nothing is lost: call load() to have both here, then save().`,
+  );
+}
+
+/** The error of a write over what cannot be read, which may be whole in a copy of the place, or for another program. */
+function unreadable(reason: string): MemoryError {
+  return new MemoryError(
+    "MEMORY_CONFLICT",
+    `Expected a stored brain memory, but it cannot be read: ${reason}. Nothing was stored, and it stays as it is: restore it, or remove it by delete(key) of the cache, then call save().`,
   );
 }

@@ -10,6 +10,8 @@ export interface BrainState {
   readonly history: readonly Message[];
   readonly knowledge: readonly Message[];
   readonly levels: SummaryLevels;
+  /** The messages that the summary covers, oldest first. */
+  readonly originals: readonly Message[];
   /** Ids of the messages summarized last, oldest first: added again, they are not new. */
   readonly covered: readonly string[];
   readonly lastTalk: string | undefined;
@@ -17,6 +19,11 @@ export interface BrainState {
   readonly removed: readonly string[];
   /** Milliseconds since 1970 when everything was forgotten; 0: never. What others have stored of the time before is left out. */
   readonly forgotten: number;
+}
+
+/** The number of messages that a state holds. */
+export function heldIn({ history, knowledge, originals }: Pick<BrainState, "history" | "knowledge" | "originals">): number {
+  return history.length + knowledge.length + originals.length;
 }
 
 const VERSION = 1;
@@ -29,6 +36,7 @@ export const NO_BRAIN: BrainState = {
   history: [],
   knowledge: [],
   levels: NO_SUMMARY,
+  originals: [],
   covered: [],
   lastTalk: undefined,
   removed: [],
@@ -52,11 +60,10 @@ export function withKnowledge(state: BrainState, message: Message): BrainState {
 
 /** Removes a message. A summary that covers it goes as a whole: nobody can take the words of one message out of it. */
 export function withoutMessage(state: BrainState, id: string): BrainState {
-  const held = [...state.history, ...state.knowledge].find((message) => message.id === id);
+  const held = [...state.history, ...state.knowledge, ...state.originals].find((message) => message.id === id);
   if (held === undefined && !state.covered.includes(id)) return state;
-  const { lastTalk } = state;
   const rest = leftOf(state, [id], 0);
-  return { ...rest, lastTalk: held?.content === lastTalk ? undefined : lastTalk, removed: [...state.removed, id].slice(-MOST_REMOVED) };
+  return { ...rest, removed: [...state.removed, id].slice(-MOST_REMOVED) };
 }
 
 /** Returns what is left of a state after deletions. @param at everything before it was forgotten */
@@ -65,12 +72,16 @@ function leftOf(state: BrainState, removed: readonly string[], at: number): Brai
   const isForgotten = state.forgotten < at;
   const isLeft = ({ id, timestamp }: Message): boolean => !isRemoved(id) && (!isForgotten || timestamp > at);
   const isCovered = memberOf(state.covered);
+  // Of a summarized message the words are not known.
+  const hasLostTalk = [...state.history, ...state.knowledge].some((one) => !isLeft(one) && one.content === state.lastTalk);
   const hasLostSummary = isForgotten || removed.some((id) => isCovered(id) && !state.removed.includes(id));
   return {
     ...state,
     history: state.history.filter(isLeft),
     knowledge: state.knowledge.filter(isLeft),
+    originals: state.originals.filter(isLeft),
     ...(hasLostSummary ? { levels: NO_SUMMARY } : {}),
+    ...(hasLostSummary || hasLostTalk ? { lastTalk: undefined } : {}),
     ...(isForgotten ? { covered: [], lastTalk: undefined, forgotten: at } : {}),
   };
 }
@@ -92,6 +103,7 @@ export function withCovered(state: BrainState, next: NextSummary): BrainState {
     ...state,
     history: state.history.filter(({ id }) => !isCovered(id)),
     levels: next.change(state.levels),
+    originals: [...state.originals, ...next.covers],
     covered: [...state.covered, ...ids].slice(-MOST_COVERED),
   };
 }
@@ -102,6 +114,7 @@ const stateSchema = lazily(() =>
     history: z.array(MessageSchema),
     knowledge: z.array(MessageSchema),
     levels: z.object({ oldest: z.string(), older: z.array(z.string()), recent: z.array(z.string()) }),
+    originals: z.array(MessageSchema).default([]),
     covered: z.array(z.string()),
     lastTalk: z.string().optional(),
     removed: z.array(z.string()).default([]),
@@ -113,11 +126,12 @@ const stateSchema = lazily(() =>
 export type BrainJson = ReturnType<typeof brainJson>;
 
 /** Returns a state as plain JSON with its version. */
-export function brainJson({ history, knowledge, levels, covered, lastTalk, removed, forgotten }: BrainState): {
+export function brainJson({ history, knowledge, levels, originals, covered, lastTalk, removed, forgotten }: BrainState): {
   readonly v: number;
   readonly history: readonly ReturnType<typeof serializeMessage>[];
   readonly knowledge: readonly ReturnType<typeof serializeMessage>[];
   readonly levels: SummaryLevels;
+  readonly originals?: readonly ReturnType<typeof serializeMessage>[];
   readonly covered: readonly string[];
   readonly lastTalk?: string;
   readonly removed?: readonly string[];
@@ -128,6 +142,7 @@ export function brainJson({ history, knowledge, levels, covered, lastTalk, remov
     history: history.map(serializeMessage),
     knowledge: knowledge.map(serializeMessage),
     levels,
+    ...(originals.length === 0 ? {} : { originals: originals.map(serializeMessage) }),
     covered,
     ...(lastTalk === undefined ? {} : { lastTalk }),
     ...(removed.length === 0 ? {} : { removed }),
@@ -198,8 +213,11 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
     covered: [...new Set([...theirs.covered, ...mine.covered])].slice(-MOST_COVERED),
   };
   const { levels, covered } = { theirs, mine, both }[choice];
+  const history = eachOnce([...stored, ...own]);
+  const isInHistory = memberOf(history.map(({ id }) => id));
   return {
-    history: eachOnce([...stored, ...own]),
+    history,
+    originals: eachOnce([...theirs.originals, ...mine.originals]).filter(({ id }) => !isInHistory(id)),
     knowledge: eachOnce([...theirs.knowledge, ...mine.knowledge]),
     levels,
     covered,

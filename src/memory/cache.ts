@@ -15,7 +15,8 @@ export type CacheEntry =
  * Stores texts by key for a limited time. Port.
  *
  * Cache.C1 `get` returns the value that `set` has stored, until it is deleted, replaced or expired. Cache.C2 of two concurrent writes of one key, the
- * one that was called later stays. Cache.C3 keys and values are any text. Cache.C4 a damaged entry differs from a miss, and can be overwritten.
+ * one that was called later stays. Cache.C3 keys and values are any text. Cache.C4 a damaged entry differs from a miss: `set` overwrites it, and `replace` only
+ * for a caller that has seen it.
  * Cache.C5 closing twice is no error; later calls are refused with `CACHE_CLOSED`. Cache.C6 of several `replace` that expect the same entry, one
  * writes, and the others return the present entry, also across processes. Cache.C7 a miss means that the cache answered and has no entry; when
  * it cannot answer, `get` throws `CACHE_UNREACHABLE`.
@@ -42,9 +43,18 @@ export interface Cache {
   close(): Promise<void>;
 }
 
+/** Returns the keys of a cache that begin with a text. @throws UsageError `OPTION_INVALID` for a cache that cannot say them */
+export async function keysOf(cache: Pick<Cache, "keys">, prefix: string): Promise<readonly string[]> {
+  if (cache.keys !== undefined) return cache.keys(prefix);
+  throw new UsageError(
+    "OPTION_INVALID",
+    "Expected a cache that can list its keys, got one without keys. Delete the entries by their keys.",
+  );
+}
+
 /** Options of {@link Cache.replace}. */
 export interface ReplaceOptions {
-  /** The last result of `get`, or of a `replace` that did not write. A miss and a damaged entry count as no entry. Default: no entry. */
+  /** The last result of `get`, or of a `replace` that did not write. Default: a miss. */
   readonly expected?: CacheEntry | undefined;
   /** Time to live in milliseconds. */
   readonly ttl: number;
@@ -52,9 +62,11 @@ export interface ReplaceOptions {
 
 /** True when two entries are equal to a writer. */
 export function isSameEntry(one: CacheEntry | undefined, other: CacheEntry | undefined): boolean {
-  const [a, b] = [one, other].map((entry) => (entry?.kind === "hit" ? entry : undefined));
-  return a?.value === b?.value && a?.other === b?.other;
+  const [a = MISS, b = MISS] = [one, other];
+  return a.kind === "hit" && b.kind === "hit" ? a.value === b.value && a.other === b.other : a.kind === b.kind;
 }
+
+const MISS: CacheEntry = { kind: "miss" };
 
 /** Replaces an entry of any cache; see {@link Cache.replace}. */
 export async function replaceIn(cache: Cache, key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined> {

@@ -1,6 +1,7 @@
-import { iterable, readable, takes } from "../kernel/argument.ts";
+import { iterable, readable, takes, aCount } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
@@ -153,7 +154,7 @@ export class ChatMemory {
    * @throws UsageError `ARGUMENT_INVALID` for an `n` that is no whole number of 0 or more.
    */
   recent(n: number): ChatMessage[] {
-    takes("ChatMemory.recent", "n", n, kinds.count);
+    takes("ChatMemory.recent", "n", n, aCount);
     const units = [...this.#kept()].map((unit) => unit.messages(unit !== this.#newest));
     let count = 0;
     let from = units.length;
@@ -193,7 +194,11 @@ export class ChatMemory {
    *
    * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
    */
-  static fromJSON(json: unknown, o: Pick<ChatMemoryOptions, "tokens"> = {}): ChatMemory {
+  static fromJSON(json: unknown, o?: Pick<ChatMemoryOptions, "tokens">): ChatMemory;
+  /** As `map` calls it. */
+  static fromJSON(json: unknown, index: number, list: readonly unknown[]): ChatMemory;
+  static fromJSON(json: unknown, given?: Pick<ChatMemoryOptions, "tokens"> | number, list?: readonly unknown[]): ChatMemory {
+    const o = unlessMapped(given, list, {});
     takes("ChatMemory.fromJSON", "json", json, readable);
     checkKnownOptions("ChatMemory.fromJSON", o, { tokens: kinds.tokenCounter });
     const parsed = jsonSchema().safeParse(json);

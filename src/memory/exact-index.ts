@@ -1,4 +1,4 @@
-import { takes } from "../kernel/argument.ts";
+import { takes, aCount } from "../kernel/argument.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -131,7 +131,7 @@ class ExactIndex implements VectorIndex {
   }
 
   search(query: Float32Array, k: number, o: VectorSearch = {}): readonly VectorHit[] {
-    takes("search of an index", "k", k, kinds.count);
+    takes("the search of an index", "k", k, aCount);
     if (this.size === 0 || k === 0) return [];
     const unit = this.#checked(query, "the vector to look for");
     const { among, accept } = o;

@@ -1,4 +1,5 @@
-import { isWithin, type Scope, scopeOfKey } from "./memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { isWithin, scopeOfKey } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
 
 /** Decides which strings are erased. */

@@ -2,7 +2,7 @@ import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
-import type { Scope } from "./memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";

@@ -1,18 +1,9 @@
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import type { Scope } from "../kernel/scope.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-
-/** Whose words something holds. A run is recorded with it, and `forget` is told by it what to erase. */
-export interface Scope {
-  /** The tenant of a server. */
-  readonly tenant?: string;
-  /** A person, as the tenant names them. */
-  readonly user?: string;
-  /** The run in which a conversation began. Forks of it belong to the same conversation. */
-  readonly conversation?: string;
-}
 
 /** The parts of a {@link Scope}. @internal */
 export const scopeParts: Known<Scope> = { tenant: kinds.text, user: kinds.text, conversation: kinds.text };
@@ -81,6 +72,11 @@ export function memoryScope(role: string, run: Scope | undefined, runId: string,
   return user === undefined || reach === "conversation"
     ? { role, ...named({ tenant, conversation }) }
     : { role, ...named({ tenant, user }) };
+}
+
+/** Returns the scope of runs inside a run: they belong to its conversation. Undefined where the run has none. */
+export function scopeInside({ runId, scope }: { readonly runId: string; readonly scope: Scope | undefined }): Scope | undefined {
+  return scope === undefined ? undefined : { conversation: runId, ...scope };
 }
 
 /** @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a part that is no text, or an empty one */

@@ -1,6 +1,5 @@
+import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { takes } from "../kernel/argument.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
 import { checkedBatch, idOf } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
@@ -15,7 +14,7 @@ import {
 } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
-  checkedCall,
+  callOf,
   checkSearch,
   embedderOf,
   type MemoryStorageOptions,
@@ -119,8 +118,8 @@ export class MemoryStorage {
   }
 
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
-  recover(o: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
-    const { runId } = checkedCall("recover", o);
+  async recover(o: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
+    const { runId } = callOf("recover", o);
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
@@ -131,18 +130,18 @@ export class MemoryStorage {
 
   /** Returns true for a known message, without reading the store. All messages of a large store are known after `recover`. */
   has(target: Message | string, o: StorageCall = {}): boolean {
-    const { runId = this.runId } = checkedCall("has", o);
+    const { runId = this.runId } = callOf("has", o);
     return this.#known.placeOf(runId, idOf(target)) !== undefined;
   }
 
   /** Stores a message. Returns false when it is stored already. @throws MemoryError, see MemoryStorage.L1 */
-  async add(message: Message, o?: StorageCall): Promise<boolean> {
-    return (await this.addBatch([message], o)) === 1;
+  async add(message: Message, o: StorageCall = {}): Promise<boolean> {
+    return (await this.addBatch([message], callOf("add", o))) === 1;
   }
 
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
-    const { runId = this.runId, signal } = checkedCall("addBatch", o);
+    const { runId = this.runId, signal } = callOf("addBatch", o);
     const given = Array.from(checkedBatch(messages), (message) => {
       assertMessage(message);
       return message;
@@ -273,8 +272,8 @@ export class MemoryStorage {
   }
 
   /** Deletes a message. Returns false when it is not stored. */
-  delete(target: Message | string, o: StorageCall = {}): Promise<boolean> {
-    const { runId = this.runId } = checkedCall("delete", o);
+  async delete(target: Message | string, o: StorageCall = {}): Promise<boolean> {
+    const { runId = this.runId } = callOf("delete", o);
     const id = idOf(target);
     return this.#inTurn(async () => {
       const [found] = await this.#known.find([{ runId, id }]);
@@ -289,7 +288,7 @@ export class MemoryStorage {
 
   /** Deletes messages before a time, and returns their identities. @internal */
   forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
-    takes("deleteOlderThan", "timestampMs", timestampMs, kinds.number);
+    takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
     return this.#inTurn(async () => {
       await this.#sync();
       const old = this.#known.olderThan(timestampMs);
@@ -316,14 +315,14 @@ export class MemoryStorage {
   }
 
   /** Computes missing vectors, if there is an embedder. Messages are durable already: see MemoryStorage.L1. @throws MemoryError */
-  persist(o: StorageCall = {}): Promise<void> {
-    const { signal } = checkedCall("persist", o);
+  async persist(o: StorageCall = {}): Promise<void> {
+    const { signal } = callOf("persist", o);
     return this.#withVectors((vectors) => vectors.embed(signal));
   }
 
   /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
-  rebuild(o: StorageCall = {}): Promise<void> {
-    const { signal } = checkedCall("rebuild", o);
+  async rebuild(o: StorageCall = {}): Promise<void> {
+    const { signal } = callOf("rebuild", o);
     return this.#withVectors(async (vectors) => {
       await this.#known.readAll();
       await vectors.restart();

@@ -44,7 +44,7 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: ki
  * Memory.M2 (`Arrivals`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
  * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
  * Memory.M4 (`#evictOldest`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
- * a negative `k` is refused.
+ * a negative `k` is an error.
  *
  * @example
  * import { createMessage, Memory } from "troupe";

@@ -1,5 +1,4 @@
-import { aText, iterable, takes } from "../kernel/argument.ts";
-import { kinds } from "../kernel/option-kinds.ts";
+import { aText, iterable, takes, aCount, aTime } from "../kernel/argument.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { assertMessage, type Message, serializeMessage } from "../message/message.ts";
 
@@ -69,7 +68,7 @@ export interface MessageMemory extends ReadableMemory {
   /**
    * Deletes messages with a lower timestamp, in milliseconds, and returns their number.
    *
-   * @throws UsageError `ARGUMENT_INVALID` for NaN
+   * @throws UsageError `ARGUMENT_INVALID` for NaN.
    */
   deleteOlderThan(timestampMs: number): number;
   clear(): void;
@@ -83,7 +82,7 @@ export function containing(memory: ReadableMemory, substring: string): Message[]
 
 /** @throws UsageError `ARGUMENT_INVALID` for NaN */
 export function olderThan(memory: ReadableMemory, timestampMs: number): Message[] {
-  takes("deleteOlderThan", "timestampMs", timestampMs, kinds.number);
+  takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
   return Array.from(memory).filter((message) => message.timestamp < timestampMs);
 }
 
@@ -105,7 +104,7 @@ export function namesOf(addresses: Iterable<Address>): Set<string> {
 
 /** @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more. */
 export function checkedCount(k: number): number {
-  takes("a memory", "the number of newest messages (0 means all)", k, kinds.count);
+  takes("a memory", "the number of newest messages (0 means all)", k, aCount);
   return k;
 }
 

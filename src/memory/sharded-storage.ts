@@ -9,7 +9,7 @@ import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
-import { checkedCall, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall } from "./storage-options.ts";
+import { checkedCall, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall, callOf } from "./storage-options.ts";
 
 /** Messages moved together. */
 const MOVED = 500;
@@ -100,16 +100,17 @@ export class ShardedStorage {
     return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
-  async add(message: Message, o?: StorageCall): Promise<boolean> {
-    return (await this.addBatch([message], o)) === 1;
+  async add(message: Message, o: StorageCall = {}): Promise<boolean> {
+    return (await this.addBatch([message], callOf("add", o))) === 1;
   }
 
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
-    const { runId = this.#runId } = checkedCall("addBatch", o);
+    callOf("addBatch", o);
     const given = [...checkedBatch(messages)];
     const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
+    const { runId = this.#runId } = o;
     for (const message of given) {
       assertMessage(message);
       const shard = this.#shardOf(message.id, runId);

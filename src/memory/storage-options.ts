@@ -6,10 +6,26 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import type { VectorIndex } from "./exact-index.ts";
-import { checkScope, type MemoryScope, type Scope, scopeKey } from "./memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { checkScope, type MemoryScope, scopeKey } from "./memory-scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { SketchLookup } from "./vector-sketch.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
+
+/** Options of one call. */
+export interface StorageCall {
+  /** The run of the message. Default: the run of the storage. */
+  readonly runId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const storageCall: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
+
+/** Returns the options of a call. @throws UsageError `OPTION_UNKNOWN` */
+export function callOf(what: string, o: StorageCall): StorageCall {
+  checkKnownOptions(what, o, storageCall);
+  return o;
+}
 
 /** Options of a {@link MemoryStorage}. */
 export interface MemoryStorageOptions {

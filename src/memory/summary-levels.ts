@@ -119,6 +119,8 @@ export interface CompressionLimits {
   readonly maxMessages: number;
   /** A history of more tokens is too long. */
   readonly maxTokens: number;
+  /** So many of the newest messages are left out, as far as they fit into `maxTokens`, and an open question anyway. Default: none is. */
+  readonly keepMessages?: number;
 }
 
 /** Estimated characters of a token. */
@@ -130,10 +132,13 @@ export function windowOf({ maxTokens }: CompressionLimits): number {
 }
 
 /** @throws UsageError `LIMIT_INVALID` for a limit below 1 */
-export function checkLimits(limits: CompressionLimits): void {
+export function checkLimits({ keepMessages = 0, ...limits }: CompressionLimits): void {
   for (const [name, limit] of Object.entries(limits) as [string, number][]) {
     if (!(limit >= 1)) throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number of 1 or more, got ${limit}.`);
   }
+  if (keepMessages >= 0 && keepMessages < limits.maxMessages) return;
+  const expected = `Expected keepMessages to be 0 or more, and fewer than maxMessages (${limits.maxMessages})`;
+  throw new UsageError("LIMIT_INVALID", `${expected}, got ${keepMessages}. Otherwise there is nothing to summarize.`);
 }
 
 /** Tokens of messages. Each is counted once, because messages never change. */
@@ -158,18 +163,36 @@ export class MessageSizes {
 }
 
 /**
- * Returns the messages to summarize next: the oldest ones within the limits, at least one; none while the history is within both limits.
+ * Returns the messages to summarize next: the oldest ones within the limits, at least one; none while the history is within both limits, or
+ * when all of it is kept.
  */
 export async function dueMessages(history: readonly Message[], sizes: MessageSizes, limits: CompressionLimits): Promise<Message[]> {
-  let chunk: Message[] | undefined;
+  const { maxMessages, maxTokens } = limits;
+  const rest = history.length - (await keptCount(history, sizes, limits));
   let tokens = 0;
   for (const [place, message] of history.entries()) {
-    if (place >= limits.maxMessages) break;
+    if (place >= maxMessages) break;
     tokens += await sizes.of(message);
-    if (tokens > limits.maxTokens) {
-      chunk = history.slice(0, Math.max(1, place));
-      break;
-    }
+    if (tokens > maxTokens) return history.slice(0, Math.min(rest, Math.max(1, place)));
   }
-  return chunk ?? (history.length >= limits.maxMessages ? history.slice(0, limits.maxMessages) : []);
+  return history.length >= maxMessages ? history.slice(0, Math.min(rest, maxMessages)) : [];
+}
+
+/** The number of the newest messages that no summary covers. */
+async function keptCount(history: readonly Message[], sizes: MessageSizes, limits: CompressionLimits): Promise<number> {
+  const { maxTokens, keepMessages } = limits;
+  if (keepMessages === undefined) return 0;
+  let kept = 0;
+  let tokens = 0;
+  for (const message of history.slice(Math.max(0, history.length - keepMessages)).toReversed()) {
+    tokens += await sizes.of(message);
+    if (tokens > maxTokens) break;
+    kept++;
+  }
+  return Math.max(kept, openQuestion(history).length);
+}
+
+/** The last message, where it is the user's: nobody has answered it yet. */
+export function openQuestion(history: readonly Message[]): readonly Message[] {
+  return history.at(-1)?.role === "user" ? history.slice(-1) : [];
 }

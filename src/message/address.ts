@@ -29,7 +29,7 @@ export type PayloadOf<A> = A extends string
       ? P
       : unknown;
 
-/** Addresses every role that watches the cause. */
+/** Addresses every role that watches the cause, but the sender. */
 export const ROUTE_TO_ALL = "<all>";
 /** Addresses the sender itself. */
 export const ROUTE_TO_SELF = "<self>";

@@ -1,4 +1,4 @@
-import { aText, readable, takes } from "../kernel/argument.ts";
+import { aText, readable, takes, aCount } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
@@ -156,7 +156,7 @@ export class MessageQueue {
    * @throws UsageError `ARGUMENT_INVALID` when `n` is not a whole number of 0 or more.
    */
   peek(n = 1): Message[] {
-    takes("MessageQueue.peek", "n", n, kinds.count);
+    takes("MessageQueue.peek", "n", n, aCount);
     if (this.#waiting !== undefined) return this.#waiting.lanes.first(n);
     if (this.#few !== undefined) return this.#few.slice(0, n);
     return this.#only === undefined || n === 0 ? [] : [this.#only];

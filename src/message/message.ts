@@ -2,6 +2,7 @@ import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { readable, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -92,8 +93,12 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
  * console.log(message.sendTo, message.instructContent?.open); // [ 'Ben' ] true
  * console.log(createMessage("Fire!", { priority: -1 }).priority); // -1
  */
-export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
-  checkKnownOptions("createMessage", fields, messageFields);
+export function createMessage<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
+// As `map` calls it: `texts.map(createMessage)`.
+export function createMessage(content: string, index: number, list: readonly string[]): Message;
+export function createMessage<P = unknown>(content: string, given?: MessageFields<P> | number, list?: readonly unknown[]): Message<P> {
+  const fields = unlessMapped(given, list, {});
+  checkFields(fields, "createMessage");
   const { id, causeBy, sentFrom, parents } = fields;
   const message = buildMessage(
     content,
@@ -113,6 +118,11 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
 function listedParents(parents: readonly string[]): readonly string[] {
   if (!Array.isArray(parents)) throw invalid("parents", "a list of ids", parents);
   return Object.freeze([...(parents as readonly string[])]);
+}
+
+/** Refuses fields that no message has. @throws UsageError `OPTION_UNKNOWN` @internal */
+export function checkFields(fields: unknown, what: string = "a message"): void {
+  checkKnownOptions(what, fields, messageFields);
 }
 
 /** Default values that most messages share. */
@@ -193,6 +203,11 @@ function invalid(field: string, expected: string, came: unknown): UsageError {
   return new UsageError("MESSAGE_INVALID", `Expected the ${field} of a message to be ${expected}, got ${valueText(came)}.`);
 }
 
+/** A message of a newer version may have other fields: it is refused for its version. */
+function checkWire({ v = MESSAGE_VERSION, ...fields }: { readonly [field: string]: unknown }): void {
+  if (v === MESSAGE_VERSION) checkFields(fields);
+}
+
 /** Messages created without a cause: inside an activation its action becomes the cause. */
 const causeLeftOpen = new WeakSet<Message>();
 
@@ -263,7 +278,8 @@ export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
  * Reads a message from its wire form, see {@link serializeMessage}, or from the form that MetaGPT writes (`cause_by`, `sent_from`,
  * `send_to`). Missing fields get the defaults of {@link createMessage}.
  *
- * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit, and for a message of a newer version.
+ * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit, and for a message of a newer version; `OPTION_UNKNOWN` for a field
+ * that no message has.
  * @example
  * import { parseMessage } from "troupe";
  *
@@ -272,6 +288,8 @@ export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
  */
 export function parseMessage(wire: unknown): Message {
   takes("parseMessage", "message", wire, readable);
+  const own = ownForm(wire);
+  if ("wire" in own && isRecord(own.wire)) checkWire(own.wire);
   const parsed = MessageSchema.safeParse(wire);
   if (parsed.success) return parsed.data;
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got something else: ${z.prettifyError(parsed.error)}`);

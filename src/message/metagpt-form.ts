@@ -30,6 +30,7 @@ export function ownForm(wire: unknown): OwnForm {
   if (!isRecord(wire) || !FIELDS.some(({ theirs }) => Object.hasOwn(wire, theirs))) return { wire };
   const own: Record<string, unknown> = { ...wire };
   for (const { theirs, own: name, read } of FIELDS) {
+    delete own[theirs];
     if (isAbsent(wire[theirs])) continue;
     const value = read(wire[theirs]);
     if (!isAbsent(wire[name]) && !isSame(wire[name], value)) {

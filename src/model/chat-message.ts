@@ -1,9 +1,12 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { isText, isObject } from "../kernel/value-kind.ts";
 import { aText, object, orNothing, readable, takes } from "../kernel/argument.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson, type Json, type JsonObject, unchanging } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 
@@ -32,6 +35,8 @@ export interface ChatMessage {
 /** Makes chat messages, each with exactly the fields it needs. */
 interface ChatMessageFactories {
   user(content: string, more?: { readonly name?: string; readonly images?: readonly ImagePart[] }): ChatMessage;
+  /** As `map` calls it. */
+  user(content: string, index: number, list: readonly string[]): ChatMessage;
   system(content: string): ChatMessage;
   assistant(content: string): ChatMessage;
   /** The answer to a call. */
@@ -46,6 +51,8 @@ interface ChatMessageFactories {
    * `call_0#2`.
    */
   fromToolCalls(calls: readonly ToolCall[], content?: string): ChatMessage;
+  /** As `map` calls it. */
+  fromToolCalls(calls: readonly ToolCall[], index: number, list: readonly (readonly ToolCall[])[]): ChatMessage;
 }
 
 /**
@@ -54,20 +61,29 @@ interface ChatMessageFactories {
  * @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no text, and for pictures and calls that are none.
  */
 export const ChatMessage: ChatMessageFactories = {
-  user(content, more) {
+  user(content: string, given?: object | number, list?: readonly unknown[]) {
+    const more = unlessMapped(given, list);
     takes("ChatMessage.user", "what goes with the content", more, orNothing(object("an object")));
+    checkKnownOptions("ChatMessage.user", more, { name: kinds.checked, images: kinds.checked });
     return more === undefined && isText(content) ? frozen({ role: "user", content }) : parseChatMessage({ role: "user", content, ...more });
   },
   system: (content) => (isText(content) ? frozen({ role: "system", content }) : parseChatMessage({ role: "system", content })),
   assistant: (content) => (isText(content) ? frozen({ role: "assistant", content }) : parseChatMessage({ role: "assistant", content })),
   tool(answer) {
     takes("ChatMessage.tool", "what it is made of", answer, object("an object with content, name and toolCallId"));
+    checkKnownOptions("ChatMessage.tool", answer, {
+      content: kinds.checked,
+      name: kinds.checked,
+      toolCallId: kinds.checked,
+      images: kinds.checked,
+    });
     const { content, name, toolCallId, images } = answer;
     const isPlain = images === undefined && isText(content) && isText(name) && isText(toolCallId);
     const message = { role: "tool", content, name, toolCallId } as const;
     return isPlain ? frozen(message) : parseChatMessage({ ...message, images });
   },
-  fromToolCalls(calls, content = "") {
+  fromToolCalls(calls: readonly ToolCall[], given?: string | number, list?: readonly unknown[]) {
+    const content = unlessMapped(given, list) ?? "";
     takes("ChatMessage.fromToolCalls", "calls", calls, readable);
     if (!Array.isArray(calls) || !calls.every(hasFunction))
       return parseChatMessage({ role: "assistant", content, toolCalls: calls ?? "none" });

@@ -3,6 +3,7 @@ import type { BudgetPool } from "../kernel/budget.ts";
 import type { Hand } from "../kernel/handed-out.ts";
 import { textHash } from "../kernel/json.ts";
 import { freshSeed } from "../kernel/random.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { CallPolicy } from "./call.ts";
 
@@ -16,6 +17,8 @@ export interface Meter {
   readonly pools?: readonly BudgetPool[] | undefined;
   /** Returns the seed of the next run inside, the same each time the work happens again. Undefined: a fresh one. */
   readonly nextSeed?: (() => string) | undefined;
+  /** Whose words the run has: runs inside have them too, unless they say otherwise. Undefined: nobody's in particular. */
+  readonly scope?: Scope | undefined;
   /** Hands out the promises of work inside, so that one that nothing awaits is waited for and never an unhandled rejection. */
   hand?: Hand | undefined;
 }
@@ -105,9 +108,9 @@ export class InnerRun implements StepPort {
 
   /** Does work of the run: what it starts is part of the run. */
   within<T>(work: () => T): T {
-    const { policy, pools } = this.#meter;
+    const { policy, pools, scope } = this.#meter;
     const hand: Hand = (what, given) => this.#meter.hand?.(what, given) ?? given;
-    return withMeter({ port: this, policy, pools, nextSeed: this.#nextSeed, hand }, work);
+    return withMeter({ port: this, policy, pools, scope, nextSeed: this.#nextSeed, hand }, work);
   }
 
   /** @throws ControlError when the run was interrupted from outside; ContextClosedError when what surrounds it is over */

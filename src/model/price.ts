@@ -1,4 +1,5 @@
 import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { aText, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { utf8Length } from "../kernel/json.ts";
@@ -40,7 +41,7 @@ const IMAGE_TOKENS = 50_000;
  * own price, else the list price of that id in the built-in table, also without its date (`gpt-4o-mini-2024-07-18`) and its vendor
  * (`openai/gpt-4o-mini`). Undefined when no price is known.
  *
- * @throws UsageError `PRICE_INVALID` for an override or a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for a
+ * @throws UsageError `OPTION_UNKNOWN`; `PRICE_INVALID` for an override or a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for a
  * model without an id.
  * @example
  * import { priceOf } from "troupe";
@@ -59,8 +60,8 @@ export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: Price
 export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overrides: PriceTable | undefined): ModelPrice | undefined {
   const given = (overrides && (own(overrides, id) ?? own(overrides, undated(id)))) ?? price;
   if (given === undefined) return listPrice(id);
-  checkPrice(id, given);
-  if (given.longPrompt !== undefined) checkPrice(id, given.longPrompt);
+  checkPrice(id, given, modelPrice);
+  if (given.longPrompt !== undefined) checkPrice(id, given.longPrompt, longPrompt);
   return given;
 }
 
@@ -153,7 +154,12 @@ function own(table: PriceTable, id: string): ModelPrice | undefined {
   return Object.hasOwn(table, id) ? table[id] : undefined;
 }
 
-function checkPrice(id: string, price: TokenPrice): void {
+const tokenPrice: Known<TokenPrice> = { input: kinds.number, output: kinds.number, cachedInput: kinds.number };
+const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: kinds.object, maxOutput: kinds.number };
+const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: kinds.number };
+
+function checkPrice<T extends TokenPrice>(id: string, price: T, known: Known<T>): void {
+  checkKnownOptions(`the price of ${id}`, price, known);
   if (isPrice(price.input) && isPrice(price.output) && isPrice(price.cachedInput ?? 0)) return;
   for (const [name, value] of Object.entries({ input: price.input, output: price.output, cachedInput: price.cachedInput ?? 0 })) {
     if (isPrice(value)) continue;

@@ -5,19 +5,24 @@ import type { Logger } from "../kernel/emit.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { StepPort } from "../kernel/step.ts";
-import { isThenable } from "../kernel/value-kind.ts";
+import { isRecord, isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
+import { checkFields, createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import { withMeter } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
 import type { Human } from "./human.ts";
-import type { ActionContext, AskOptions, CustomState, JoinMarks, RoleCard, RoleContext } from "./context.ts";
+import type { ActionContext, AskOptions, CustomState, EffectDoor, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
 import type { Said } from "./role.ts";
+
+/** The model that an action works with: its own, or its role's. */
+export function modelFor<S>(rc: RoleContext<S>, action: Action | undefined): SteppedModel {
+  return (action?.model === undefined ? undefined : rc.modelOf?.(action.model)) ?? rc.model;
+}
 
 /** Runs one action on the whole news or, where one action follows another, on the messages of that one. Its messages are remembered. */
 export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
@@ -259,7 +264,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return this.#rc.human;
   }
   get model(): SteppedModel {
-    return this.#rc.model;
+    return modelFor(this.#rc, this.#does);
   }
   get steps(): StepPort {
     return this.#rc.steps;
@@ -273,18 +278,22 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
 
   get ask(): RoleContext<S>["ask"] {
     return ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
-      const answer: Promise<unknown> = this.#rc.ask(prompt, o);
+      const answer: Promise<unknown> = this.#rc.ask(prompt, this.#asking(o));
       return o?.schema === undefined || o.schema !== this.#does.output ? answer : answer.then((value) => this.#remembered(value));
     }) as RoleContext<S>["ask"];
   }
   get step(): RoleContext<S>["step"] {
-    return (name, request, effect, o) => this.#rc.step(name, request, effect, o);
+    return (name, request, effect, o) => {
+      const isPlain = this.#does.model === undefined || typeof effect !== "function";
+      return this.#rc.step(name, request, isPlain ? effect : (door) => effect(this.#inside(door)), o);
+    };
   }
   get recall(): RoleContext<S>["recall"] {
     return (about) => this.#rc.recall(about);
   }
   get message(): RoleContext<S>["message"] {
     return <P>(content: string, fields: MessageFields<P> = noFields) => {
+      checkFields(fields);
       const { instructContent, role, sentFrom, sendTo, metadata, priority, causeBy = this.action } = fields;
       // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
@@ -323,6 +332,19 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   /** True when a message's payload equals a value that {@link isAnswer} knows: a message holds a copy. */
   isAnswered(payload: unknown): boolean {
     return this.#kept !== undefined && [...this.#kept.answers].some((answer) => isSameJson(answer, payload));
+  }
+
+  /** Options of a question, with the action's model where they name none. */
+  #asking<T extends AskOptions>(o: T | undefined): T | undefined {
+    const { model } = this.#does;
+    const isOther = model !== undefined && (o === undefined || (isRecord(o) && o.model === undefined));
+    return isOther ? ({ ...o, model } as T) : o;
+  }
+
+  /** The door of a step of the action. */
+  #inside(door: EffectDoor): EffectDoor {
+    const ask = (prompt: string, o?: AskOptions): Promise<unknown> => door.ask(prompt, this.#asking(o));
+    return { ...door, ask: ask as EffectDoor["ask"] };
   }
 
   #remembered(answer: unknown): unknown {

@@ -5,6 +5,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
 import { assertActionParts, isActionName } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
 
@@ -45,6 +46,12 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
+  /**
+   * Answers the questions of this action, in place of the role's and the team's. The option `model` of a question goes before it. In mode `agent` the
+   * agent of the role works with it.
+   */
+  readonly model: ChatModel | undefined = undefined;
+
   /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
   prompt(ctx: ActionContext<InputsOf<N>>): string {
     return defaultPrompt(this.description, ctx.text);
@@ -58,7 +65,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
 
   /** The text of the message for a typed output. Default: canonical JSON. */
   render?(output: O): string;
-  /** Returns the recipients. Default: every role that watches this action. */
+  /** Returns the recipients. Default: every other role that watches this action. */
   sendTo?(ctx: ActionContext<InputsOf<N>>, output: O | undefined): readonly Address[];
 }
 
@@ -76,6 +83,8 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
   readonly output?: S;
   /** The part of its role's custom state that it needs; types `ctx.state`. */
   readonly state?: z.ZodType<T>;
+  /** Answers its questions, in place of the role's and the team's model. */
+  readonly model?: ChatModel | undefined;
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
   run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<z.infer<S>>>;
   render?(output: z.infer<S>): string;
@@ -88,6 +97,7 @@ const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
   needs: kinds.checked,
   output: kinds.checked,
   state: kinds.checked,
+  model: kinds.checked,
   prompt: kinds.checked,
   run: kinds.checked,
   render: kinds.checked,
@@ -95,7 +105,7 @@ const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
 };
 
 /**
- * Makes an action from its parts. Without `run` the role's model is asked with `prompt`, for the `output` schema where there is one.
+ * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema where there is one.
  * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
  * @throws UsageError `ACTION_INVALID` when the name is empty or a part has the wrong type; `OPTION_UNKNOWN` for an unknown part;
@@ -125,6 +135,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
   override readonly needs: N;
   override readonly output: z.ZodType<z.infer<S>> | undefined;
   override readonly state: z.ZodType | undefined;
+  override readonly model: ChatModel | undefined;
 
   constructor(options: ActionOptions<S, N>) {
     super();
@@ -133,6 +144,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
     this.needs = options.needs ?? ([] as readonly Address[] as N);
     this.output = options.output as z.ZodType<z.infer<S>> | undefined;
     this.state = options.state;
+    this.model = options.model;
     if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
     if (options.run !== undefined) this.run = options.run.bind(options) as Action<z.infer<S>, N>["run"];
     if (options.render !== undefined) this.render = options.render.bind(options);

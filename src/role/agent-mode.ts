@@ -8,8 +8,7 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { type ChatMessage, toChat } from "../model/chat-message.ts";
-import { ActionView } from "./act.ts";
-import { permissionForm } from "../tool/approval.ts";
+import { ActionView, modelFor } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 
@@ -19,7 +18,7 @@ import type { RoleSpec } from "./role-spec.ts";
  */
 export type RoleAgentOptions = Pick<
   AgentOptions,
-  "net" | "toolChoice" | "nextStepPrompt" | "permissions" | "parallelTools" | "loops" | "compaction" | "terminate"
+  "net" | "toolChoice" | "nextStepPrompt" | "permissions" | "parallelTools" | "maxObserve" | "loops" | "compaction" | "terminate"
 > & {
   /** Added after the introduction of the role. */
   readonly systemPrompt?: string;
@@ -109,7 +108,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   const agent = new Agent({
     ...options,
     name: rc.name,
-    model: rc.model,
+    model: modelFor(rc, spec.actions[0]),
     steps: rc.steps,
     tools: role.tools ?? [],
     memory,
@@ -118,7 +117,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     clock: rc.clock,
     ...(rc.toolDeps === undefined ? {} : { deps: rc.toolDeps }),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
-    approve: ({ id, text, tool, args }, { signal }) => rc.human.answer({ id, text, tool, args, form: permissionForm(tool) }, signal),
+    approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
   });
   const run = agent.run(task, { signal: rc.signal });

@@ -128,12 +128,14 @@ export interface RoleContext<S = CustomState> {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /**
-   * The role's model, or the team's, for code that calls a model itself: each answer is a recorded step, bounded by the budget. Neither the
+   * The action's model, the role's, or the team's, for code that calls a model itself: each answer is a recorded step, bounded by the budget. Neither the
    * role's introduction nor its memory is added. An effect uses it through its own door: `model.through(door)`.
    *
    * @throws UsageError `MODEL_MISSING` when there is none
    */
   readonly model: SteppedModel;
+  /** As {@link model}, of another model. @internal */
+  modelOf?(model: ChatModel): SteppedModel;
   /**
    * Returns what the role remembers about a text, as messages for its model. {@link ask} adds the same to a question by itself. Default:
    * about the news. A role without the option `memory` recalls nothing.

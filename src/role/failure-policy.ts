@@ -1,5 +1,3 @@
-import { takes } from "../kernel/argument.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { UsageError } from "../kernel/errors.ts";
 
@@ -32,7 +30,9 @@ export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActiv
   if (!Number.isInteger(times) || times < 1) {
     throw new UsageError("RETRY_INVALID", `Expected retry(n) to get a whole number of 1 or more, got ${valueText(times)}.`);
   }
-  takes("retry", "what comes then", then, kinds.oneOf("stop", "skip"));
+  if (then !== "stop" && then !== "skip") {
+    throw new UsageError("RETRY_INVALID", `Expected what follows the attempts of retry(n) to be "stop" or "skip", got ${valueText(then)}.`);
+  }
   return { retry: times, then };
 }
 

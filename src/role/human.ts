@@ -67,10 +67,10 @@ export interface Human {
    * Asks a question that a step of kind `human` with this id has recorded. A call of a tool that was allowed for the whole run is not asked
    * for again.
    *
-   * @throws WaitingError as {@link ask}; StepError `ANSWER_INVALID` for an answer that is no text
+   * @throws WaitingError as {@link ask}; StepError `ANSWER_INVALID` for an answer that is no text to a question without a form
    * @internal
    */
-  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<string>;
+  answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 
 /** The options of any question, as they come from a program. */
@@ -156,7 +156,10 @@ function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefin
   return form;
 }
 
+const choiceMembers: Known<Choice> = { value: kinds.checked, label: kinds.checked };
+
 function choiceOf(given: unknown): Choice {
+  if (isRecord(given)) checkKnownOptions("a choice", given, choiceMembers);
   const { value, label } = isRecord(given) ? given : { value: given, label: undefined };
   if (!isTold(value) || (label !== undefined && !isTold(label)))
     throw invalid(`choices that are texts of at most ${LONGEST_TEXT} characters or { value, label }`, given);

@@ -1,4 +1,5 @@
 import { valueText } from "../kernel/value-text.ts";
+import { isModel, noModel } from "../kernel/foreign-models.ts";
 import type { Addressable } from "../message/address.ts";
 import { valueFault } from "../model/json-schema.ts";
 import { readable, takes } from "../kernel/argument.ts";
@@ -105,6 +106,12 @@ function hasName(value: unknown): boolean {
   return (typeof value === "object" || typeof value === "function") && typeof (value as Partial<Addressable> | null)?.name === "string";
 }
 
+/** A part that is a model. */
+export const modelPart: Part = {
+  name: "model",
+  misfit: (came) => (isModel(came) ? undefined : { at: "model", expected: "a model", came, ...noModel(came) }),
+};
+
 const parts: readonly Part[] = [
   part("name", { fits: isActionName, expected: "a text that is not empty", todo: "Its name is its identity in routing." }),
   ...[
@@ -112,6 +119,7 @@ const parts: readonly Part[] = [
     listPart("needs", { ...address, todo: "Write needs: [WriteDraft]." }),
     schemaPart("output"),
     schemaPart("state"),
+    modelPart,
     ...["prompt", "run", "render", "sendTo"].map((name) => part(name, { ...callable, todo: `Write ${name}: (ctx) => ... .` })),
   ].map(optional),
 ];
@@ -133,6 +141,16 @@ export function assertActionParts(options: unknown): void {
   if (misfit === undefined) return;
   const { name } = options as { readonly name?: unknown };
   throw new UsageError("ACTION_INVALID", misfitText(misfit, isActionName(name) ? `action ${name}` : "an action"));
+}
+
+/**
+ * Refuses a model of an action that is none. An action of a class has not been checked before.
+ *
+ * @throws UsageError `ACTION_INVALID`
+ */
+export function assertActionModel(action: { readonly name: string; readonly model: unknown }): void {
+  const misfit = optional(modelPart).misfit(action.model);
+  if (misfit !== undefined) throw new UsageError("ACTION_INVALID", misfitText(misfit, `action ${action.name}`));
 }
 
 /** True for a value that can be the name of an action. */

@@ -8,6 +8,7 @@ import {
   listPart,
   misfitIn,
   misfitText,
+  modelPart,
   optional,
   type Part,
   part,
@@ -82,6 +83,7 @@ const agentOptions: Known<RoleAgentOptions> = {
   nextStepPrompt: kinds.text,
   permissions: kinds.object,
   parallelTools: kinds.size,
+  maxObserve: kinds.checked,
   loops: kinds.checked,
   compaction: kinds.checked,
   terminate: kinds.boolean,
@@ -102,7 +104,7 @@ const roleParts: readonly Part[] = [
     part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
     part("steps", { ...callable, todo: "Write steps: (state, messages, out) => ({ ...state })." }),
     schemaPart("state"),
-    part("model", { fits: isModel, expected: "a model", todo: 'Make one by an adapter: openai({ model: "..." }).' }),
+    modelPart,
     part("reactMode", {
       fits: (mode) => modes.includes(mode as ReactMode),
       expected: modes.join(", "),
@@ -126,10 +128,4 @@ function isShare(value: unknown): boolean {
 
 function isDuration(value: unknown): boolean {
   return typeof value === "number" && value > 0;
-}
-
-/** True for a value with the interface of a model. */
-export function isModel(value: unknown): boolean {
-  const { chat, stream } = (value ?? {}) as { readonly chat?: unknown; readonly stream?: unknown };
-  return typeof chat === "function" || typeof stream === "function";
 }

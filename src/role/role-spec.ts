@@ -1,3 +1,4 @@
+import { assertActionModel } from "./part.ts";
 import { type Action, assertRoutableName, assertSameAction } from "./action.ts";
 import type { CustomState, RoleCard } from "./context.ts";
 import { DEFAULT_MAX_STEPS } from "../agent/lifecycle.ts";
@@ -127,6 +128,7 @@ function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Act
   const byName = new Map<string, Action>();
   for (const action of [...role.actions, ...reactions.map((reaction) => reaction.action)]) {
     assertRoutableName(action);
+    assertActionModel(action);
     assertSameAction(byName.get(action.name), action);
     byName.set(action.name, action);
   }

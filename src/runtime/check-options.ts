@@ -1,14 +1,14 @@
 import { aFunction, takes } from "../kernel/argument.ts";
 import { anEffectPort } from "../kernel/effect.ts";
-import { isObject } from "../kernel/value-kind.ts";
+import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { checkModel } from "../kernel/foreign-models.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkMailbox } from "../message/mailbox.ts";
 import { checkRoleMemory } from "../memory/role-memory.ts";
 import { checkTuning } from "../model/call.ts";
 import { sharedLimits } from "../model/limits.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
-import { isModel } from "../role/role-parts.ts";
 import { checkEdges } from "./edges/edge-policy.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
@@ -32,9 +32,10 @@ export function checkOptions(options: EnvironmentOptions): void {
   if (onDeadAddress !== undefined && onDeadAddress !== "warn" && onDeadAddress !== "fail")
     throw refused("onDeadAddress", '"warn" or "fail"', onDeadAddress, 'Leave it out for "warn".');
   checkSeed(seed);
-  if (model !== undefined && !isModel(model)) throw refused("model", "a model", model, 'Make one by an adapter: openai({ model: "..." }).');
-  if (models !== undefined && !(isObject(models) && Object.values(models).every(isModel)))
+  if (model !== undefined) checkModel("OPTION_INVALID", "model", model);
+  if (models !== undefined && !isRecord(models))
     throw refused("models", "models by the names of roles", models, 'Write models: { Alex: openai({ model: "..." }) }.');
+  for (const [role, own] of Object.entries(models ?? {})) checkModel("OPTION_INVALID", `models.${role}`, own);
   if (human !== undefined && typeof human !== "function")
     throw refused("human", "a function", human, "Write human: (question) => answer, or leave it out: then questions wait.");
   if (options.effects !== undefined && !anEffectPort.fits(options.effects))

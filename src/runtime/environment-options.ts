@@ -98,7 +98,7 @@ export interface EnvironmentOptions {
   readonly messageLimit?: number;
   /**
    * What happens to messages of roles on their way: policies of loss, delay and other faults, applied in their order. `troupe/edges` has
-   * them. Messages from outside always arrive. Default: every message arrives as it was sent.
+   * them. Messages from outside pass no edge. Default: every message arrives as it was sent.
    */
   readonly edges?: readonly EdgePolicy[];
   /** Bounds the mailboxes of all roles that have no bound of their own. Default: 1,000,000 messages; more are refused. */

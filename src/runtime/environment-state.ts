@@ -10,7 +10,7 @@ import { OwnRun } from "./own-run.ts";
 import { aJournal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
-import { nextSeed } from "../model/meter.ts";
+import { nextSeed, presentMeter } from "../model/meter.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { recordedEdges } from "./edges/edge-policy.ts";
@@ -80,6 +80,7 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
   state.edges = rules.edges;
   state.shard = shard;
+  state.scope = presentMeter()?.scope;
   measureMailboxes(state);
   return state;
 }

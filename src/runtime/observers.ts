@@ -1,11 +1,13 @@
-import { aFunction, aText, takes } from "../kernel/argument.ts";
 import { EventEmitter } from "eventemitter3";
+import { aFunction, takes } from "../kernel/argument.ts";
 import type { Emit, Logger } from "../kernel/emit.ts";
+import { checkKnownWord } from "../kernel/known-options.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import { isOutput } from "./record/delivery.ts";
 import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/event.ts";
+import { OBSERVED_TYPES } from "./record/observed.ts";
 import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
@@ -30,10 +32,14 @@ export class ObserverRegistry {
     return this.#emitter.listenerCount(type) > 0;
   }
 
-  /** Calls `observer` for every event or notice of a type; the returned function unsubscribes it. */
+  /**
+   * Calls `observer` for every event or notice of a type; the returned function unsubscribes it.
+   *
+   * @throws UsageError `ARGUMENT_INVALID` for a type that does not exist, with the one that was probably meant
+   */
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
-    takes("on", "the type of what is observed", type, aText);
-    takes("on", "the listener", observer, aFunction);
+    checkKnownWord("the type of an event or a notice", type, Object.keys(OBSERVED_TYPES));
+    takes(`on("${type}", listener)`, "listener", observer, aFunction);
     this.#emitter.on(type, observer);
     return () => void this.#emitter.off(type, observer);
   }

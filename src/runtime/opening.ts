@@ -45,7 +45,7 @@ export class Opening {
   }
 
   #start(): RunStarted {
-    const { seed, bounds, edges, arrival } = this.#log.state;
+    const { seed, bounds, edges, arrival, scope } = this.#log.state;
     const bounded = bounds.mailbox === undefined ? {} : { bounds: { mailbox: bounds.mailbox } };
     return {
       type: "run.started",
@@ -56,6 +56,7 @@ export class Opening {
       ...(arrival === "hire" ? {} : { arrival }),
       ...bounded,
       ...(edges.length === 0 ? {} : { edges }),
+      ...(scope === undefined ? {} : { scope }),
     };
   }
 

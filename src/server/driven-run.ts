@@ -1,6 +1,6 @@
 import { ControlError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { EVENT_TYPES } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/observed.ts";
 import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { OpenedTeam } from "./team-source.ts";

@@ -183,7 +183,7 @@ export class EventStream {
   #notice(notice: RunNotice): void {
     // Only a client that waits has every event, and only it can take a notice.
     if (this.#isBehind || (this.#wake === undefined && this.#notices.length === 0)) return;
-    const text = notice.type === "model.delta" ? notice.text.length : 0;
+    const text = notice.type === "model.delta" || notice.type === "tool.progress" ? notice.text.length : 0;
     if (this.#notices.length >= MOST_NOTICES || this.#text + text > MOST_TEXT) return;
     this.#notices.push(notice);
     this.#text += text;

@@ -8,8 +8,8 @@ import type { Journal } from "../runtime/record/journal.ts";
 const FRESH = 1_000;
 /** Milliseconds that the journal has for its answer. */
 const WITHIN = 2_000;
-/** The run that a journal without `probe` gets, and loses at once. */
-const PROBE = "readiness-probe";
+/** The run that a journal without `probe` gets, and loses at once. No client can have one of this name. */
+const PROBE = "#readiness-probe";
 
 /**
  * Whether the journal of a server can write, by a real write. Owns the last answer.

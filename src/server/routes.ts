@@ -14,6 +14,7 @@ import type {
 } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
+import { adviceOn } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { type Journal, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
@@ -346,11 +347,21 @@ function keyOf(headers: Headers): string | undefined {
   throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${LONGEST_KEY} characters, got one of ${key.length}.`);
 }
 
+/** The names that unknown members of the whole were probably meant as. */
+function meantIn(schema: z.ZodType, issue: z.core.$ZodIssue): string {
+  if (issue.code !== "unrecognized_keys" || issue.path.length > 0 || !("shape" in schema)) return "";
+  const names = Object.keys(schema.shape as object);
+  const meant = issue.keys.slice(0, 5).flatMap((key) => adviceOn(key.slice(0, 100), names).meant ?? []);
+  return meant.length === 0 ? "" : ` (did you mean ${meant.join(", ")}?)`;
+}
+
 /** Returns a value that fits the schema of a route. @throws UsageError `BODY_INVALID`, `QUERY_INVALID` */
 export function fitting(schema: z.ZodType, value: unknown, what: "BODY_INVALID" | "QUERY_INVALID"): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, 5).map(({ path, message }) => ({ path: path.map(String).join("."), message }));
+  const issues = parsed.error.issues
+    .slice(0, 5)
+    .map((issue) => ({ path: issue.path.map(String).join("."), message: `${issue.message}${meantIn(schema, issue)}` }));
   const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   const part = what === "BODY_INVALID" ? "a body" : "a query";
   const got = isRecord(value) ? "" : " It must be an object.";

@@ -9,6 +9,7 @@ const NOTICES: readonly RunNotice["type"][] = [
   "action.started",
   "model.delta",
   "model.void",
+  "tool.progress",
   "message.dead",
   "message.dropped",
   "message.fault",

@@ -1,5 +1,5 @@
 import type { OutsideMessage } from "../client/wire.ts";
-import type { Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ResumeOptions } from "../team/team-options.ts";

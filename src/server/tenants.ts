@@ -17,6 +17,8 @@ export interface RequestRate {
   readonly burst: number;
 }
 
+const rateMembers: Known<RequestRate> = { perSecond: kinds.number, burst: kinds.number };
+
 /** Someone whose runs nobody else sees. */
 export interface Tenant {
   /** Small letters, digits and "-", at most 40. It begins the ids of the tenant's runs, so it never changes. */
@@ -218,6 +220,7 @@ function checked(tenant: Tenant): Tenant {
   if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
   checkedToken(token);
   checkBudget(budget, "OPTION_INVALID");
+  checkKnownOptions("the rate of a tenant", rate, rateMembers);
   for (const amount of [rate?.perSecond, rate?.burst, runs, streams, connections, bytes, replays]) {
     if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
   }

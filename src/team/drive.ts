@@ -3,6 +3,7 @@ import { systemClock } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { Role } from "../role/role.ts";
 import { Funds, type Spender } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { RunBounds } from "../runtime/engine.ts";
@@ -280,7 +281,7 @@ type Models = Map<string, WeakSet<ChatModel>>;
 const knownModels = new WeakMap<Journal, Map<string, Models>>();
 
 function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
-  const all = [options.model, ...Object.values(options.models ?? {}), ...crew.roles.map(([, role]) => role.model)];
+  const all = [options.model, ...Object.values(options.models ?? {}), ...crew.roles.flatMap(([, role]) => modelsOf(role))];
   const models = all.filter((model) => model !== undefined);
   noteModels(journal, runId, models);
   const noted = past === undefined || parent === undefined ? undefined : knownModels.get(journal)?.get(parent.runId);
@@ -290,6 +291,10 @@ function warnOfOtherModels({ journal, state: { runId, parent }, past, options, c
       `The model "${id}" is another object than the one that run ${parent?.runId} asked under this id, and the answers of that one are taken where the request is the same. Give it an id of its own, or fork with reuse: "none" to ask it.`,
     );
   }
+}
+
+function modelsOf({ model, actions, reactions }: Role): readonly (ChatModel | undefined)[] {
+  return [model, ...[...actions, ...reactions.map((reaction) => reaction.do)].map((action) => action.model)];
 }
 
 function noteModels(journal: Journal, runId: string, models: readonly ChatModel[]): void {

@@ -8,7 +8,8 @@ import { isList, isRecord } from "../kernel/value-kind.ts";
 import type { Cache } from "../memory/cache.ts";
 import { forgetInCache } from "../memory/forget-in-cache.ts";
 import { forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
-import { checkScope, isWithin, type Scope, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { checkScope, isWithin, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
 import type { Recalled } from "../memory/recollection.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import { storesOf } from "../memory/role-memory.ts";
@@ -66,7 +67,8 @@ const PAGE = 500;
  * A run of no scope is the conversation of its id. Called again after a failure, it completes what it began.
  *
  * @param scope at least one part; a run is meant that has all of them
- * @throws UsageError `OPTION_INVALID`, also for a scope without parts and for a journal that cannot rewrite runs; `OPTION_UNKNOWN`
+ * @throws UsageError `OPTION_INVALID`, also for a scope without parts and for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`,
+ * also for a store that cannot list its scopes, and a cache that cannot list its keys
  * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
  * @throws MemoryError of a store
  * @example
@@ -94,8 +96,8 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
   const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
   for (const { runId } of runs) await owning(journal, runId, () => Promise.resolve());
   let messages = 0;
-  for (const store of new Set(stores)) messages += await forgetInStore(store, scope, runs);
   for (const cache of new Set(caches)) messages += await forgetInCache(cache, scope, clock.now());
+  for (const store of new Set(stores)) messages += await forgetInStore(store, scope, runs);
   for (const { runId, erasure } of runs) {
     await owning(journal, runId, async (epoch) => {
       const before = eraser.count();
@@ -110,13 +112,13 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
   return { runs: whole.length, texts: eraser.count(), messages };
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` */
 function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
   checkGivenOptions("forget", options, forgetOptions);
   const { journal, stores = [], caches = [] } = options;
   takes("forget", "journal", journal, aJournal);
-  takes("forget", "stores", stores, listOf(having("a message store", "add", "remove")));
-  takes("forget", "caches", caches, listOf(having("a cache", "get", "set")));
+  takes("forget", "stores", stores, listOf(having("a message store that can list its scopes", "add", "remove", "scopes")));
+  takes("forget", "caches", caches, listOf(having("a cache that can list its keys", "get", "set", "keys")));
   checkScope("forget", scope);
   if (Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) return options;
   throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");

@@ -1,6 +1,8 @@
 import type { BudgetPool } from "../kernel/budget.ts";
 import { meterFor } from "../model/ask.ts";
-import { runInside, unmetered } from "../model/meter.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { checkScope } from "../memory/memory-scope.ts";
+import { presentMeter, runInside, unmetered } from "../model/meter.ts";
 import type { TeamParts } from "./drive.ts";
 import type { RunWork } from "./runs.ts";
 
@@ -11,6 +13,13 @@ import type { RunWork } from "./runs.ts";
 export function inside({ name, options }: TeamParts, pools: readonly (BudgetPool | undefined)[], work: RunWork): RunWork {
   const meter = meterFor(options.model, pools);
   return (controls) => runInside(meter, { kind: "team", name, request: {} }, () => work(controls));
+}
+
+/** Returns whose words a new run has: those of the run that it is inside of, unless it says otherwise. @throws UsageError as `checkScope` */
+export function scopeHere(what: string, given: Scope | undefined): { readonly scope?: Scope } {
+  checkScope(what, given);
+  const scope = given ?? presentMeter()?.scope;
+  return scope === undefined ? {} : { scope };
 }
 
 /** Returns the work of a run that is no part of what starts it. */

@@ -5,7 +5,8 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { checkScope, type Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
+import { checkScope } from "../memory/memory-scope.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 
 /** A run that waits for a worker. It is plain JSON, so that any engine can keep it. */

@@ -1,6 +1,7 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { AbortedError, type ControlError, errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { guardResult, type ResultMembers } from "../kernel/run-handle.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
@@ -51,6 +52,30 @@ export interface RunControls {
   readonly admits: (admit: Admit | undefined) => void;
 }
 
+type OfResult = { readonly [Name in keyof Required<RunResult>]: Name };
+
+const resultMembers: OfResult & ResultMembers = {
+  runId: "runId",
+  status: "status",
+  rounds: "rounds",
+  messages: "messages",
+  output: "output",
+  outputs: "outputs",
+  deadLetters: "deadLetters",
+  failures: "failures",
+  dropped: "dropped",
+  faults: "faults",
+  usage: "usage",
+  cost: "cost",
+  byRole: "byRole",
+  byModel: "byModel",
+  uncertain: "uncertain",
+  questions: "questions",
+  fork: "fork",
+  error: "error",
+  ...{ answer: "output", content: "output", text: "output", finalOutput: "output" },
+};
+
 /**
  * A run under way, returned by {@link Team.run}. `result` never rejects: its status and error show how the run ended. Iterate a run to get
  * its events, from the first one, also after it has ended.
@@ -70,6 +95,10 @@ export interface RunControls {
  * console.log((await run.result).status); // finished
  */
 export class Run implements AsyncIterable<RunEvent> {
+  static {
+    guardResult(this.prototype, "team.run(idea)", resultMembers);
+  }
+
   readonly id: string;
   readonly result: Promise<RunResult>;
   /**

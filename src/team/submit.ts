@@ -3,7 +3,7 @@ import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
-import type { Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
 import { type Journal, knownRun } from "../runtime/record/journal.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";

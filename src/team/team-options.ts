@@ -6,7 +6,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
-import type { Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";

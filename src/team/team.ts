@@ -7,7 +7,7 @@ import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
-import { checkScope, type Scope } from "../memory/memory-scope.ts";
+import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
 import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
@@ -23,7 +23,7 @@ import { checkContinuing, poolsFor } from "./bounds.ts";
 import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
 import type { ForgetOptions, Forgotten } from "./forget.ts";
-import { alone, inside } from "./inside.ts";
+import { alone, inside, scopeHere } from "./inside.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
@@ -108,8 +108,8 @@ export class Team {
   hire(...roles: readonly Role[]): this;
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
-    if (isAlias(second)) checkKnownOptions("hire of a team", second, { name: kinds.text });
     const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
+    if (alias !== undefined) checkKnownOptions("hire", second, { name: kinds.checked });
     for (const role of alias === undefined ? given : [first]) this.#roster.hire(role, alias);
     return this;
   }
@@ -153,7 +153,7 @@ export class Team {
    */
   run(idea: string | Message, o: RunOptions = {}): Run {
     checkKnownOptions("run of a team", o, runOptions);
-    checkScope("run of a team", o.scope);
+    const whose = scopeHere("run of a team", o.scope);
     const said = openingMessage(idea, this.#now());
     const id = this.#id(o.id);
     const crew = this.#crew(o, id);
@@ -165,7 +165,7 @@ export class Team {
         const recorded = claimed.state.idea;
         if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
         const run = { ...this.#parts, ...claimed, controls, crew: await crew(controls.signal), idea: said };
-        return run.state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
+        return run.state.seq === 0 ? startRun(run, { ...o, ...whose }) : resumeRun(run, o);
       });
     };
     return this.#runs.launch(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work), said);
@@ -181,10 +181,10 @@ export class Team {
     // Loaded here because most programs submit nothing.
     const { submitOptions, submitRun } = await import("./submit.ts");
     checkKnownOptions("submit", o, submitOptions);
-    checkScope("submit", o.scope);
+    const { scope } = scopeHere("submit", o.scope);
     const { name, journal, mask, options } = this.#parts;
     const runId = this.#id(o.id);
-    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about, scope: o.scope });
+    await submitRun({ name, journal, mask, driver: options.driver }, { runId, idea: checkedNews(idea), about: o.about, scope });
     return runId;
   }
 

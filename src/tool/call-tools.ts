@@ -17,7 +17,8 @@ import {
   type WholeCallOptions,
   wholeOptions,
 } from "./call-options.ts";
-import { type CalledTool, notRun } from "./tool-result.ts";
+import { cutText } from "./told-text.ts";
+import { type CalledTool, combineResults, notRun } from "./tool-result.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
 import { runTool } from "./run-tool.ts";
 import { toolEndIn } from "./tool-end.ts";
@@ -33,12 +34,17 @@ interface ReadyCall {
   readonly json: JsonObject;
   readonly args: unknown;
   readonly decision: "allow" | "ask";
+  /** True when a person changed the arguments. */
+  readonly isChanged?: boolean;
 }
 
 /** A call after its check: ready to run, or answered already. */
 type CheckedCall = ReadyCall | CalledTool;
 
 const SHOWN_NAMES = 500;
+const SHOWN_ARGUMENTS = 2_000;
+/** Most answers of a person to one question, where the arguments of each do not fit. */
+const MOST_ANSWERS = 3;
 const NO_POLICY: PermissionPolicy = {};
 
 /**
@@ -83,17 +89,32 @@ function isReady(call: CheckedCall): call is ReadyCall {
 }
 
 /** Asks a person where permission is needed. Returns a call that is ready to run or answered. */
-async function permit(checked: CheckedCall, { approve, steps, role = "agent", signal }: WholeCallOptions): Promise<CheckedCall> {
+async function permit(
+  checked: CheckedCall,
+  { approve, steps, role = "agent", signal, policy = NO_POLICY }: WholeCallOptions,
+): Promise<CheckedCall> {
   if (!isReady(checked) || checked.decision === "allow") return checked;
   const { call, tool, json } = checked;
   if (approve === undefined) {
     const why = `the tool "${tool.name}" needs a person's permission, and nobody is there to give it. Do what you can without it, and say what it was for.`;
     return notRun(call, "denied", why);
   }
-  const { isGiven, words } = await askPermission(steps, approve, { role, tool: tool.name, args: json }, signal);
-  if (isGiven) return { ...checked, decision: "allow" };
-  const said = words === "" ? "" : ` and said: ${words}`;
-  return notRun(call, "denied", `a person did not allow this use of the tool "${tool.name}"${said}. Do not try it again unchanged.`);
+  let fault: string | undefined;
+  for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
+    const asked = { role, tool: tool.name, args: json, parameters: tool.spec.parameters, fault };
+    const { isGiven, words, args } = await askPermission(steps, approve, asked, signal);
+    if (!isGiven) {
+      const said = words === "" ? "" : ` and said: ${words}`;
+      return notRun(call, "denied", `a person did not allow this use of the tool "${tool.name}"${said}. Do not try it again unchanged.`);
+    }
+    if (args === undefined) return { ...checked, decision: "allow" };
+    const changed = readArguments(JSON.stringify(args), tool);
+    if (changed.ok && decide(tool, changed.json, policy) !== "deny") {
+      return { call, tool, json: changed.json, args: changed.args, decision: "allow", isChanged: true };
+    }
+    fault = changed.ok ? "a rule forbids such a call." : changed.why;
+  }
+  return notRun(call, "denied", `a person wanted to call the tool "${tool.name}" differently, but ${fault ?? ""} Go another way.`);
 }
 
 /** Runs a call that is ready, as one step, and tells that it has its answer. */
@@ -103,7 +124,7 @@ async function answer(checked: CheckedCall, options: WholeCallOptions): Promise<
   return called;
 }
 
-async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
+async function runReady({ call, tool, json, args, isChanged = false }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
   const { steps, clock, signal, role = "agent", ask, model, session, deps, tell, opened } = options;
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
   const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
@@ -114,7 +135,13 @@ async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCal
     return runTool(tool, args, door, { clock, signal, role, ask, model, session, deps, progress });
   });
   const end = toolEndIn(answered, tool);
-  return { call, ...end, ends: tool.ends && end.outcome === "ok" };
+  const called = { call, ...end, ends: tool.ends && end.outcome === "ok" };
+  return isChanged ? { ...called, result: combineResults(end.result, { system: changedText(json) }) } : called;
+}
+
+/** Tells the model what was called: its own message still has the arguments that it asked for. */
+function changedText(args: JsonObject): string {
+  return `A person changed the arguments. The tool was called with ${cutText(JSON.stringify(args), SHOWN_ARGUMENTS)}`;
 }
 
 function toolsThere(tools: ToolCollection): string {

@@ -1,5 +1,5 @@
 import { kinds } from "../kernel/option-kinds.ts";
-import { listOf, orNothing, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -120,11 +120,11 @@ const checkedPolicies = new WeakSet<PermissionPolicy>();
 /** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
 export function checkPolicy(policy: PermissionPolicy): void {
   if (checkedPolicies.has(policy)) return;
-  takes("permissions", "the rules", policy.rules, orNothing(listOf(kinds.object)));
+  checkKnownOptions("the permissions", policy, { default: kinds.checked, rules: kinds.list(kinds.object) });
   if (policy.default !== undefined) checkDecision(policy.default, "the default of a policy");
   for (const rule of policy.rules ?? []) {
     checkPattern(rule.tool, "the tool of a rule");
-    checkRule(rule, `the rule for "${rule.tool}"`);
+    checkRule(rule, `the rule for "${rule.tool}"`, { tool: kinds.checked, args: kinds.checked, decide: kinds.checked });
   }
   checkedPolicies.add(policy);
 }
@@ -132,10 +132,13 @@ export function checkPolicy(policy: PermissionPolicy): void {
 /** @throws UsageError `PERMISSION_INVALID` */
 export function checkPermission(permission: Permission, whose: string): void {
   if (!Array.isArray(permission)) return checkDecision(permission as Decision, `the permission of ${whose}`);
-  for (const rule of permission as readonly ArgumentRule[]) checkRule(rule, `a rule of ${whose}`);
+  for (const rule of permission as readonly ArgumentRule[])
+    checkRule(rule, `a rule of ${whose}`, { args: kinds.checked, decide: kinds.checked });
 }
 
-function checkRule({ args = {}, decide: decision }: ArgumentRule, what: string): void {
+function checkRule(rule: ArgumentRule, what: string, known: Known<Record<string, unknown>>): void {
+  checkKnownOptions(what, rule, known);
+  const { args = {}, decide: decision } = rule;
   checkDecision(decision, what);
   for (const [name, pattern] of Object.entries(args)) checkPattern(pattern, `the pattern of "${name}" in ${what}`);
 }

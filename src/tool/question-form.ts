@@ -1,5 +1,5 @@
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
+import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { listed, shownText, valueText } from "../kernel/value-text.ts";
 import { type AnswerFault, schemaFaults } from "./answer-faults.ts";
@@ -23,13 +23,14 @@ export interface Choice {
  * `step.started` event of kind `human`), and shown in `RunResult.questions`.
  *
  * - `choices`: the answer is the value of one choice. With `words`, any other text that is not empty is an answer too, and `words` says what
- *   the text is for, such as `say what is different`.
+ *   the text is for, such as `say what is different`. With `args`, a JSON Schema, an answer `{ args }` with a value of that schema is taken too:
+ *   the question is whether a tool may be called, and the answer allows the call with these arguments instead.
  * - `fields`: the answer is a value of this JSON Schema: for an object, its members are the fields. `formFields` (src/tool/form-fields.ts) lists them for a screen,
  *   in the order that `order` names. A record sorts the members of an object, so the schema alone does not say it. Left out where required
  *   fields first, then the others by name, is the order of the schema. No part of the step's address.
  */
 export type QuestionForm =
-  | { readonly kind: "choices"; readonly choices: readonly Choice[]; readonly words?: string }
+  | { readonly kind: "choices"; readonly choices: readonly Choice[]; readonly words?: string; readonly args?: JsonObject }
   | { readonly kind: "fields"; readonly schema: JsonObject; readonly order?: readonly string[] };
 
 /** The result of {@link checkAnswer}: the answer as it is recorded, or what is wrong with it. */
@@ -76,13 +77,28 @@ const aForm: Shape = {
 
 type ChoicesForm = Extract<QuestionForm, { readonly kind: "choices" }>;
 
-function checkChoice({ choices, words }: ChoicesForm, answer: unknown): AnswerCheck {
+function checkChoice({ choices, words, args }: ChoicesForm, answer: unknown): AnswerCheck {
+  const changed = args === undefined ? undefined : changedArgs(answer);
+  if (args !== undefined && changed !== undefined) return checkArgs(changed, args);
   const chosen = typeof answer === "string" ? choiceNamed(choices, answer, words === undefined) : undefined;
   if (chosen !== undefined) return right(chosen.value);
   if (words !== undefined && typeof answer === "string" && answer.trim() !== "") return right(answer);
   const values = choices.map(({ value }) => shownText(JSON.stringify(value)));
   const other = words === undefined ? "" : `, or words (${shownText(words)})`;
-  return wrong(`Expected one of ${listed(values, NAMED_CHOICES)}${other}, got ${shownText(valueText(answer))}.`);
+  const others = args === undefined ? "" : ", or { args } with an object of arguments";
+  return wrong(`Expected one of ${listed(values, NAMED_CHOICES)}${others}${other}, got ${shownText(valueText(answer))}.`);
+}
+
+/** The arguments of an answer `{ args }`, also where it is typed as JSON. Undefined for any other answer. */
+export function changedArgs(answer: unknown): JsonObject | undefined {
+  const given = typeof answer === "string" && answer.trimStart().startsWith("{") ? parsedJson(answer) : answer;
+  if (!isRecord(given) || Object.keys(given).join() !== "args") return undefined;
+  return isRecord(given["args"]) ? (given["args"] as JsonObject) : undefined;
+}
+
+function checkArgs(args: JsonObject, schema: JsonObject): AnswerCheck {
+  const faults = schemaFaults(args, schema).map(({ path, text }) => ({ path: path === "" ? "args" : `args.${path}`, text }));
+  return faults.length === 0 ? right({ args }) : { isRight: false, faults };
 }
 
 /**
@@ -129,9 +145,9 @@ function isOrder(order: unknown): boolean {
 export function isQuestionForm(value: unknown): value is QuestionForm {
   if (!isRecord(value)) return false;
   if (value["kind"] === "fields") return isRecord(value["schema"]) && isOrder(value["order"]);
-  const { choices, words } = value;
+  const { choices, words, args } = value;
   const isChoice = (choice: unknown): boolean =>
     isRecord(choice) && typeof choice["value"] === "string" && (choice["label"] === undefined || typeof choice["label"] === "string");
   const isWords = words === undefined || typeof words === "string";
-  return value["kind"] === "choices" && isList(choices) && choices.every(isChoice) && isWords;
+  return value["kind"] === "choices" && isList(choices) && choices.every(isChoice) && isWords && (args === undefined || isRecord(args));
 }

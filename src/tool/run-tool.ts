@@ -142,6 +142,7 @@ class RunningTool {
   /** Waits for what the tool asked for and did not await. @throws UsageError `STEP_NOT_AWAITED` where that failed */
   async rest(): Promise<void> {
     if (this.#handed === undefined) return;
+    this.#handed.close({ isRace: true });
     await this.#life.until(this.#handed.settled("unused"));
     const failure = this.#handed.failure(`the tool ${this.#tool.name}`);
     if (failure !== undefined) throw failure;
@@ -186,7 +187,10 @@ class RunningTool {
       },
       clock,
       progress: (text: string): void => {
-        if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
+        if (this.#isClosed || this.#notices++ >= MAX_NOTICES) return;
+        const told = String(text).slice(0, MAX_PROGRESS);
+        progress(told);
+        door.progress?.(told);
       },
       ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
       ...(session === undefined ? {} : { session }),

@@ -1,6 +1,8 @@
 import { kinds } from "../kernel/option-kinds.ts";
 import { aText, either, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import { cutText } from "./told-text.ts";
 
@@ -17,16 +19,29 @@ export interface ToolResult {
   readonly data?: Json;
 }
 
+/** Begins the text of a failure. */
+const FAILED = "Error: ";
+
 /** The result of a tool that succeeded. */
-export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "error"> = {}): ToolResult {
+export function toolOutput(output: Json, more?: Omit<ToolResult, "output" | "error">): ToolResult;
+/** As `map` calls it. */
+export function toolOutput(output: Json, index: number, list: readonly Json[]): ToolResult;
+export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
+  const more = unlessMapped(given, list, {});
   takes("toolOutput", "what goes with the output", more, aToolResult);
+  checkKnownOptions("toolOutput", more, { images: kinds.checked, system: kinds.checked, data: kinds.checked });
   return { ...more, output };
 }
 
 /** The result of a tool that failed. `more.output` is the output before the failure. */
-export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
+export function toolFailure(error: string, more?: Omit<ToolResult, "error">): ToolResult;
+/** As `map` calls it. */
+export function toolFailure(error: string, index: number, list: readonly string[]): ToolResult;
+export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | number, list?: readonly string[]): ToolResult {
+  const more = unlessMapped(given, list, {});
   takes("toolFailure", "error", error, aText);
   takes("toolFailure", "what goes with the error", more, aToolResult);
+  checkKnownOptions("toolFailure", more, { output: kinds.checked, images: kinds.checked, system: kinds.checked, data: kinds.checked });
   return { ...more, error };
 }
 
@@ -41,17 +56,29 @@ export function isFailure(result: ToolResult): boolean {
  *
  * @param limit most characters of the output and of the error; a mark stands for the rest. Default: all
  */
-export function resultText(result: ToolResult, limit: number = Infinity): string {
+export function resultText(result: ToolResult, limit?: number): string;
+/** As `map` calls it: all characters. */
+export function resultText(result: ToolResult, index: number, list: readonly ToolResult[]): string;
+export function resultText(result: ToolResult, given?: number, list?: readonly ToolResult[]): string {
+  const limit = unlessMapped<number>(given, list, Infinity);
   takes("resultText", "limit", limit, kinds.amount);
   takes("resultText", "result", result, aToolResult);
   const { error, system } = result;
   const output = outputText(result);
   const parts = [
-    ...(error === undefined ? [] : [`Error: ${cutText(error === "" ? "the tool failed and said nothing" : error, limit)}`]),
+    ...(error === undefined ? [] : [`${FAILED}${cutText(error === "" ? "the tool failed and said nothing" : error, limit)}`]),
     ...(output === "" ? [] : [cutText(output, limit)]),
     ...(system === undefined || system === "" ? [] : [`Note: ${cutText(system, limit)}`]),
   ];
   return parts.length === 0 ? "(no output)" : parts.join("\n");
+}
+
+/** A result that a model reads in at most so many characters; a mark stands for the rest. */
+export function shortResult(result: ToolResult, limit: number): ToolResult {
+  const text = resultText(result);
+  if (text.length <= limit) return result;
+  const { output: _output, error, system: _system, ...rest } = result;
+  return error === undefined ? { ...rest, output: cutText(text, limit) } : { ...rest, error: cutText(text.slice(FAILED.length), limit) };
 }
 
 /** Joins two results: texts one after another, all pictures, data as a list. It failed when one of them did. */

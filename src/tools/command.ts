@@ -118,7 +118,12 @@ export async function keepChanges(
     if (isMistake) refused.push({ path, reason: "too much was removed at once; remove less, or name the files" });
     else await attempt(path, removed, () => files.remove(ctx, path));
   }
-  for (const { path, content } of changes.written) await attempt(path, written, () => files.write(ctx, path, content, fromRecord));
+  for (const change of changes.written) {
+    const { path } = change;
+    if (!("base64" in change)) await attempt(path, written, () => files.write(ctx, path, change.content, fromRecord));
+    else if (files.isFork) refused.push({ path, reason: "it is no text, and files of a fork are merged as texts" });
+    else await attempt(path, written, () => files.write(ctx, path, { base64: change.base64 }));
+  }
   return { written, removed, refused };
 }
 

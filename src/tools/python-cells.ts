@@ -22,7 +22,7 @@ type CellArguments = z.infer<typeof parameters>;
 const DESCRIPTION =
   "Runs a cell of Python 3 in the project's folder, inside a sandbox (usually without network). Names of earlier cells that succeeded are there, as in a " +
   "notebook: they run again before each cell, silently and with the same random numbers, so keep slow work in few cells and results in files. " +
-  "Only text files that a cell writes reach the project: CSV, JSON, charts as SVG.";
+  "Files that a cell writes reach the project, texts and others, such as charts as PNG: at most 1 MiB each.";
 
 /**
  * Makes a tool that runs cells of Python with the names of the cells before. Each call is a process of its own that runs the earlier cells again:

@@ -60,10 +60,10 @@ function contentOf(name, size) {
   try {
     const bytes = readUpTo(path.join(root, name), size);
     if (bytes === undefined) return { skipped: "it changed while it was read" };
-    if (bytes.includes(0)) return { skipped: "it is no text" };
-    return { content: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch (error) {
-    return { skipped: error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "it is no text" : "it cannot be read" };
+    const text = bytes.toString("utf8");
+    return bytes.includes(0) || !Buffer.from(text).equals(bytes) ? { base64: bytes.toString("base64") } : { content: text };
+  } catch {
+    return { skipped: "it cannot be read" };
   }
 }
 
@@ -75,8 +75,8 @@ function changesSince(before) {
   for (const [name, { mark, size, plain }] of [...after].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (before.get(name)?.mark === mark) continue;
     const found = !plain ? { skipped: "it is a link or no plain file" } : size > room ? { skipped: "the command changed too much" } : contentOf(name, size);
-    if (found.content === undefined) skipped.push({ path: name, reason: found.skipped });
-    else { written.push({ path: name, content: found.content }); room -= size; }
+    if (found.skipped !== undefined) skipped.push({ path: name, reason: found.skipped });
+    else { written.push({ path: name, ...found }); room -= size; }
   }
   const removed = [...before.keys()].filter((name) => !after.has(name)).sort();
   return { written: written.slice(0, order.changedFiles), removed: removed.slice(0, order.mostFiles), skipped: skipped.slice(0, order.mostSkipped), files: before.size };

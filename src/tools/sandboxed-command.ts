@@ -3,6 +3,7 @@ import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { type Json, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
+import type { BinaryContent } from "../workspace/recorded-files.ts";
 import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
 
@@ -32,7 +33,7 @@ export interface CommandReport {
   readonly stderr: string;
   readonly left?: { readonly cwd: string; readonly env: Readonly<Record<string, string | null>> } | undefined;
   readonly changes: {
-    readonly written: readonly { readonly path: string; readonly content: string }[];
+    readonly written: readonly ({ readonly path: string; readonly content: string } | ({ readonly path: string } & BinaryContent))[];
     readonly removed: readonly string[];
     readonly skipped: readonly { readonly path: string; readonly reason: string }[];
     readonly files: number;
@@ -76,7 +77,9 @@ const Report = z.object({
   stderr: z.string(),
   left: z.object({ cwd: plain.max(4096), env: z.record(z.string().regex(/^[^=\0]+$/), plain.nullable()) }).optional(),
   changes: z.object({
-    written: z.array(z.object({ path: z.string(), content: z.string() })).max(CHANGED_FILES),
+    written: z
+      .array(z.union([z.object({ path: z.string(), content: z.string() }), z.object({ path: z.string(), base64: z.string() })]))
+      .max(CHANGED_FILES),
     removed: z.array(z.string()).max(MOST_FILES),
     skipped: z.array(z.object({ path: z.string(), reason: z.string().max(200) })).max(MOST_SKIPPED),
     /** Files of the project before the command. */
@@ -85,7 +88,7 @@ const Report = z.object({
 });
 
 /**
- * Runs a command in a sandbox, on a copy of a project, and returns its end and the text files it changed there. The project itself stays
+ * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
  * unchanged.
  *
  * @param root the project's folder

@@ -4,6 +4,8 @@ import { UsageError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
+import { clauseText } from "../kernel/value-text.ts";
 import { seenText } from "../tool/told-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
 import { type WebAccess, webAccess } from "./web-access.ts";
@@ -61,11 +63,14 @@ async function searched(request: WebRequest & SearchCall, read: (answer: WebAnsw
   const { status } = answer;
   if (status === 200 || status === 202) return read(answer);
   if (status === 429 || status === 503) return { kind: "busy", after: retryAfter(answer, request.clock.now()) };
-  const isRefused = status === 401 || status === 403;
-  return {
-    kind: "failed",
-    reason: isRefused ? `it refused the key or the caller (status ${status})` : `it answered with status ${status}`,
-  };
+  return { kind: "failed", reason: refusedWith(status) };
+}
+
+const TERMS: ServerTerms = { token: "a valid apiKey, where it takes one", address: "baseURL" };
+
+/** What the server said is left out: it may hold the key. */
+function refusedWith(status: number): string {
+  return `it answered with ${clauseText(refusalText({ status }, TERMS))}`;
 }
 
 function retryAfter({ headers }: WebAnswer, now: number): number | undefined {
@@ -179,9 +184,7 @@ export function braveSearch(options: BraveSearchOptions): SearchProvider {
       if (country !== undefined) url.searchParams.set("country", country.toUpperCase());
       const headers = { accept: "application/json", "x-subscription-token": apiKey };
       return searched({ url: url.href, headers, access, ...call }, ({ status, body }) =>
-        status === 200
-          ? readReply(textOfBytes(body, "charset=utf-8"), limit)
-          : { kind: "failed", reason: `it answered with status ${status}` },
+        status === 200 ? readReply(textOfBytes(body, "charset=utf-8"), limit) : { kind: "failed", reason: refusedWith(status) },
       );
     },
   };

@@ -25,7 +25,7 @@ const START: ShellPlace = { cwd: "", env: {} };
 const DESCRIPTION =
   "Runs a command with a POSIX sh in the project's folder, inside a sandbox (usually without network), and tells its exit code, stdout and stderr. " +
   "The working folder and exported variables last from one command to the next; shell functions, aliases and background processes end with " +
-  "their command. Text files that a command writes or removes in the project are written or removed there; .git and node_modules are not. " +
+  "their command. Files that a command writes or removes in the project are written or removed there, at most 1 MiB each; .git and node_modules are not. " +
   "Other files, such as those in /tmp, are gone after the command. A new file that begins with #! can be executed; chmod has no lasting effect.";
 
 const parameters = z.object({

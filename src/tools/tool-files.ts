@@ -1,6 +1,6 @@
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { ToolContext } from "../tool/tool.ts";
-import { forkIn, mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
+import { type BinaryContent, contentToWrite, forkIn, mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import { type Workspace, type WrittenFile, writtenFile } from "../workspace/workspace.ts";
 
 /** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */
@@ -40,14 +40,18 @@ export class ToolFiles {
    * @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is
    * @throws WorkspaceError
    */
-  write(ctx: ToolContext, path: string, content: string, fromRecord = false): Promise<WrittenFile> {
-    return ctx.step(
-      { kind: "step", name: WRITE_STEP, request: { path, content, ...forkIn(this.workspace) }, again: true },
-      async ({ mode }) => {
-        const stays = !(await mayWrite(this.workspace, mode)) || (fromRecord && (await this.#hasMore(path, content)));
-        return stays ? writtenFile(path, content) : this.workspace.write(path, content);
-      },
-    );
+  write(ctx: ToolContext, path: string, content: string | BinaryContent, fromRecord = false): Promise<WrittenFile> {
+    const request = { path, ...(typeof content === "string" ? { content } : content), ...forkIn(this.workspace) };
+    return ctx.step({ kind: "step", name: WRITE_STEP, request, again: true }, async ({ mode }) => {
+      const given = contentToWrite(content);
+      const hasMore = fromRecord && typeof content === "string" && (await this.#hasMore(path, content));
+      return !(await mayWrite(this.workspace, mode)) || hasMore ? writtenFile(path, given) : this.workspace.write(path, given);
+    });
+  }
+
+  /** True for a fork of a project: its files are merged as texts. */
+  get isFork(): boolean {
+    return forkIn(this.workspace).fork !== undefined;
   }
 
   /** @throws WorkspaceError */

@@ -7,6 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { withTimeout } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError } from "../kernel/errors.ts";
+import { unreachedText } from "../kernel/server-answer.ts";
 import { type Admission, admit, type WebAccess } from "./web-access.ts";
 
 export interface WebRequest {
@@ -153,6 +154,8 @@ function hostOf(url: string): string {
 
 /** The code of the system and nothing of the request: an address may hold a key. */
 function failureOf(error: unknown): string {
+  const known = unreachedText(error);
+  if (known !== undefined) return `the connection failed: ${known}`;
   const causes = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   const codes = [...new Set(causes.map(systemCode).filter((code) => code !== ""))];
   return codes.length === 0 ? "the connection failed" : `the connection failed: ${codes.join(", ")}`;

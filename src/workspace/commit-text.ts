@@ -1,3 +1,5 @@
+import type { CommitRequest } from "./workspace.ts";
+
 /** Longer texts are cut: a commit message is a note, not an artefact. */
 const MESSAGE_LENGTH = 10_000;
 
@@ -13,8 +15,21 @@ export function commitMessage(message: string, trailers: Readonly<Record<string,
     .join("\n")
     .trim()
     .slice(0, MESSAGE_LENGTH);
-  const lines = Object.entries(trailers).map(([key, value]) => `${key.replace(/[^A-Za-z0-9-]+/g, "-")}: ${oneLine(value, 500)}\n`);
+  const lines = Object.entries(trailers).map(([key, value]) => `${key.replace(/[^A-Za-z0-9-]+/g, "-")}: ${trailerText(value)}\n`);
   return `${body === "" ? "Update the project" : body}\n${lines.length === 0 ? "" : `\n${lines.join("")}`}`;
+}
+
+/** The trailer that has the key of a commit. */
+export const KEY_TRAILER = "Troupe-Step";
+
+/** All trailers of a commit. */
+export function trailersOf({ trailers = {}, key }: Pick<CommitRequest, "trailers" | "key">): Readonly<Record<string, string>> {
+  return key === undefined ? trailers : { ...trailers, [KEY_TRAILER]: trailerText(key) };
+}
+
+/** A value as a trailer has it. */
+function trailerText(value: string): string {
+  return oneLine(value, 500);
 }
 
 /** A name as git keeps it: one line without `<`, `>` and the punctuation git would strip; `Role` when nothing is left. */

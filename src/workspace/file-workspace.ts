@@ -12,7 +12,8 @@ import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
 import {
-  aCommitRequest,
+  aContent,
+  checkCommit,
   type CommitRequest,
   limitError,
   LISTED_FILES,
@@ -113,9 +114,9 @@ class DiskWorkspace implements FileWorkspace {
     return this.#git;
   }
 
-  write(path: string, content: string): Promise<WrittenFile> {
-    takes("Workspace.write", "content", content, aText);
-    return this.#change(path, "write", (normal) => this.#write(normal, Buffer.from(content, "utf8")));
+  write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
+    takes("Workspace.write", "content", content, aContent);
+    return this.#change(path, "write", (normal) => this.#write(normal, Buffer.from(content)));
   }
 
   remove(path: string): Promise<void> {
@@ -154,8 +155,8 @@ class DiskWorkspace implements FileWorkspace {
     }
   }
 
-  commit(request: CommitRequest): Promise<string | undefined> {
-    takes("Workspace.commit", "request", request, aCommitRequest);
+  async commit(request: CommitRequest): Promise<string | undefined> {
+    checkCommit(request);
     return this.#turns.take(async () => {
       const named = request.paths?.map(checkPath);
       const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();

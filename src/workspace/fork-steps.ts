@@ -1,4 +1,4 @@
-import { aText, having, object, takes } from "../kernel/argument.ts";
+import { aNumber, aText, having, object, takes } from "../kernel/argument.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
@@ -76,20 +76,31 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
         if (await live(door)) await workspace.remove(path);
         return null;
       });
-    } else {
+    } else if (typeof content === "string") {
       await steps.step({ kind: "step", name: WRITE_STEP, request: { path, content }, again: true }, async (door) =>
         (await live(door)) ? workspace.write(path, content) : writtenFile(path, content),
       );
     }
   }
   const paths = compared.changes.map(({ path }) => path);
-  if (paths.length > 0) await commitStep(steps, workspace, { ...request, paths });
+  if (paths.length > 0) await commitFiles(steps, workspace, { ...request, paths });
   return { kind: "merged", paths };
 }
 
-async function commitStep(steps: StepPort, workspace: Workspace, { date, signal: _signal, ...request }: CommitRequest): Promise<void> {
-  await steps.step({ kind: "step", name: COMMIT_STEP, request, again: true }, async ({ mode, signal }) => {
-    if (await mayWrite(workspace, mode)) await workspace.commit({ ...request, date, signal });
+/**
+ * Commits files, as a step. A resumed run repeats it, and makes no second commit. It gives nothing: the commit's id depends on the history.
+ *
+ * @param request its `key` is that of the step
+ * @throws UsageError `ARGUMENT_INVALID`
+ * @throws WorkspaceError `WORKSPACE_GIT`
+ */
+export async function commitFiles(steps: StepPort, workspace: Workspace, request: CommitRequest): Promise<void> {
+  takes("commitFiles", "steps", steps, having("the context of an action", "step"));
+  takes("commitFiles", "workspace", workspace, having("a workspace", "list", "commit"));
+  takes("commitFiles", "request", request, object("a request of a commit", { message: aText, author: aText, date: aNumber }));
+  const { date, key: _key, signal: _signal, ...asked } = request;
+  await steps.step({ kind: "step", name: COMMIT_STEP, request: asked, again: true }, async ({ mode, key, signal }) => {
+    if (await mayWrite(workspace, mode)) await workspace.commit({ ...asked, date, key, signal });
     return null;
   });
 }

@@ -3,8 +3,8 @@ import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
-import { commitMessage } from "./commit-text.ts";
-import { describeFailure, GitProgram, outputOf } from "./git-program.ts";
+import { commitMessage, KEY_TRAILER, trailersOf } from "./commit-text.ts";
+import { describeFailure, type GitCallOptions, GitProgram, outputOf } from "./git-program.ts";
 import { personEnvironment } from "./git-settings.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { temporaryFolder } from "./project-copy.ts";
@@ -46,7 +46,7 @@ const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
  *
  * Git.G1 only the repository whose `.git` stands at the root itself is used, never one of a folder above.
  * Git.G2 the user's index changes in the committed paths only, the user's files not at all.
- * Git.G3 equal trees make no commit; equal requests on equal parents make equal ids.
+ * Git.G3 equal trees make no commit; equal requests on equal parents make equal ids. Git.G4 a key is committed once, unless the contents differ.
  */
 export class GitRepository {
   readonly isNew: boolean;
@@ -129,9 +129,9 @@ export class GitRepository {
     await this.#git.run(["update-index", "-z", "--index-info"], { ...own, stdin: entries });
     const tree = await this.#git.run(["write-tree"], own);
     const isSame = head === undefined ? (await this.#git.run(["ls-files", "-z"], own)) === "" : tree === before;
-    if (isSame) return undefined;
+    if (isSame || (await this.#isMade(request, own))) return undefined;
     const parent = head === undefined ? [] : ["-p", head];
-    const message = commitMessage(request.message, request.trailers);
+    const message = commitMessage(request.message, trailersOf(request));
     const id = await this.#git.run(["commit-tree", tree, ...parent], { signal, env: personEnvironment(request), stdin: message });
     // The index before the branch: interrupted between the two, the next commit finds HEAD unchanged and does both again.
     await this.#git.run(["update-index", "-z", "--index-info"], { signal, stdin: entries });
@@ -141,6 +141,18 @@ export class GitRepository {
       env: personEnvironment(request),
     });
     return id;
+  }
+
+  /**
+   * True when a commit has the key of this one, and the paths as they are in the index: it is the same commit, and others came after it. Other
+   * contents are those of another run that was given the same id.
+   */
+  async #isMade({ key, paths, signal }: PathsCommit, own: GitCallOptions): Promise<boolean> {
+    const made = key === undefined ? undefined : (await keysIn(this.#git, signal)).get(trailersOf({ key })[KEY_TRAILER] ?? "");
+    if (made === undefined) return false;
+    const env = { ...own.env, GIT_LITERAL_PATHSPECS: "1" };
+    const compared = await this.#git.call(["diff-index", "--cached", "--quiet", made, "--", ...paths], { ...own, env });
+    return compared.kind === "exited" && compared.code === 0;
   }
 
   /** Lines for `update-index --index-info`: mode, id and path of each file; mode 0 removes one, if there is a commit it can be in. */
@@ -206,4 +218,16 @@ export class GitRepository {
     const [commit, tree] = listed.split("\n").map((line) => (/^[0-9a-f]+$/.test(line) ? line : undefined));
     return { commit, tree };
   }
+}
+
+/** Commits in which a key is looked for: a repeated step is one of the last that a run did. */
+const LOOKED_AT = 1_000;
+
+/** The ids of the newest commits that have a key, by their keys; empty where there is no commit. */
+export async function keysIn(git: GitProgram, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
+  const format = `--format=%H %(trailers:key=${KEY_TRAILER},valueonly,separator=%x20)`;
+  const listed = await git.call(["log", `--max-count=${LOOKED_AT}`, format, "HEAD", "--"], { signal });
+  if (listed.kind === "exited" && listed.code === 128) return new Map();
+  const lines = outputOf(listed, "log", signal).split("\n").reverse();
+  return new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
 }

@@ -11,7 +11,7 @@ export { type FileSurvey, surveyFiles, type SurveyOptions } from "./survey.ts";
 export { repoMap, type RepoMapOptions } from "./repo-map.ts";
 export { namesIn } from "./outline.ts";
 export { type ForkComparison, type ForkUpdate, workspaceForks, type WorkspaceForks, type WorkspaceForksOptions } from "./forks.ts";
-export { compareFork, type ForkedProject, type ForkMerge, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
+export { commitFiles, compareFork, type ForkedProject, type ForkMerge, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { IsOwn, KeptFile } from "./kept-files.ts";
 export type { GitState } from "./git.ts";
@@ -20,7 +20,7 @@ export type { GitState } from "./git.ts";
 export { type FileState, RecordedFiles, WRITE_STEP } from "./recorded-files.ts";
 export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from "./recorded-files.ts";
 export { type FileChange, forkIn, mayWrite } from "./recorded-files.ts";
-export { COMMIT_STEP, type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
+export { type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
 
 // A project as one file, for another machine.
 export {

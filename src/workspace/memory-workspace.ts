@@ -1,10 +1,12 @@
-import { aText, takes } from "../kernel/argument.ts";
+import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
+import { KEY_TRAILER, trailersOf } from "./commit-text.ts";
 import { checkPath, pathError } from "./path-rules.ts";
 import {
-  aCommitRequest,
+  aContent,
+  checkCommit,
   type CommitRequest,
   limitError,
   Quota,
@@ -56,6 +58,14 @@ export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWor
   return new HeldWorkspace(options);
 }
 
+/** Begins the content of a file that is no text: half a character, which no text in UTF-8 has. Base64 follows. */
+const BINARY = "\ud800";
+
+function heldContent(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return Buffer.from(text).equals(bytes) ? text : `${BINARY}${bytes.toString("base64")}`;
+}
+
 /** Owns the files, the tree of the last commit, and the uncommitted changes. Every method settles in one turn of the event loop. */
 class HeldWorkspace implements MemoryWorkspace {
   readonly root = "/memory";
@@ -64,6 +74,8 @@ class HeldWorkspace implements MemoryWorkspace {
   readonly #files = new Map<string, string>();
   readonly #tree = new Map<string, string>();
   readonly #uncommitted = new Set<string>();
+  /** The tree of each commit that has a key. */
+  readonly #keyed = new Map<string, ReadonlyMap<string, string>>();
 
   constructor({ limits, files = {} }: MemoryWorkspaceOptions) {
     this.#quota = new Quota(limits);
@@ -74,10 +86,10 @@ class HeldWorkspace implements MemoryWorkspace {
     return [...this.#uncommitted].sort();
   }
 
-  async write(path: string, content: string): Promise<WrittenFile> {
-    takes("Workspace.write", "content", content, aText);
+  async write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
+    takes("Workspace.write", "content", content, aContent);
     const normal = checkPath(path);
-    const bytes = Buffer.from(content, "utf8");
+    const bytes = Buffer.from(content);
     const uncount = this.#quota.count(normal, bytes.length);
     try {
       this.#checkPlace(normal);
@@ -85,23 +97,28 @@ class HeldWorkspace implements MemoryWorkspace {
       uncount();
       throw error;
     }
-    this.#files.set(normal, bytes.toString("utf8"));
+    this.#files.set(normal, heldContent(bytes));
     this.#uncommitted.add(normal);
     return writtenFile(normal, bytes);
   }
 
   async read(path: string): Promise<string | undefined> {
-    const normal = checkPath(path);
-    this.#checkPlace(normal);
-    return this.#files.get(normal);
+    return this.#bytes(path)?.toString("utf8");
   }
 
   async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
     takes("Workspace.readBytes", "most", most, kinds.amount);
-    const text = await this.read(path);
-    const bytes = text === undefined ? undefined : Buffer.from(text, "utf8");
+    const bytes = this.#bytes(path);
     if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
     return bytes;
+  }
+
+  #bytes(path: string): Buffer | undefined {
+    const normal = checkPath(path);
+    this.#checkPlace(normal);
+    const held = this.#files.get(normal);
+    if (held === undefined) return undefined;
+    return held.startsWith(BINARY) ? Buffer.from(held.slice(1), "base64") : Buffer.from(held);
   }
 
   async list(under?: string): Promise<readonly string[]> {
@@ -118,16 +135,20 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async commit(request: CommitRequest): Promise<string | undefined> {
-    takes("Workspace.commit", "request", request, aCommitRequest);
+    checkCommit(request);
     const named = request.paths?.map(checkPath);
     const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
     const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));
     for (const path of paths) this.#commitPath(path);
-    if (changed.length === 0) return undefined;
-    const { message, author, date, trailers = {} } = request;
+    const trailers = trailersOf(request);
+    const { [KEY_TRAILER]: key = "" } = trailers;
+    const made = changed.length === 0 ? this.#tree : this.#keyed.get(key);
+    if (made !== undefined && changed.every((path) => made.get(path) === this.#files.get(path))) return undefined;
+    const { message, author, date } = request;
     const content = { message, author, date, trailers, paths: changed };
     const id = contentHash({ ...content, parent: this.commits.at(-1)?.id ?? "", tree: Object.fromEntries(this.#tree) }).slice(0, 40);
     this.commits.push({ id, ...content });
+    if (key !== "") this.#keyed.set(key, new Map(this.#tree));
     return id;
   }
 

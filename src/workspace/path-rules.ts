@@ -1,6 +1,7 @@
 import { kinds } from "../kernel/option-kinds.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
+import { unlessMapped } from "../kernel/mapped.ts";
 import { shownText } from "../kernel/value-text.ts";
 
 /** Ends the names of files that are still being written; such names are the workspace's own. */
@@ -54,8 +55,12 @@ export function pathError(path: string, fault: string): WorkspaceError {
 }
 
 /** Text that can be shown on a screen: unprintable characters as `\u{...}`, at most `limit` characters. */
-export function visible(text: string, limit = 200): string {
+export function visible(text: string, limit?: number): string;
+/** As `map` calls it. */
+export function visible(text: string, index: number, list: readonly string[]): string;
+export function visible(text: string, given?: number, list?: readonly string[]): string {
   takes("visible", "text", text, aText);
+  const limit = unlessMapped<number>(given, list, 200);
   takes("visible", "limit", limit, kinds.count);
   return shownText(text, limit);
 }

@@ -11,7 +11,7 @@ import { WorkspaceError } from "../kernel/errors.ts";
 import { listed } from "../kernel/value-text.ts";
 import { visible } from "./path-rules.ts";
 
-/** Name of the step by which an action writes a file: its request has `path` and `content`, its value is a `WrittenFile`. */
+/** Name of the step by which an action writes a file: its request has `path`, and `content` or `base64`; its value is a `WrittenFile`. */
 export const WRITE_STEP = "write file";
 
 /** Name of the step by which a tool removes a file: its request has `path`. */
@@ -80,7 +80,7 @@ export class RecordedFiles {
     const change = fileChange(event);
     if (change === undefined) return;
     const { path, content } = change;
-    const state = content === ABSENT ? ABSENT : sha256Of(content);
+    const state = content === ABSENT ? ABSENT : sha256Of(contentToWrite(content));
     const isTaken = event.reused !== undefined || seq <= this.#shared;
     this.#writes.set(`${event.act} ${event.key}`, { path, state, isTaken });
     this.#opened(path, unitOf(event.act)).contents.add(state);
@@ -118,7 +118,17 @@ export class RecordedFiles {
 /** A change of a file. */
 export interface FileChange {
   readonly path: string;
-  readonly content: string | typeof ABSENT;
+  readonly content: string | BinaryContent | typeof ABSENT;
+}
+
+/** The content of a file that is no text, as a record holds it. */
+export interface BinaryContent {
+  readonly base64: string;
+}
+
+/** A content as a workspace writes it. */
+export function contentToWrite(content: string | BinaryContent): string | Uint8Array {
+  return typeof content === "string" ? content : Buffer.from(content.base64, "base64");
 }
 
 interface Write {
@@ -154,9 +164,10 @@ export function forkChange(event: StepStarted): { readonly fork: string; readonl
 
 function changeIn({ kind, name, request }: StepStarted): FileChange | undefined {
   if (kind !== "step" || (name !== WRITE_STEP && name !== REMOVE_STEP)) return undefined;
-  const { path, content } = membersOf(request);
+  const { path, content, base64 } = membersOf(request);
   if (typeof path !== "string") return undefined;
   if (name === REMOVE_STEP) return { path, content: ABSENT };
+  if (typeof base64 === "string") return { path, content: { base64 } };
   return typeof content === "string" ? { path, content } : undefined;
 }
 
@@ -259,7 +270,7 @@ export function changedFiles(recorded: RecordedFiles, present: ReadonlyMap<strin
  */
 export async function changesSince(recorded: RecordedFiles, workspace: Workspace): Promise<readonly ChangedFile[]> {
   takes("changesSince", "recorded", recorded, aRecord);
-  takes("changesSince", "workspace", workspace, having("a workspace", "list", "read"));
+  takes("changesSince", "workspace", workspace, having("a workspace", "list", "readBytes"));
   const present = new Map<string, FileState>();
   // Of a file the run never wrote it is enough to know that it is there.
   for (const path of await workspace.list()) present.set(path, "there");
@@ -285,10 +296,13 @@ export function assertUnchanged(changes: readonly ChangedFile[], root: string): 
   );
 }
 
+/** Bytes of the largest file that is compared. No limit of a workspace is larger in practice. */
+const LARGEST = 64 * 1024 ** 2;
+
 /** A link, a folder or a file that is too large stands where the run's file was: that is a change too. */
 async function stateOf(path: string, workspace: Workspace): Promise<FileState> {
   try {
-    const content = await workspace.read(path);
+    const content = await workspace.readBytes(path, LARGEST);
     return content === undefined ? ABSENT : sha256Of(content);
   } catch (error) {
     if (error instanceof WorkspaceError && (error.code === "WORKSPACE_PATH" || error.code === "WORKSPACE_LIMIT")) return error.code;

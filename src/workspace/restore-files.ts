@@ -1,15 +1,21 @@
 import { anEvent } from "../runtime/record/journal.ts";
+import { lstat, realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { isObject } from "../kernel/value-kind.ts";
 import { having, iterable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
-import type { Json } from "../kernel/json.ts";
+import { ifThere } from "../kernel/system-error.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
+import { stepId } from "../runtime/steps/step-requests.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { workspaceForks, type WorkspaceForks } from "./forks.ts";
+import { keysIn } from "./git.ts";
+import { GitProgram } from "./git-program.ts";
 import {
   ABSENT,
+  contentToWrite,
   fileChange,
   type FileChange,
   forkChange,
@@ -20,7 +26,7 @@ import {
 } from "./recorded-files.ts";
 import type { CommitRequest, Workspace } from "./workspace.ts";
 
-/** Name of the step in which an action commits its files. */
+/** Name of the step that commits files. */
 export const COMMIT_STEP = "commit";
 
 /** Options of {@link restoreFiles}. */
@@ -59,6 +65,7 @@ export async function restoreFiles(
   const { at = Infinity, after = -1, signal } = options;
   const open = new OpenDeeds(after);
   const forks = isOnDisk(workspace) ? new RestoredForks(workspace) : undefined;
+  const made = await keysOf(workspace, signal);
   const paths = new Set<string>();
   let commits = 0;
   for await (const event of events) {
@@ -66,6 +73,8 @@ export async function restoreFiles(
     takes("restoreFiles", "an event", event, anEvent);
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit") {
+        // A bundle may have more than its number says: it is made while the run goes on.
+        if (made.has(deed.request.key)) continue;
         // Files of the bundle may be committed by a later step.
         if (after >= 0 && isOnDisk(workspace)) await workspace.adopt(deed.request.paths ?? []);
         commits += (await workspace.commit({ ...deed.request, ...(signal === undefined ? {} : { signal }) })) === undefined ? 0 : 1;
@@ -73,7 +82,7 @@ export async function restoreFiles(
       else if (deed.content === ABSENT) {
         await workspace.remove(deed.path);
         paths.delete(deed.path);
-      } else paths.add((await workspace.write(deed.path, deed.content)).path);
+      } else paths.add((await workspace.write(deed.path, contentToWrite(deed.content))).path);
     }
     // Not one more is read: what comes behind may be damaged.
     if (event.seq >= at) break;
@@ -81,7 +90,14 @@ export async function restoreFiles(
   return { files: paths.size, commits };
 }
 
-type Deed = (FileChange & { readonly kind: "change" }) | { readonly kind: "commit"; readonly request: CommitRequest } | ForkDeed;
+type Deed = (FileChange & { readonly kind: "change" }) | CommitDeed | ForkDeed;
+
+type Started = StepStarted & Pick<RunEvent, "runId">;
+
+interface CommitDeed {
+  readonly kind: "commit";
+  readonly request: CommitRequest & { readonly key: string };
+}
 
 /** A change of a fork, or of a file in it. */
 interface ForkDeed {
@@ -104,8 +120,15 @@ class RestoredForks {
     if (does === "open") return;
     if (does === "update") return void (await this.#forks.update(name, signal));
     const fork = this.#forks.workspace(name);
-    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, does.content));
+    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, contentToWrite(does.content)));
   }
+}
+
+/** Keys of the commits that are there already. */
+async function keysOf(workspace: Workspace, signal: AbortSignal | undefined): Promise<{ has(key: string): boolean }> {
+  const root = isOnDisk(workspace) ? await ifThere(realpath(workspace.root)) : undefined;
+  const git = root === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined ? undefined : GitProgram.find(root);
+  return git === undefined ? new Set() : keysIn(git, signal);
 }
 
 function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
@@ -114,7 +137,7 @@ function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
 
 /** The writes of activations that have not ended. */
 class OpenDeeds {
-  readonly #asked = new Map<string, StepStarted>();
+  readonly #asked = new Map<string, Started>();
   readonly #done = new Map<string, Deed[]>();
   readonly #after: number;
 
@@ -162,13 +185,12 @@ class OpenDeeds {
   }
 }
 
-function deedOf(started: StepStarted, at: number): Deed | undefined {
+function deedOf(started: Started, at: number): Deed | undefined {
   const change = fileChange(started);
   if (change !== undefined) return { kind: "change", ...change };
   const fork = forkDeed(started);
   if (fork !== undefined) return fork;
-  const request = started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started.request, at) : undefined;
-  return request === undefined ? undefined : { kind: "commit", request };
+  return started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started, at) : undefined;
 }
 
 const FORK_STEPS: ReadonlyMap<string, "open" | "update" | "remove"> = new Map([
@@ -185,11 +207,11 @@ function forkDeed(started: StepStarted): ForkDeed | undefined {
   return does === undefined || typeof name !== "string" ? undefined : { kind: "fork", name, does };
 }
 
-function commitIn(request: Json, date: number): CommitRequest | undefined {
-  if (typeof request !== "object" || request === null) return undefined;
-  const { message, author, paths, trailers } = request as Readonly<Record<string, unknown>>;
+function commitIn({ runId, act, key, request }: Started, date: number): CommitDeed | undefined {
+  const { message, author, paths, trailers } = isObject(request) ? (request as Readonly<Record<string, unknown>>) : {};
   if (typeof message !== "string" || typeof author !== "string" || !isTexts(paths)) return undefined;
-  return { message, author, date, paths, ...(isTextsByKey(trailers) ? { trailers } : {}) };
+  const texts = isTextsByKey(trailers) ? { trailers } : {};
+  return { kind: "commit", request: { message, author, date, paths, ...texts, key: stepId(runId, unitOf(act), key) } };
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -1,4 +1,5 @@
 import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
@@ -104,6 +105,13 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
       signal: orNothing(kinds.signal),
     }),
   );
+  checkKnownOptions("runProjectTests", request, {
+    root: kinds.checked,
+    sandbox: kinds.checked,
+    files: kinds.checked,
+    timeout: kinds.milliseconds,
+    signal: kinds.signal,
+  });
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
   const found = await findTestFiles(root, signal);

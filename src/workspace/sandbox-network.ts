@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { pipeline } from "node:stream";
 import { own } from "./project-copy.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface NetworkGate {
 
 /** The proxy as a command in the sandbox reaches it. The namespace is the command's own, so that the port is free. */
 const PROXY = "http://127.0.0.1:3128";
+/** The lowest status of an answer. */
+const OK = 200;
 /** The socket of the proxy inside. */
 export const GATE = "/troupe/network";
 
@@ -96,8 +99,11 @@ function forward(asked: IncomingMessage, answer: ServerResponse, allowed: Readon
   const place = url === undefined ? "" : `${url.hostname}:${url.port === "" ? "80" : url.port}`;
   if (url?.protocol !== "http:" || asked.method !== "GET" || !allowed.has(place)) return void answer.writeHead(403).end();
   const sent = request(url, { agent: false, headers: { ...asked.headers, host: url.host } }, (got) => {
-    answer.writeHead(got.statusCode ?? 502, got.headers);
-    got.pipe(answer);
+    const { statusCode = 0 } = got;
+    if (statusCode < OK) return void answer.destroy();
+    answer.writeHead(statusCode, got.headers);
+    // Ends the answer too where the registry cuts it.
+    pipeline(got, answer, () => undefined);
   });
   sent.on("error", () => answer.destroy());
   answer.on("close", () => sent.destroy());

@@ -194,7 +194,7 @@ export function checkSandboxRequest({ input = "", mounts = [], keep, network = [
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT)
     throw new UsageError("OPTION_INVALID", `Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
-  const host = network.find((one) => !/^(?:\[[0-9a-f:]+\]|[^\s/:@]+):\d{1,5}$/i.test(one));
+  const host = network.find((one) => !/^(?:\[[0-9a-f:]+\]|[^\s/:@?#\\]+):\d{1,5}$/i.test(one) || !URL.canParse(`http://${one}`));
   if (host !== undefined)
     throw new UsageError(
       "OPTION_INVALID",

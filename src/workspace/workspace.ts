@@ -1,11 +1,12 @@
 import { kinds } from "../kernel/option-kinds.ts";
-import { aText, object, orNothing, type Shape } from "../kernel/argument.ts";
+import { aText, either, object, type Shape, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
 
 /**
- * The project a company writes: text files under one root, and a commit for each action that made some.
+ * The project a company writes: files under one root, and a commit for each action that made some.
  *
  * A workspace owns the rules for paths and sizes of files. It does not know roles, messages or runs: names, dates and
  * trailers of a commit are given from outside, so the same writes at the same times give the same commit ids.
@@ -13,7 +14,8 @@ import { visible } from "./path-rules.ts";
  * Workspace.W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link, also when another process changes
  * folders meanwhile.
  * Workspace.W2 a file is whole or absent: it is written under another name and renamed.
- * Workspace.W3 a repeated call changes nothing: `write` of equal content, `remove` of a missing file, `commit` of an equal tree.
+ * Workspace.W3 a repeated call changes nothing: `write` of equal content, `remove` of a missing file, `commit` of an equal tree, or of an equal
+ * key and equal contents whatever was committed since.
  * Workspace.W4 a commit holds the paths this workspace wrote and no other changes, staged or not.
  * Workspace.W5 the limits count what this workspace wrote, so an existing project of any size can be worked on.
  */
@@ -25,12 +27,12 @@ export interface Workspace {
   readonly pending: readonly string[];
 
   /**
-   * Writes a text file as UTF-8, creates its folders, and replaces an existing file.
+   * Writes a text as UTF-8, or bytes as they are; creates the folders of the file, and replaces an existing one.
    *
    * @throws WorkspaceError `WORKSPACE_PATH` (see the path rules), `WORKSPACE_LIMIT`, `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE`,
    * `WORKSPACE_IO`.
    */
-  write(path: string, content: string): Promise<WrittenFile>;
+  write(path: string, content: string | Uint8Array): Promise<WrittenFile>;
 
   /**
    * The text of a file; undefined when it is not there. Bytes that are not UTF-8 come back as U+FFFD.
@@ -77,7 +79,7 @@ export interface WrittenFile {
 }
 
 /** The result of writing a content. */
-export function writtenFile(path: string, content: string | Buffer): WrittenFile {
+export function writtenFile(path: string, content: string | Uint8Array): WrittenFile {
   return { path, bytes: Buffer.byteLength(content), sha256: createHash("sha256").update(content).digest("hex") };
 }
 
@@ -90,19 +92,40 @@ export interface CommitRequest {
   readonly date: number;
   /** Lines `key: value` below the message, such as `Troupe-Message`. */
   readonly trailers?: Readonly<Record<string, string>>;
+  /**
+   * Identifies the commit, as `key` of a step's door does: where the history has one with this key and these contents, none is made. It stands
+   * in the line `Troupe-Step`. Default: each call is a commit of its own.
+   */
+  readonly key?: string;
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
   readonly paths?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
+/** The shape of the content of a file. @internal */
+export const aContent: Shape = either(aText, { says: "bytes", fits: (value) => value instanceof Uint8Array });
+
+const commitRequest: Known<CommitRequest> = {
+  message: kinds.checked,
+  author: kinds.checked,
+  date: kinds.checked,
+  trailers: kinds.record(aText),
+  key: kinds.text,
+  paths: kinds.texts,
+  signal: kinds.signal,
+};
 /** The shape of a request of a commit. @internal */
 export const aCommitRequest: Shape = object("a request of a commit { message, author, date }", {
   message: aText,
   author: aText,
   date: kinds.number,
-  trailers: orNothing(kinds.record(aText)),
-  paths: orNothing(kinds.texts),
 });
+
+/** Refuses what is no request. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` @internal */
+export function checkCommit(request: CommitRequest): void {
+  checkGivenOptions("commit", request, commitRequest);
+  takes("commit", "request", request, aCommitRequest);
+}
 
 /** Limits of one workspace. */
 export interface WorkspaceLimits {

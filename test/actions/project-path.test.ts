@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isTestFile, ProjectPathsSchema, tooMany } from "../../actions/project-path.ts";
 import { checkPath } from "../../src/workspace/index.ts";
+import { titled } from "../titled.ts";
 
 function faults(paths: readonly string[]): string[] {
   const parsed = ProjectPathsSchema.safeParse(paths);
@@ -33,7 +34,7 @@ describe("paths of a plan", () => {
     "x".repeat(5_000),
   ];
 
-  test.each(attacks)("%j is refused, with its place and what is wrong", (path) => {
+  test.each(titled(attacks))("%s is refused, with its place and what is wrong", (_case, path) => {
     const parsed = ProjectPathsSchema.safeParse(["src/a.js", path]);
     expect(parsed.success).toBe(false);
     expect(parsed.error?.issues).toHaveLength(1);

@@ -204,6 +204,17 @@ describe("a cache in files", () => {
     expect(await errorOf(() => other.get("a"))).toMatchObject({ code: "CACHE_UNREADABLE" });
   });
 
+  it("a list of keys that is not whole is told: who forgets must know all of them", async () => {
+    const dir = scratchFolder();
+    const cache = fileCache({ dir: join(dir, "cache") });
+    expect(await cache.keys?.("")).toEqual([]);
+    await cache.set("a", "1", MINUTE);
+    const file = onlyFile(join(dir, "cache"));
+    await cache.delete("a");
+    mkdirSync(file);
+    expect(await errorOf(async () => cache.keys?.(""))).toMatchObject({ code: "CACHE_UNREADABLE" });
+  });
+
   it.each(["", "a\u0000b"])("refuses %j as a folder", (dir) => {
     expect(() => fileCache({ dir })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { CacheError } from "../../src/kernel/errors.ts";
 import { type GuardedCache, guardedCache } from "../../src/adapters/guarded-cache.ts";
+import { replaceIn } from "../../src/memory/cache.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { readStamped, stampedText } from "../../src/adapters/stamped-text.ts";
 import { type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";
@@ -71,7 +72,7 @@ describe("a guarded cache", () => {
     expect([valueIn(remote, "a"), cache.health.behind]).toEqual(["1", 0]);
   });
 
-  it("GuardedCache.G2 a remote that comes back with old contents does not hide what was written meanwhile, also after a restart here", async () => {
+  it("GuardedCache.G2 a remote that comes back with old contents hides nothing written meanwhile, also after a restart here", async () => {
     const first = setup();
     await first.cache.set("a", "old", TTL);
     first.remote.state = "unreachable";
@@ -105,7 +106,7 @@ describe("a guarded cache", () => {
     expect([remote.asked, cache.health.remote]).toEqual([3, "down"]);
   });
 
-  it("GuardedCache.G7 a remote that is down is another thing than nothing: what is here answers, what is not is unknown, and what was deleted here is gone", async () => {
+  it("GuardedCache.G7 of a remote that is down, what is here answers, what is not is unknown, what was deleted here is gone", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "unreachable";
     await cache.set("a", "1", TTL);
@@ -282,4 +283,57 @@ describe("a guarded cache", () => {
     const { cache } = setup({ clock, remote: Object.assign(remote, { get: () => Promise.reject(new RangeError("a mistake")) }) });
     for (let n = 0; n < 2; n++) await expect(cache.get("a")).rejects.toThrow("a mistake");
   });
+});
+
+describe("GuardedCache.G9 what the local place alone has", () => {
+  const MINE = { expected: { kind: "miss" }, ttl: TTL } as const;
+
+  it("[behind was 0 while a message was here alone] counts until it is joined with what another machine has written", async () => {
+    const { cache, remote, clock } = setup();
+    const other = setup({ clock, remote }).cache;
+    remote.state = "unreachable";
+    await replaceIn(cache, "a", "here", MINE);
+    expect(cache.health.behind).toBe(1);
+    remote.state = "up";
+    await replaceIn(other, "a", "there", MINE);
+    await clock.advance(LONG);
+    expect([cache.health.remote, cache.health.behind]).toEqual(["up", 1]);
+    const both = await cache.get("a");
+    expect([both, cache.health.behind]).toEqual([{ kind: "hit", value: "there", other: "here" }, 1]);
+    expect(await replaceIn(cache, "a", "both", { expected: both, ttl: TTL })).toBeUndefined();
+    await clock.advance(LONG);
+    expect([valueIn(remote, "a"), cache.health.behind]).toEqual(["both", 0]);
+  });
+
+  it.each([
+    ["set", (cache: GuardedCache) => cache.set("a", "new", TTL)],
+    ["delete", (cache: GuardedCache) => cache.delete("a")],
+    ["its time is up", (_cache: GuardedCache, clock: SimulatedClock) => clock.advance(TTL)],
+  ])("counts no more after: %s", async (_how, end) => {
+    const { cache, remote, clock } = setup();
+    remote.state = "unreachable";
+    await replaceIn(cache, "a", "here", MINE);
+    remote.state = "up";
+    await replaceIn(setup({ clock, remote }).cache, "a", "there", MINE);
+    await clock.advance(LONG);
+    await end(cache, clock);
+    expect(cache.health.behind).toBe(0);
+  });
+
+  it.each([true, false])(
+    "counts, and is written back, also when the process that stored it has died; written elsewhere too: %s",
+    async (isApart) => {
+      const { cache, remote, local, clock } = setup();
+      remote.state = "unreachable";
+      await replaceIn(cache, "a", "here", MINE);
+      remote.state = "up";
+      if (isApart) await replaceIn(setup({ clock, remote }).cache, "a", "there", MINE);
+      const { cache: next } = setup({ clock, remote, local });
+      await next.get("anything else");
+      await nextMacrotask();
+      expect(next.health.behind).toBe(1);
+      await clock.advance(LONG);
+      expect([valueIn(remote, "a"), next.health.behind]).toEqual(isApart ? ["there", 1] : ["here", 0]);
+    },
+  );
 });

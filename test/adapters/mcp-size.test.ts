@@ -108,10 +108,18 @@ describe("an answer over HTTP", () => {
     expect(taken()).toBeLessThanOrEqual(Math.floor(MOST_BYTES / PIECE) + 3);
   });
 
-  test("as many short events is read to its end, whatever their length together", async () => {
-    const event = Buffer.from(`data: ${"x".repeat(PIECE)}\n\n`);
+  test.each([
+    ["a line feed", "\n", 0],
+    ["carriage return and line feed", "\r\n", 0],
+    ["a carriage return", "\r", 0],
+    ["a line feed, cut within", "\n", 1],
+    ["carriage return and line feed, cut within", "\r\n", 2],
+    ["carriage return and line feed, cut within a line end", "\r\n", 1],
+  ])("short events with %s are read to their end, whatever their sum", async (_what, end, cut) => {
+    const event = Buffer.from(`data: ${"x".repeat(PIECE)}${end}${end}`);
+    const piece = Buffer.concat([event.subarray(event.length - cut), event.subarray(0, event.length - cut)]);
     const count = Math.ceil((2 * MOST_BYTES) / event.length);
-    const { response, taken } = inPieces(count, event, EVENTS_TYPE);
+    const { response, taken } = inPieces(count, piece, EVENTS_TYPE);
     expect((await (await bounded(response, ASKED)).text()).length).toBe(count * event.length);
     expect(taken()).toBe(count);
   });

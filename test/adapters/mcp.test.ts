@@ -207,7 +207,7 @@ describe("tools that change", () => {
     expect([...tools]).toEqual([own]);
   });
 
-  test("OpenServer.S2 an offer that is refused leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
+  test("OpenServer.S2 a refused offer leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
     const server = await opened({ server: liar("none") });
     const tools = new ToolCollection();
     const takeBack = server.offerTo(tools);

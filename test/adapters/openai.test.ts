@@ -14,6 +14,7 @@ import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIStub, openaiStub, type StubFault, type StubOptions, type StubReply } from "../../src/testing/index.ts";
 import { BROKEN_TEXT } from "../../src/testing/stub-reply.ts";
 import { type CallSetup, callSetup, errorOf, until, WITH_NEXT_STEP, withSockets } from "../model/call-setup.ts";
+import { titled } from "../titled.ts";
 
 const KEY = "sk-canary-0123456789abcdef";
 const price = { input: 1, output: 2 };
@@ -119,7 +120,7 @@ describe("openai over HTTP", () => {
       ];
       if (stream) passing.push([{ fault: "text-after-end" }, "MODEL_PROTOCOL", `hold:${hold}!`]);
 
-      it.each(passing)("%j passes: the next try is taken", async (fault, code, settled) => {
+      it.each(titled(passing))("%s passes: the next try is taken", async (_case, fault, code, settled) => {
         const { model, deps, attempts, clock, warnings } = await at({ replies: [fault, good] }, { stream });
         const reply = await withSockets(clock, callModel(model, request, deps));
         expect(reply.content).toBe("Something good.");
@@ -168,7 +169,7 @@ describe("openai over HTTP", () => {
         [{ fault: "status", status: 403, body: "Forbidden" }, "MODEL_AUTH", "none:0!"],
       ];
 
-      it.each(final)("%j does not: it is told at once", async (fault, code, settled) => {
+      it.each(titled(final))("%s does not: it is told at once", async (_case, fault, code, settled) => {
         const { model, deps, attempts, clock } = await at({ replies: [fault, good] }, { stream });
         const error = await errorOf(withSockets(clock, callModel(model, request, deps)));
         expect(error).toMatchObject({ code, retryable: false, data: { tries: 1 } });

@@ -66,7 +66,7 @@ describe("a receiver of traces", () => {
   });
 });
 
-describe("the histograms of a run", () => {
+describe("the metrics of a run", () => {
   it("have tokens, and durations by operation, model, role and error", async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
     const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
@@ -79,16 +79,22 @@ describe("the histograms of a run", () => {
         .filter(({ descriptor }) => descriptor.name === name)
         .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => [attributes, (value as { readonly count: number }).count]));
     const call = { "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m" };
-    expect(of("gen_ai.client.token.usage")).toEqual([
-      [{ ...call, "gen_ai.token.type": "input" }, 2],
-      [{ ...call, "gen_ai.token.type": "output" }, 2],
-    ]);
-    expect(of("gen_ai.client.operation.duration")).toEqual([
+    expect(of("gen_ai.client.inference.operation.input_tokens")).toEqual([[call, 2]]);
+    expect(of("gen_ai.client.inference.operation.output_tokens")).toEqual([[call, 2]]);
+    const totals = ["input", "output"].map((kind) => `gen_ai.client.inference.usage.${kind}_tokens`);
+    for (const name of totals) {
+      const total = metrics.find(({ descriptor }) => descriptor.name === name)?.dataPoints[0];
+      expect(total).toMatchObject({ attributes: { ...call, "gen_ai.token.modality": "unknown" }, value: expect.any(Number) as number });
+    }
+    expect(of("gen_ai.client.inference.duration")).toEqual([
       [{ ...call, "error.type": "MODEL_SERVER" }, 1],
       [call, 2],
     ]);
-    expect(of("gen_ai.invoke_agent.duration")).toEqual(["Ann", "Ben"].map((name) => [{ "gen_ai.agent.name": name }, 1]));
-    expect(of("gen_ai.workflow.duration")).toEqual([[{ "gen_ai.workflow.name": "pair" }, 1]]);
+    const invoked = (operation: string, name: string): unknown => [{ "gen_ai.operation.name": operation, "gen_ai.agent.name": name }, 1];
+    expect(of("gen_ai.invoke_agent.duration")).toEqual([
+      ...["Ann", "Ben"].map((name) => invoked("invoke_agent", name)),
+      invoked("invoke_workflow", "pair"),
+    ]);
     await meters.shutdown();
   });
 });

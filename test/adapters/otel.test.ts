@@ -83,7 +83,7 @@ describe("traceRun", () => {
     expect(named(spans, "invoke_workflow newsroom").attributes).toEqual({
       "gen_ai.operation.name": "invoke_workflow",
       "gen_ai.conversation.id": "run-1",
-      "gen_ai.workflow.name": "newsroom",
+      "gen_ai.agent.name": "newsroom",
       "troupe.run.status": "finished",
       "troupe.cost.usd": expect.any(Number) as number,
     });

@@ -8,6 +8,7 @@ import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 
 import { errorOf } from "../workspace/scratch.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
+import { titled } from "../titled.ts";
 
 const words: PostgresPart = {
   name: "list of words",
@@ -19,18 +20,20 @@ const other: PostgresPart = { ...words, name: "list of numbers", steps: [(schema
 
 describe("the options of what is kept in Postgres", () => {
   const url = "postgres://ada:s3cret-word@localhost/db";
-  it.each([
-    [{ url: "http://ada:s3cret-word@localhost" }, "POSTGRES_URL_INVALID"],
-    [{ url: "s3cret-word" }, "POSTGRES_URL_INVALID"],
-    [{ url: "postgres://ada:s3cret-word%zz@localhost" }, "POSTGRES_URL_INVALID"],
-    [{ url: "postgres:///db" }, "POSTGRES_URL_INVALID"],
-    [{ url, schema: 'a"; DROP TABLE runs; --' }, "OPTION_INVALID"],
-    [{ url, schema: "pg_own" }, "OPTION_INVALID"],
-    [{ url, schema: "x".repeat(41) }, "OPTION_INVALID"],
-    [{ url, patience: 0 }, "OPTION_INVALID"],
-    [{ url, connections: 1.5 }, "OPTION_INVALID"],
-    [{ url, sschema: "a" }, "OPTION_UNKNOWN"],
-  ] as [PostgresOptions, string][])("%j is refused without a word of the password", async (options, code) => {
+  it.each(
+    titled([
+      [{ url: "http://ada:s3cret-word@localhost" }, "POSTGRES_URL_INVALID"],
+      [{ url: "s3cret-word" }, "POSTGRES_URL_INVALID"],
+      [{ url: "postgres://ada:s3cret-word%zz@localhost" }, "POSTGRES_URL_INVALID"],
+      [{ url: "postgres:///db" }, "POSTGRES_URL_INVALID"],
+      [{ url, schema: 'a"; DROP TABLE runs; --' }, "OPTION_INVALID"],
+      [{ url, schema: "pg_own" }, "OPTION_INVALID"],
+      [{ url, schema: "x".repeat(41) }, "OPTION_INVALID"],
+      [{ url, patience: 0 }, "OPTION_INVALID"],
+      [{ url, connections: 1.5 }, "OPTION_INVALID"],
+      [{ url, sschema: "a" }, "OPTION_UNKNOWN"],
+    ] as [PostgresOptions, string][]),
+  )("%s is refused without a word of the password", async (_case, options, code) => {
     const error = await errorOf(async () => postgresServer("postgres", options));
     expect(error.code).toBe(code);
     expect(inspect(error, { depth: 9 })).not.toContain("s3cret-word");

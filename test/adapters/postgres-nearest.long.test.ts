@@ -85,7 +85,7 @@ describe("a memory in Postgres with pgvector", () => {
     expect([index.size, asked.mock.calls.length]).toEqual([5, 0]);
   });
 
-  it("PostgresNearest.N1 PostgresNearest.N2 takes the vectors from before the extension, which may come later and live anywhere", async () => {
+  it("PostgresNearest.N1 PostgresNearest.N2 takes the vectors from before the extension, which may come later and be anywhere", async () => {
     const schema = `n${(schemas += 1)}`;
     const before = newStore(schema);
     await server.run(WITHOUT);

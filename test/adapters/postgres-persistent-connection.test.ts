@@ -138,7 +138,7 @@ describe("a persistent connection", () => {
     expect(fake.asked).toEqual([expect.stringContaining("idle_session_timeout"), "LOCK"]);
   });
 
-  it("PersistentConnection.C3 PersistentConnection.C4 a lost one is opened again with pauses that grow, and each reason is told once", async () => {
+  it("PersistentConnection.C3 PersistentConnection.C4 a lost one is opened again, with growing pauses; each reason is told", async () => {
     const fake = new FakeDatabase();
     fake.connection.keep();
     await fake.connection.opened();

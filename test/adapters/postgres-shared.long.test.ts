@@ -201,7 +201,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
 
   const ends = rounds.map(() => "SIGKILL" as const);
   it.each([...ends, "SIGSTOP" as const])(
-    "PostgresPool.G3 PostgresPresence.R1 PersistentConnection.C2 who waits for a process that was killed, or stopped for a minute, is let in or refused: %s",
+    "PostgresPool.G3 PostgresPresence.R1 PersistentConnection.C2 lets in who waits for a dead or stopped one, or not: %s",
     { timeout: 900_000 },
     async (end) => {
       const server = await startPostgres();

@@ -128,7 +128,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect((await one.amounts()).spent).toBe(80);
   });
 
-  it("PostgresAccount.A1 PostgresAccount.A2 what is settled and charged counts once, and nothing counts after the account is closed", async () => {
+  it("PostgresAccount.A1 PostgresAccount.A2 what is settled and charged counts once, and nothing after the account is closed", async () => {
     const pool = newBudget(100);
     const account = await pool.open("run", { spent: 5 });
     const [hold, late] = [await account.reserve(10, never), await account.reserve(20, never)];
@@ -164,7 +164,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     },
   });
 
-  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes with one name have one limit, and who stops waiting takes nothing", async () => {
+  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes of a name share a limit; who gives up takes nothing", async () => {
     const [one, other] = [newLimits({ concurrency: 1 }), limits(`l${limited.size - 1}`, { concurrency: 1 })];
     const lease = await one.acquire(request);
     const stop = new AbortController();

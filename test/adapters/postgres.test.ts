@@ -117,7 +117,7 @@ describe.runIf(hasPostgres)("a command for an owner elsewhere", () => {
     expect(done.length).toBe(2);
   });
 
-  it("PostgresCommands.C4 that was taken by an owner which has lost the run is refused, and its sender need not wait for the limit", async () => {
+  it("PostgresCommands.C4 that an owner took which has lost the run is refused, and its sender need not wait for the limit", async () => {
     const schema = newSchema();
     const [near, far, next] = [await journalIn(schema), await journalIn(schema), await journalIn(schema)];
     await near.create("a");

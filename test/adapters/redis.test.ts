@@ -135,7 +135,7 @@ describe("without a server", () => {
     expect(cache.health).toMatchObject({ remote: "down", behind: 1, lastError: { code: "CACHE_UNREACHABLE" } });
   });
 
-  it("RedisConnection.C1 a server that accepts and never answers is waited for once, by the callers of that time, and not by the next ones", async () => {
+  it("RedisConnection.C1 a server that accepts and never answers is waited for by the callers of that time, not by the next", async () => {
     const clock = simulatedClock();
     const server = await silentServer();
     const cache = cacheAt(server.url, { connectTimeout: 20_000, clock, fallback: memoryCache({ clock }) });

@@ -33,7 +33,7 @@ function leftBy(openFiles: number): Promise<Left> {
 
 describe.runIf(process.platform === "linux")("a process that has closed many memory stores and journals", () => {
   it(
-    "SqliteStore.S6 SqliteJournal.J7 Database.D1 Database.D2 Database.D3 holds nothing of them, and each main file alone is whole",
+    "SqliteStore.S6 SqliteJournal.J7 Database.D1 Database.D2 Database.D3 holds none of them; each main file alone is whole",
     { tags: ["numbers", "long"] },
     async () => {
       const left = await leftBy(256);

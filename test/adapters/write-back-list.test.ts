@@ -3,7 +3,7 @@ import { WriteBackList } from "../../src/adapters/write-back-list.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { gate } from "../memory/brain-setup.ts";
 
-it("WriteBackList.L1 makes one try at a time, waits with one timer between tries unless it is told to start, and makes none after it has stopped", async () => {
+it("WriteBackList.L1 makes one try at a time, waits with one timer unless it is told to start, and stops for good", async () => {
   const clock = simulatedClock();
   let writing = gate<boolean>();
   let tries = 0;

@@ -5,6 +5,7 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { command } from "../cli/kept-run.ts";
 import { playing } from "./hostile-model.ts";
+import { titled } from "../titled.ts";
 
 const cwd = scratchFolder();
 
@@ -38,7 +39,7 @@ const refused: readonly (readonly [words: readonly string[], code: string, todo:
 ];
 
 describe("words that make no sense", () => {
-  it.each(refused)("%j: 2, one line with what to do, and nothing is begun although a model is there", async (words, code, todo) => {
+  it.each(titled(refused))("is refused in one line, with nothing begun: %s", async (_case, words, code, todo) => {
     const at = join(cwd, String(refused.findIndex(([known]) => known === words)));
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing() });

@@ -15,6 +15,7 @@ import {
   Brain,
   callTool,
   callTools,
+  ChatMessage,
   ChatMemory,
   defineTool,
   graphOfThought,
@@ -23,6 +24,8 @@ import {
   planAndSolve,
   react,
   reflexion,
+  toolFailure,
+  toolOutput,
   treeOfThought,
 } from "../../src/agent/index.ts";
 import {
@@ -39,10 +42,14 @@ import {
   MemoryStorage,
   MessageQueue,
   Plan,
+  priceOf,
   Team,
   usd,
 } from "../../src/index.ts";
 import { budgetPool, modelLimits } from "../../src/model/limits-entry.ts";
+import { createClient, type RunClient } from "../../src/client/index.ts";
+import { exportSnapshot } from "../../src/inspector/index.ts";
+import { createServer } from "../../src/server/index.ts";
 import { cassetteModel, memoryCache, openaiStub, scriptedModel } from "../../src/testing/index.ts";
 import {
   braveSearch,
@@ -57,9 +64,18 @@ import {
   webFetchTool,
   webSearchTool,
 } from "../../src/tools/index.ts";
-import { fileWorkspace, memoryWorkspace, openWorkspace, refusedSandbox, restoreFiles, runProcess } from "../../src/workspace/index.ts";
+import {
+  fileWorkspace,
+  memoryWorkspace,
+  openWorkspace,
+  refusedSandbox,
+  restoreFiles,
+  runProcess,
+  runProjectTests,
+} from "../../src/workspace/index.ts";
 
 const model = scriptedModel([]);
+const client = (): RunClient => createClient({ url: "http://localhost", fetch: () => Promise.reject(new Error("nothing is asked")) });
 const ann = defineRole({ name: "Ann", step: () => undefined });
 const machine = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing runs here", "Run it elsewhere") };
 const execute = (): string => "";
@@ -149,6 +165,56 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["duckDuckGoSearch", (more) => duckDuckGoSearch({ ...more })],
   ["braveSearch", (more) => braveSearch({ apiKey: "none", ...more })],
   ["createChatCompletion", (more) => createChatCompletion({ ...more })],
+  ["push of a queue", (more) => new MessageQueue().push(createMessage("x"), { priority: 1, ...more })],
+  ["ChatMessage.user", (more) => ChatMessage.user("x", { ...more })],
+  ["ChatMessage.tool", (more) => ChatMessage.tool({ content: "x", name: "t", toolCallId: "c", ...more })],
+  ["a task of a plan", (more) => new Plan({ goal: "g", tasks: [{ id: "a", instruction: "b", ...more }] })],
+  ["appendTask", (more) => new Plan({ goal: "g" }).appendTask({ id: "a", instruction: "b", ...more })],
+  [
+    "replaceTask",
+    (more) => new Plan({ goal: "g", tasks: [{ id: "a", instruction: "b" }] }).replaceTask({ id: "a", instruction: "c", ...more }),
+  ],
+  ["hire", (more) => new Team().hire(ann, { name: "Bea", ...more })],
+  ["toolOutput", (more) => toolOutput("x", { ...more })],
+  ["toolFailure", (more) => toolFailure("x", { ...more })],
+  ["permissions", (more) => new Agent({ name: "a", model, permissions: { default: "ask", ...more } })],
+  ["a rule of permissions", (more) => new Agent({ name: "a", model, permissions: { rules: [{ tool: "t", decide: "deny", ...more }] } })],
+  ["a rule of a tool", (more) => defineTool({ name: "t", description: "", permission: [{ decide: "deny", ...more }], execute })],
+  ["a price", (more) => priceOf({ id: "m", price: { input: 1, output: 2, ...more } })],
+  ["exportSnapshot", (more) => exportSnapshot(new Memory(), { ...more })],
+  ["runProjectTests", (more) => runProjectTests({ root: "nowhere", sandbox: machine.sandbox, ...more })],
+  ["listen", (more) => createServer({ team: new Team({ roles: [ann] }) }).listen({ port: 0, ...more })],
+  ["close of a server", (more) => createServer({ team: new Team({ roles: [ann] }) }).close({ grace: 1, ...more })],
+  ["commit of memoryWorkspace", (more) => memoryWorkspace().commit({ message: "m", author: "a", date: 1, ...more })],
+  ["commit of fileWorkspace", (more) => fileWorkspace({ root: "nowhere" }).commit({ message: "m", author: "a", date: 1, ...more })],
+  ...(["forget", "compress", "load", "save"] as const).map(
+    (name) => [`${name} of a brain memory`, (more: object) => new BrainMemory({ model })[name](more)] as const,
+  ),
+  ["isRelated", (more) => new BrainMemory({ model }).isRelated("a", "b", more)],
+  ["rewrite", (more) => new BrainMemory({ model }).rewrite("a", "b", more)],
+  ["getTitle", (more) => new BrainMemory({ model }).getTitle("a", more)],
+  ["summarize", (more) => new BrainMemory({ model }).summarize("a", more)],
+  ...(["recover", "persist", "rebuild"] as const).map(
+    (name) => [`${name} of a storage`, (more: object) => new MemoryStorage({ roleId: "r" })[name](more)] as const,
+  ),
+  ["has of a storage", (more) => new MemoryStorage({ roleId: "r" }).has("id", more)],
+  ["add of a storage", (more) => new MemoryStorage({ roleId: "r" }).add(createMessage("x"), more)],
+  ["addBatch of a storage", (more) => new MemoryStorage({ roleId: "r" }).addBatch([], more)],
+  ["delete of a storage", (more) => new MemoryStorage({ roleId: "r" }).delete("id", more)],
+  ...(["team", "list"] as const).map((name) => [`${name} of a client`, (more: object) => client()[name](more)] as const),
+  ...(["read", "pause", "stop", "replay", "proceed", "export"] as const).map(
+    (name) => [`${name} of a client`, (more: object) => client()[name]("r", more)] as const,
+  ),
+  ["start of a client", (more) => client().start({ idea: "go" }, more)],
+  ["events of a client", (more) => client().events("r", more).next()],
+  ["publish of a client", (more) => client().publish("r", "x", more)],
+  ["say of a client", (more) => client().say("r", "x", more)],
+  ["answer of a client", (more) => client().answer("r", "q", "x", more)],
+  ["hire of a client", (more) => client().hire("r", "Ann", more)],
+  ["retire of a client", (more) => client().retire("r", "Ann", more)],
+  ["resume of a client", (more) => client().resume("r", {}, more)],
+  ["fork of a client", (more) => client().fork("r", {}, more)],
+  ["forget of a client", (more) => client().forget({ user: "u" }, more)],
 ];
 
 describe("an option that nobody knows is refused, also from plain JavaScript", () => {
@@ -172,7 +238,11 @@ describe("an option that nobody knows is refused, also from plain JavaScript", (
     const asking = (more: object) => defineRole({ name: "Ann", react: async (rc) => void (await rc.ask("?", more)) });
     const stepping = (more: object) =>
       defineRole({ name: "Ann", react: async (rc) => void (await rc.step("s", {}, () => Promise.resolve(1), more)) });
-    for (const role of [asking({ temprature: 1 }), stepping({ idempotant: false })]) {
+    const human = defineRole({
+      name: "Ann",
+      react: async (rc) => void (await rc.human.ask("?", { choices: [{ value: "a", lable: "b" } as never] })),
+    });
+    for (const role of [asking({ temprature: 1 }), stepping({ idempotant: false }), human]) {
       const result = await new Team({ roles: [role], model: scriptedModel(["x"]) }).run("go").result;
       expect(result).toMatchObject({ status: "failed", error: { code: "OPTION_UNKNOWN" } });
     }

@@ -55,7 +55,7 @@ describe("a run of a brain", () => {
     { what, how: "pieces" as const },
   ]);
   it.each(owing)(
-    "BrainRun.R2 lets go when it is stopped while a state owes it $what, which changes nothing when it comes ($how)",
+    "BrainRun.R2 lets go when it is stopped while a state owes it $what, whose coming changes nothing ($how)",
     async ({ what, how }) => {
       const stop = new AbortController();
       const told: string[] = [];

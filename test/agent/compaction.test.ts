@@ -39,7 +39,7 @@ describe("making room", () => {
     expect(results).toHaveLength(12);
   });
 
-  it("Compaction.C1 sums up what is old when that is not enough, keeps the goal and the newest, and stays below the limit for ever", async () => {
+  it("Compaction.C1 sums up what is old when that is not enough, keeps goal and newest, and stays below the limit for ever", async () => {
     let n = 0;
     const { agent, model } = agentOf(
       (request) => {

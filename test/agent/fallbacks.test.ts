@@ -10,6 +10,7 @@ import { Team } from "../../src/team/team.ts";
 import { scriptedModel, type ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { eventsOf as recordOf } from "../team/recorded.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
+import { titled } from "../titled.ts";
 
 const codes = async (run: ReturnType<Agent["run"]>): Promise<string[]> =>
   (await eventsOf(run)).flatMap((event) => (event.type === "warning" ? [event.code] : []));
@@ -151,12 +152,14 @@ describe("a picture that the model refuses", () => {
     return results < 2 ? calls(call("photo", {}, `p${results}`)) : "two photos";
   };
 
-  it.each([
-    "Expected a request that the server takes, got 400: this model does not support image input. Change what it complains about.",
-    "Expected a request, got 400: messages[2]: unknown variant `image_url`, expected `text`. Change it.",
-    "Expected a request, got 400: stub is not a multimodal model. Change it.",
-    "Expected a request, got 400: 'messages.2.content' must be a string. Change it.",
-  ])("is left out, now and later, and told: %s", async (words) => {
+  it.each(
+    titled([
+      "Expected a request that the server takes, got 400: this model does not support image input. Change what it complains about.",
+      "Expected a request, got 400: messages[2]: unknown variant `image_url`, expected `text`. Change it.",
+      "Expected a request, got 400: stub is not a multimodal model. Change it.",
+      "Expected a request, got 400: 'messages.2.content' must be a string. Change it.",
+    ]),
+  )("is left out, now and later, and told: %s", async (_case, words) => {
     const { agent, model } = agentOf(blind(words, look), { tools: [photo] });
     const run = agent.run("x");
     expect(await codes(run)).toEqual(["PICTURES_UNSUPPORTED"]);

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { findNondeterminism } from "../../src/checks/index.ts";
 import { root } from "../architecture/read-house.ts";
 import { command, linesIn } from "../cli/kept-run.ts";
+import { titled } from "../titled.ts";
 
 const namesIn = async (source: string): Promise<readonly string[]> => (await findNondeterminism(source)).map(({ name }) => name);
 const role = (body: string, before = ""): string =>
@@ -139,31 +140,33 @@ describe("what differs from run to run around the roles", () => {
     ]);
   });
 
-  it.each([
-    ["edge({ name: 'rain', decide: () => (Math.random() < 0.5 ? { kind: 'drop' } : undefined) }).on('a->b');", "edge Math.random"],
-    ["export const late = { name: 'late', decide: () => ({ kind: 'delay', ticks: Date.now() % 3 }) };", "edge Date.now"],
-    ["class Rain { name = 'rain'; decide() { return Math.random() < 0.5 ? { kind: 'drop' } : undefined; } }", "edge Math.random"],
-    [
-      "const wet = () => Math.random() < 0.5;\nconst rain = (to) => ({ name: to, decide: () => pick(wet()) });\nnew Team({ edges: [rain('a')] });",
-      "edge Math.random",
-    ],
-    [
-      "const options = { edges: [byzantine('a', () => ({ kind: 'rewrite', content: crypto.randomUUID() }))] };\nnew Environment({ ...options });",
-      "edge crypto.randomUUID",
-    ],
-    ["corrupt(0.1, () => ({ content: `${Math.random()}` }));", "edge Math.random"],
-    [
-      "const odd = { name: 'odd', delivers: 'turn', select: ({ ready }) => [Math.floor(Math.random() * ready.length)] };",
-      "scheduler Math.random",
-    ],
-    ["const odd = { scheduler: Math.random() < 0.5 ? 'single' : 'eager' };\nnew Team({ ...odd, seed: 1 });", "scheduler Math.random"],
-    ["class Odd { name = 'odd'; delivers = 'turn'; select() { return [Date.now() % 2]; } }", "scheduler Date.now"],
-    ["const wait = () => Math.random();\nnew Environment({ scheduler: oddly(wait) });", "scheduler Math.random"],
-    [
-      "function select() { setTimeout(f, 1); return [0]; }\nexport default { name: 'odd', delivers: 'round', select };",
-      "scheduler setTimeout",
-    ],
-  ])("is found in policies of edges and schedulers: %s", async (source, found) => {
+  it.each(
+    titled([
+      ["edge({ name: 'rain', decide: () => (Math.random() < 0.5 ? { kind: 'drop' } : undefined) }).on('a->b');", "edge Math.random"],
+      ["export const late = { name: 'late', decide: () => ({ kind: 'delay', ticks: Date.now() % 3 }) };", "edge Date.now"],
+      ["class Rain { name = 'rain'; decide() { return Math.random() < 0.5 ? { kind: 'drop' } : undefined; } }", "edge Math.random"],
+      [
+        "const wet = () => Math.random() < 0.5;\nconst rain = (to) => ({ name: to, decide: () => pick(wet()) });\nnew Team({ edges: [rain('a')] });",
+        "edge Math.random",
+      ],
+      [
+        "const options = { edges: [byzantine('a', () => ({ kind: 'rewrite', content: crypto.randomUUID() }))] };\nnew Environment({ ...options });",
+        "edge crypto.randomUUID",
+      ],
+      ["corrupt(0.1, () => ({ content: `${Math.random()}` }));", "edge Math.random"],
+      [
+        "const odd = { name: 'odd', delivers: 'turn', select: ({ ready }) => [Math.floor(Math.random() * ready.length)] };",
+        "scheduler Math.random",
+      ],
+      ["const odd = { scheduler: Math.random() < 0.5 ? 'single' : 'eager' };\nnew Team({ ...odd, seed: 1 });", "scheduler Math.random"],
+      ["class Odd { name = 'odd'; delivers = 'turn'; select() { return [Date.now() % 2]; } }", "scheduler Date.now"],
+      ["const wait = () => Math.random();\nnew Environment({ scheduler: oddly(wait) });", "scheduler Math.random"],
+      [
+        "function select() { setTimeout(f, 1); return [0]; }\nexport default { name: 'odd', delivers: 'round', select };",
+        "scheduler setTimeout",
+      ],
+    ]),
+  )("is found in policies of edges and schedulers: %s", async (_case, source, found) => {
     expect(await partsIn(source)).toEqual([found]);
   });
 

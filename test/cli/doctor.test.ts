@@ -24,6 +24,7 @@ import {
 } from "../../src/cli/commands/doctor.ts";
 import { modelChoice } from "../../src/cli/model-settings.ts";
 import type { Flags } from "../../src/cli/settings.ts";
+import { titled } from "../titled.ts";
 
 const scratch = scratchFolder();
 
@@ -187,18 +188,20 @@ describe("the doctor's verdict", () => {
   const ok: Check = { name: "node", state: "ok", text: "20.19.0" };
   const warn: Check = { name: "git", state: "warn", text: "not found", hint: "Install it." };
 
-  it.each<[readonly Check[], number]>([
-    [[ok, warn], 0],
-    [[ok, { ...warn, name: "ping", state: "fail" }], 7],
-    [
+  it.each(
+    titled<[readonly Check[], number]>([
+      [[ok, warn], 0],
+      [[ok, { ...warn, name: "ping", state: "fail" }], 7],
       [
-        { ...ok, state: "fail" },
-        { ...warn, name: "ping", state: "fail" },
+        [
+          { ...ok, state: "fail" },
+          { ...warn, name: "ping", state: "fail" },
+        ],
+        1,
       ],
-      1,
-    ],
-    [[{ ...warn, name: "output", state: "fail" }], 1],
-  ])("of %j is %i", (checks, code) => {
+      [[{ ...warn, name: "output", state: "fail" }], 1],
+    ]),
+  )("of %s", (_case, checks, code) => {
     expect(exitCodeOfChecks(checks)).toBe(code);
   });
 

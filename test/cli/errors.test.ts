@@ -13,6 +13,7 @@ import { describe, expect, it } from "vitest";
 import { errorLines, errorReport } from "../../src/cli/error-report.ts";
 import { EXIT_CODES, exitCodeOf, exitCodeOfError, interruptionCode } from "../../src/cli/errors.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
+import { titled } from "../titled.ts";
 
 const plain = { style: styleFor(false), isVerbose: false };
 
@@ -91,19 +92,21 @@ describe("errorReport", () => {
 });
 
 describe("exitCodeOfError", () => {
-  it.each([
-    [new UsageError("X", "x"), 2],
-    [new WorkspaceError("WORKSPACE_NOT_EMPTY", "x"), 2],
-    [new JournalError("RUN_OWNED", "x"), 2],
-    [new TroupeError("DRIVER_REFUSED", "x"), 2],
-    [new ModelError("MODEL_AUTH", "x"), 7],
-    [new ModelError("MODEL_REFUSED", "x"), 1],
-    [new OutputError("OUTPUT_INVALID", "x"), 1],
-    [new AbortedError(), 130],
-    [new BudgetError({ needed: 1, left: 0, budget: 0 }), 130],
-    [new TypeError("x"), 1],
-    ["text", 1],
-  ])("of %s is %i", (error, code) => {
+  it.each(
+    titled([
+      [new UsageError("X", "x"), 2],
+      [new WorkspaceError("WORKSPACE_NOT_EMPTY", "x"), 2],
+      [new JournalError("RUN_OWNED", "x"), 2],
+      [new TroupeError("DRIVER_REFUSED", "x"), 2],
+      [new ModelError("MODEL_AUTH", "x"), 7],
+      [new ModelError("MODEL_REFUSED", "x"), 1],
+      [new OutputError("OUTPUT_INVALID", "x"), 1],
+      [new AbortedError(), 130],
+      [new BudgetError({ needed: 1, left: 0, budget: 0 }), 130],
+      [new TypeError("x"), 1],
+      ["text", 1],
+    ]),
+  )("of %s", (_case, error, code) => {
     expect(exitCodeOfError(error)).toBe(code);
   });
 });

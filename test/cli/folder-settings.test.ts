@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -220,6 +220,27 @@ describe("what else a crew of a folder asks for", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
   });
 
+  const role =
+    "name: 'Ada', timeout: 9_999_000, reactMode: 'agent', tools: [tool], agent: { permissions: { rules: [{ tool: 'shell', decide: 'allow' }] } }";
+  const home = JSON.stringify(new URL("../../src/", import.meta.url));
+  const tools = `const tool = defineTool({ name: "shell", description: "Runs.", effect: "write", execute: () => "ok" });`;
+  it.each([
+    ["as data", `export const crew = { roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] };`],
+    [
+      "by a function, as data",
+      `export const crew = () => ({ roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] });`,
+    ],
+    [
+      "as roles",
+      `const [{ defineRole }, { defineTool }] = await Promise.all([import(${home} + "index.ts"), import(${home} + "agent/index.ts")]);
+       ${tools} export const crew = { roles: [defineRole({ ${role} })] };`,
+    ],
+  ])("is named and refused in a module too: %s", async (_how, text) => {
+    await using stub = await answering();
+    const { code, stderr } = await run(stub, placed({ "crew.mjs": text }), ["--crew", "crew.mjs", "--allow-unpriced"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
+  });
+
   it("is shown by troupe check", async () => {
     const { cwd, env } = placed({ "company.yaml": `model: dear-2\nrounds: 90\n${wide}` });
     const { stdout } = await command(cwd, ["check"], { env });
@@ -253,6 +274,16 @@ describe("a link in a folder", () => {
     const { stdout, stderr } = await command(cwd, ["check", "crews/a.yaml"], { env });
     expect(stderr).toContain("FILE_ELSEWHERE");
     expect(stdout + stderr).not.toContain("AKIA");
+  });
+
+  it.each(["runs.db", "a/runs.db", "new/runs.db", "new/a/runs.db", "../runs.db"])("leads no store out of it: links/%s", async (store) => {
+    const { cwd, home, env } = placed({ "troupe.config.yaml": `store: links/${store}` });
+    mkdirSync(join(home, "elsewhere/a"), { recursive: true });
+    symlinkSync(join(home, "elsewhere"), join(cwd, "links"));
+    symlinkSync(join(home, "elsewhere/missing.db"), join(cwd, "runs.db"));
+    const { code, stderr } = await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", "1", "--no-run-tests"], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("FILE_ELSEWHERE")]);
+    expect(readdirSync(join(home, "elsewhere"), { recursive: true })).toEqual(["a"]);
   });
 
   it("is followed within the folder, and in the user's own", async () => {

@@ -4,6 +4,7 @@ import { UsageError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
 import { editDistance } from "../../src/kernel/known-options.ts";
 import { command as troupe } from "./kept-run.ts";
+import { titled } from "../titled.ts";
 
 const nothing: IdeaReaders = {
   file: () => Promise.reject(new Error("no file was to be read")),
@@ -82,13 +83,15 @@ describe("ideaSource", () => {
     expect(() => ideaSource(["Create", "a", "game"], undefined, named)).toThrow('troupe "Create a game"');
   });
 
-  it.each([
-    ["IDEA_MISSING", [], undefined],
-    ["IDEA_MISSING", ["  \n "], undefined],
-    ["IDEA_TWICE", ["a game"], "idea.md"],
-    ["IDEA_UNQUOTED", ["a", "game"], undefined],
-    ["IDEA_TOO_LONG", ["x".repeat(IDEA_BYTES + 1)], undefined],
-  ])("throws %s for %.40j and file %j", (code, words, file) => {
+  it.each(
+    titled([
+      ["IDEA_MISSING", [], undefined],
+      ["IDEA_MISSING", ["  \n "], undefined],
+      ["IDEA_TWICE", ["a game"], "idea.md"],
+      ["IDEA_UNQUOTED", ["a", "game"], undefined],
+      ["IDEA_TOO_LONG", ["x".repeat(IDEA_BYTES + 1)], undefined],
+    ]),
+  )("throws %s", (_case, code, words, file) => {
     expect(() => ideaSource(words, file, named)).toThrowError(expect.objectContaining({ code }));
   });
 

@@ -4,6 +4,7 @@ import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-
 import type { ModelSettings } from "../../src/cli/model-settings.ts";
 import { companySettings, outputSettings } from "../../src/cli/settings.ts";
 import { fakeHost } from "./fake-host.ts";
+import { titled } from "../titled.ts";
 
 const company = companySettings({});
 const priced: ModelSettings = {
@@ -55,11 +56,13 @@ describe("realModel", () => {
     expect(await realModel({ ...unpriced, price: { input: 0, output: 0 } }, company)).toMatchObject({ isPaid: false });
   });
 
-  it.each([
-    [{ ...priced, apiKey: "two words" }, "MODEL_AUTH"],
-    [{ ...priced, baseURL: "not a url" }, "BASE_URL_INVALID"],
-    [{ ...priced, baseURL: "http://me:pw@host/v1" }, "BASE_URL_INVALID"],
-  ])("refuses %o", async (settings, code) => {
+  it.each(
+    titled([
+      [{ ...priced, apiKey: "two words" }, "MODEL_AUTH"],
+      [{ ...priced, baseURL: "not a url" }, "BASE_URL_INVALID"],
+      [{ ...priced, baseURL: "http://me:pw@host/v1" }, "BASE_URL_INVALID"],
+    ]),
+  )("refuses %s", async (_case, settings, code) => {
     await expect(realModel(settings, company)).rejects.toMatchObject({ code });
   });
 });

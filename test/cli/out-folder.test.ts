@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { claimFolder, type ClaimFolder, inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
 import { scratchFolder } from "./fake-host.ts";
+import { titled } from "../titled.ts";
 
 const scratch = scratchFolder();
 
@@ -109,17 +110,19 @@ function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (
 }
 
 describe("slugOf", () => {
-  it.each([
-    ["Create a 2048 game", "2048-game"],
-    ["Please write me a simple Word-Counter!", "word-counter"],
-    ["Écris un jeu d'échecs", "ecris-un-jeu-dechecs"],
-    ["日本語のゲーム", "project"],
-    ["../../etc/passwd", "etc-passwd"],
-    ["create", "create"],
-    ["", "project"],
-    ["x".repeat(80), "x".repeat(40)],
-    ["A markdown editor with a live preview and some more words", "markdown-editor-with-a-live-preview-and"],
-  ])("of %j is %s", (idea, slug) => {
+  it.each(
+    titled([
+      ["Create a 2048 game", "2048-game"],
+      ["Please write me a simple Word-Counter!", "word-counter"],
+      ["Écris un jeu d'échecs", "ecris-un-jeu-dechecs"],
+      ["日本語のゲーム", "project"],
+      ["../../etc/passwd", "etc-passwd"],
+      ["create", "create"],
+      ["", "project"],
+      ["x".repeat(80), "x".repeat(40)],
+      ["A markdown editor with a live preview and some more words", "markdown-editor-with-a-live-preview-and"],
+    ]),
+  )("of %s", (_case, idea, slug) => {
     expect(slugOf(idea)).toBe(slug);
   });
 

@@ -21,6 +21,8 @@ describe("what is typed at a permission", () => {
   it.each([
     ["y", { kind: "answer", text: "yes" }],
     [" N ", { kind: "answer", text: "no" }],
+    ["c", { kind: "change" }],
+    [" Change ", { kind: "change" }],
     ["a", { kind: "answer", text: "always" }],
     ["always", { kind: "answer", text: "always" }],
     ["show diff", { kind: "show" }],
@@ -129,7 +131,9 @@ describe("an agent at the terminal", () => {
     expect(said).toMatch(
       /Agent asks to use editor:\n {2}command +create\n {2}content +buy milk\n {2}overwrite +false\n {2}path +note\.txt\nAnswer /,
     );
-    expect(said.match(/Answer yes, no, always \(editor, for the rest of this run\) or show diff/g)).toHaveLength(3);
+    expect(
+      said.match(/Answer yes, no, always \(editor, for the rest of this run\), change \(its\s+arguments\) or show diff/g),
+    ).toHaveLength(3);
     expect(said).toMatch(/note\.txt\n {2}\+ buy milk\n/);
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
   });
@@ -152,6 +156,23 @@ describe("an agent at the terminal", () => {
     expect(told).toMatchObject({ code: 0 });
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toContain("buy tea");
     expect((await command(host.cwd, ["replay", id])).code).toBe(0);
+  });
+
+  it("is allowed with other arguments, which the person types: an empty line keeps what it wants", async () => {
+    await using stub = await serving(edit(NEW), { text: "written" });
+    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
+    let isChanged = false;
+    host.stderr.on("data", (text: string) => {
+      if (!withoutCodes(text).endsWith("> ")) return;
+      const field = /\n +(\w+) \([^\n]*\)\n(?: [^\n]*\n)*> $/.exec(withoutCodes(host.stderr.text))?.[1];
+      host.stdin.write(!isChanged ? "change\n" : field === "content" ? "buy tea\n" : "\n");
+      isChanged = true;
+    });
+    expect(
+      await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes", "--no-color"]),
+    ).toBe(0);
+    expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy tea");
+    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("A person changed the arguments.");
   });
 
   it("is told what else the person says, and does not do it", async () => {

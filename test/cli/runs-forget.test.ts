@@ -63,6 +63,18 @@ describe("troupe runs forget", () => {
     expect(held(cwd, [CANARY])).toEqual([CANARY]);
   });
 
+  it("erases nothing where the memories that it is told of are not there", async () => {
+    const cwd = await withTalk();
+    for (const [words, env] of [
+      [["--memory", "wrong.db"], {}],
+      [[], { TROUPE_MEMORY: "wrong.db" }],
+    ] as const) {
+      const { code, stderr } = await command(cwd, ["runs", "forget", "--user", "ann", "--yes", ...words], { env });
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/wrong\.db.*STORE_MISSING/s)]);
+    }
+    expect(held(cwd, [`ann says ${CANARY}`])).toEqual([`ann says ${CANARY}`]);
+  });
+
   it("names memories by their scope in troupe memory, which are found by it", async () => {
     const cwd = await withTalk();
     const { stdout } = await command(cwd, ["memory", "ls", "--json"]);

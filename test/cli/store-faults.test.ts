@@ -27,45 +27,42 @@ const faults: readonly (readonly [what: string, code: string, make: (file: strin
 ];
 
 describe("a store that cannot be used", () => {
-  it.each(faults)(
-    "because it is %s ends everything with 2 (%s), before anything is asked, and is left as it is",
-    async (_what, code, make) => {
-      await using stub = await openaiStub({ handler: playing() });
-      const cwd = freshFolder();
-      const store = join(cwd, "bad.db");
-      make(store);
-      const before = readdirSync(cwd).filter((name) => name !== "workspace");
-      const bytes = code === "JOURNAL_UNWRITABLE" ? undefined : readFileSync(store);
-      const env = { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: stub.url };
-      const all = [
-        ["Greet me on a page"],
-        ["demo", "todo"],
-        ["resume"],
-        ["answer", "x", "y"],
-        ["replay", "x"],
-        ["fork", "x"],
-        ["runs"],
-        ["runs", "show", "x"],
-        ["runs", "gc"],
-      ];
-      for (const words of all) {
-        const ended = await command(cwd, [...words, "--store", "bad.db"], { env });
-        expect({ words, ...ended }).toMatchObject({ words, code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
-        expect(ended.stderr).toContain("--store <file>");
-        expect(ended.stderr).not.toContain(KEY);
-      }
-      const doctor = await command(cwd, ["doctor", "--json"], { env: { ...env, TROUPE_STORE: "bad.db" } });
-      expect(doctor.code).toBe(1);
-      expect(JSON.parse(doctor.stdout)).toMatchObject({
-        checks: expect.arrayContaining([
-          expect.objectContaining({ name: "store", state: "fail", hint: expect.stringContaining("--store") as string }),
-        ]) as unknown,
-      });
-      expect(stub.requests).toEqual([]);
-      expect(readdirSync(cwd)).toEqual(before);
-      if (bytes !== undefined) expect(readFileSync(store).equals(bytes)).toBe(true);
-    },
-  );
+  it.each(faults)("because it is %s ends all with 2 (%s), nothing asked, and is left as it is", async (_what, code, make) => {
+    await using stub = await openaiStub({ handler: playing() });
+    const cwd = freshFolder();
+    const store = join(cwd, "bad.db");
+    make(store);
+    const before = readdirSync(cwd).filter((name) => name !== "workspace");
+    const bytes = code === "JOURNAL_UNWRITABLE" ? undefined : readFileSync(store);
+    const env = { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: stub.url };
+    const all = [
+      ["Greet me on a page"],
+      ["demo", "todo"],
+      ["resume"],
+      ["answer", "x", "y"],
+      ["replay", "x"],
+      ["fork", "x"],
+      ["runs"],
+      ["runs", "show", "x"],
+      ["runs", "gc"],
+    ];
+    for (const words of all) {
+      const ended = await command(cwd, [...words, "--store", "bad.db"], { env });
+      expect({ words, ...ended }).toMatchObject({ words, code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
+      expect(ended.stderr).toContain("--store <file>");
+      expect(ended.stderr).not.toContain(KEY);
+    }
+    const doctor = await command(cwd, ["doctor", "--json"], { env: { ...env, TROUPE_STORE: "bad.db" } });
+    expect(doctor.code).toBe(1);
+    expect(JSON.parse(doctor.stdout)).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({ name: "store", state: "fail", hint: expect.stringContaining("--store") as string }),
+      ]) as unknown,
+    });
+    expect(stub.requests).toEqual([]);
+    expect(readdirSync(cwd)).toEqual(before);
+    if (bytes !== undefined) expect(readFileSync(store).equals(bytes)).toBe(true);
+  });
 
   it("because its folder cannot be made or written ends with 2 too", async () => {
     const cwd = freshFolder();

@@ -20,6 +20,7 @@ import { inSession } from "../../src/cli/session.ts";
 import { join } from "node:path";
 import { refusedSandbox } from "../../src/workspace/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { titled } from "../titled.ts";
 
 const scratch = scratchFolder();
 const fresh = (): string => mkdtempSync(join(scratch, "store-"));
@@ -27,18 +28,20 @@ const fresh = (): string => mkdtempSync(join(scratch, "store-"));
 describe("where runs are kept", () => {
   const host = (env = {}): Parameters<typeof storePlace>[1] => ({ cwd: "/home/me", env });
 
-  it.each([
-    [{}, {}, { path: "/home/me/.troupe/runs.db", name: ".troupe/runs.db", option: "", isDefault: true }],
-    [{ store: "x.db" }, {}, { path: "/home/me/x.db", name: "x.db", option: " --store x.db", isDefault: false }],
-    [
-      { store: "/tmp/my runs.db" },
-      {},
-      { path: "/tmp/my runs.db", name: "/tmp/my runs.db", option: " --store '/tmp/my runs.db'", isDefault: false },
-    ],
-    [{}, { TROUPE_STORE: "y.db" }, { path: "/home/me/y.db", name: "y.db", option: "", isDefault: false }],
-    [{ store: "x.db" }, { TROUPE_STORE: "y.db" }, { path: "/home/me/x.db", name: "x.db", option: " --store x.db", isDefault: false }],
-    [{}, { TROUPE_STORE: " " }, { path: "/home/me/.troupe/runs.db", name: ".troupe/runs.db", option: "", isDefault: true }],
-  ])("with %j and %j is %j", (flags, env, place) => {
+  it.each(
+    titled([
+      [{}, {}, { path: "/home/me/.troupe/runs.db", name: ".troupe/runs.db", option: "", isDefault: true }],
+      [{ store: "x.db" }, {}, { path: "/home/me/x.db", name: "x.db", option: " --store x.db", isDefault: false }],
+      [
+        { store: "/tmp/my runs.db" },
+        {},
+        { path: "/tmp/my runs.db", name: "/tmp/my runs.db", option: " --store '/tmp/my runs.db'", isDefault: false },
+      ],
+      [{}, { TROUPE_STORE: "y.db" }, { path: "/home/me/y.db", name: "y.db", option: "", isDefault: false }],
+      [{ store: "x.db" }, { TROUPE_STORE: "y.db" }, { path: "/home/me/x.db", name: "x.db", option: " --store x.db", isDefault: false }],
+      [{}, { TROUPE_STORE: " " }, { path: "/home/me/.troupe/runs.db", name: ".troupe/runs.db", option: "", isDefault: true }],
+    ]),
+  )("with %s", (_case, flags, env, place) => {
     expect(storePlace(flags, host(env))).toEqual(place);
   });
 

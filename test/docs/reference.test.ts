@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -59,13 +59,81 @@ describe("the code of the pages", () => {
   });
 });
 
-describe("docs/reference", () => {
-  it("is what the doc comments say; npm run reference writes it", () => {
-    const stale = [...pages].filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
-    expect(stale.map(([path]) => path)).toEqual([]);
-    expect(filesBelow("docs/reference", ".md")).toEqual([...pages.keys()].sort());
+describe("the reference", () => {
+  it("has a page with a link for each entry point", () => {
+    const contents = pages.get("docs/reference/README.md") ?? "";
+    expect([...contents.matchAll(/\]\(([\w.-]+\.md)\)/g)].map(([, page]) => `docs/reference/${page}`).sort()).toEqual(
+      [...pages.keys()].filter((page) => page !== "docs/reference/README.md").sort(),
+    );
+  });
+
+  it.each([...pages.keys()])("has links to names that exist in %s", (path) => {
+    const anchors = (page: string): readonly string[] =>
+      [...(pages.get(page) ?? "").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+        title
+          .toLowerCase()
+          .replace(/[^\w -]/g, "")
+          .replaceAll(" ", "-"),
+      );
+    const links = [...(pages.get(path) ?? "").matchAll(/\]\(([\w.-]*\.md)?#([\w-]+)\)/g)];
+    const broken = links.filter(([, page, name = ""]) => !anchors(page === undefined ? path : `docs/reference/${page}`).includes(name));
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 });
+
+describe("docs/guides/from-metagpt-openmanus.md", () => {
+  const rows = tableRows(readFileSync(join(root, "docs/guides/from-metagpt-openmanus.md"), "utf8"));
+  const code = filesBelow("examples", ".ts")
+    .map((path) => readFileSync(join(root, path), "utf8"))
+    .join("\n");
+  const text = [...pages.values()].join("\n");
+  const exported = new Set([...text.matchAll(/^### (\w+)/gm)].map(([, name]) => name));
+  const members = new Set([...text.matchAll(/^(?:#### \w+\.| +(?:readonly |get |set |static )*)(\w+)/gm)].map(([, name]) => name));
+
+  it("has the names of both, each beside one that an entry exports, or a member of one", () => {
+    expect(rows.length).toBeGreaterThan(100);
+    const unknown = rows.flatMap(([, here, line]) =>
+      codesIn(here)
+        .filter((name) => /^\w+$/.test(name))
+        .filter((name) => !exported.has(name) && (/^[A-Z]/.test(name) || (!members.has(name) && !line.includes(name)))),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("shows for each a line of an example, or where it is told", () => {
+    const lost = rows.filter(([, , line]) => {
+      const codes = codesIn(line);
+      return codes.length === 0 ? !line.startsWith("see ") : !codes.every((one) => code.includes(one));
+    });
+    expect(lost).toEqual([]);
+  });
+});
+
+it("each part that the seeds name stands in the code of a guide", () => {
+  const parts = [
+    "MessageQueue",
+    "tryRemember",
+    "onEvict",
+    "exportSnapshot",
+    "messageFlow",
+    "Lifecycle",
+    "ToolResult",
+    "ToolCollection",
+    "nextStepPrompt",
+  ];
+  const shown = Object.values(onPages).join("\n");
+  expect(parts.filter((part) => !shown.includes(part))).toEqual([]);
+});
+
+/** The rows of the tables of three columns, without their heads. */
+function tableRows(page: string): (readonly [string, string, string])[] {
+  const cells = page.split("\n").map((line) => /^\| (.*?) \| (.*?) \| (.*) \|$/.exec(line)?.slice(1) ?? []);
+  return cells.flatMap(([theirs = "", here = "", line = ""]) => (line === "" || line === "a line" ? [] : [[theirs, here, line] as const]));
+}
+
+function codesIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/(`+)(.+?)\1/g)].map(([, , one = ""]) => one);
+}
 
 /** The errors of some of the files that exist in memory. */
 function faultsOf(files: Readonly<Record<string, string>>): readonly string[] {

@@ -58,7 +58,7 @@ describe("readers of a record with faults", () => {
   );
 
   test(
-    "property: MessageOrigins.O1 MessageOrigins.O2 a trace knows the sender of every message that arrived, whatever became of it, and no content",
+    "property: MessageOrigins.O1 MessageOrigins.O2 a trace knows the sender of each message that arrived, and no content",
     { tags: "numbers" },
     async () => {
       await fc.assert(

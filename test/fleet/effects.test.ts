@@ -12,6 +12,7 @@ import {
   usd,
 } from "../../src/index.ts";
 import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
+import { forget } from "../../src/inspector/index.ts";
 import { localEffects } from "../../src/kernel/effect.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
 import { appendingBy } from "../team/recorded.ts";
@@ -84,7 +85,25 @@ describe("a step that a worker does", () => {
     await worker.drain();
   });
 
-  it("RemoteEffects.E1 RemoteEffects.E3 goes on when its coordinator is killed, does not begin again, and gives the next one its answer", async () => {
+  it("has the scope of the run that asked, so what it was asked is forgotten too", async () => {
+    for (const [scope, whole] of [
+      [{ tenant: "shop", user: "ann" }, { user: "ann" }],
+      [undefined, { conversation: "r" }],
+    ] as const) {
+      const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+      const worker = await startWorker({ driver, journal, teams: [effectTeam("step:forge", () => "a nail", { journal })] });
+      const effects = remoteEffects({ driver, journal, effects: ["step:forge"] });
+      const { status } = await smith(journal, effects).run("iron778899", { id: "r", ...(scope && { scope }) }).result;
+      const all = async (): Promise<readonly string[]> =>
+        Promise.all((await journal.runs()).map(async ({ runId }) => JSON.stringify(await eventsOf(journal, runId))));
+      expect([status, (await all()).map((text) => text.includes("iron778899"))]).toEqual(["finished", [true, true]]);
+      await worker.drain();
+      expect((await forget(whole, { journal })).runs).toBe(2);
+      expect((await all()).map((text) => text.includes("iron778899"))).toEqual([false, false]);
+    }
+  });
+
+  it("RemoteEffects.E1 RemoteEffects.E3 goes on when its coordinator is killed, and gives the next one its answer", async () => {
     const driver = memoryRunDriver();
     const host = simulatedProcesses(memoryJournal());
     const [far, coordinator, next] = [host.start(), host.start(), host.start()];

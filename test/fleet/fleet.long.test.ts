@@ -50,7 +50,7 @@ describe.runIf(hasPostgres)("a fleet under kills", async () => {
   }
 
   it(
-    `GraphileSession.S2 does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills as one process does, and pays for no recorded answer twice`,
+    `GraphileSession.S2 does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills as one process does, and pays no recorded answer twice`,
     { timeout: 2 * LIMIT },
     async () => {
       const env = { TROUPE_JOURNAL: url, FLEET_PROVIDER: provider.url };

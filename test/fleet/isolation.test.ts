@@ -161,7 +161,7 @@ it("FleetWorker.W5 a run that was left for long waits for its place like another
   await worker.drain();
 });
 
-it("FleetWorker.W5 an effect is done beside the run that waits for it, in the one worker that both have, when their owners died", async () => {
+it("FleetWorker.W5 an effect is done beside the run that waits for it, in the one worker of both, when their owners died", async () => {
   const clock = simulatedClock();
   const processes = simulatedProcesses(memoryJournal());
   const queue = memoryRunDriver({ clock });

@@ -2,12 +2,14 @@
 import { rm } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { waterfallCompany } from "../../roles/index.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import { runWorkspaces } from "../../src/fleet/index.ts";
-import { type Journal, memoryJournal, type Run, Team } from "../../src/index.ts";
-import { simulatedProcesses } from "../../src/testing/index.ts";
-import { chooseSandbox, fileWorkspace, runProcess } from "../../src/workspace/index.ts";
+import { type Journal, memoryJournal, Team } from "../../src/index.ts";
+import { type SimulatedProcess, simulatedProcesses } from "../../src/testing/index.ts";
+import { chooseSandbox, fileWorkspace, runProcess, type Workspace } from "../../src/workspace/index.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
 const [first] = await demoIdeas();
@@ -15,8 +17,8 @@ if (first === undefined) throw new Error("Expected an idea.");
 const game = first;
 const sandbox = await chooseSandbox("none");
 
-function companyIn(root: string, journal: Journal): Team {
-  return new Team({ roles: waterfallCompany({ workspace: fileWorkspace({ root }), sandbox }), model: demoModel(game), journal, seed: 7 });
+function companyIn(workspace: Workspace, journal: Journal): Team {
+  return new Team({ roles: waterfallCompany({ workspace, sandbox }), model: demoModel(game), journal, seed: 7 });
 }
 
 /** Files with their contents, the history, and what is not committed. */
@@ -29,12 +31,16 @@ async function projectAt(root: string): Promise<unknown> {
   return { files, log, status };
 }
 
-/** Lets a run go on until it has so many events, or its end. */
-function eventsReached(run: Run, count: number): Promise<void> {
-  return new Promise((resolve) => {
-    for (const type of ["step.ended", "act.ended", "round.ended", "run.ended"] as const)
-      run.on(type, ({ seq }) => seq >= count && resolve());
-  });
+/** A journal that gets the events before `cut`; then its process dies. */
+function dyingAt(cut: number, { journal, kill }: SimulatedProcess, died: () => void): Journal {
+  const append: Journal["append"] = async (runId, epoch, seq, batch) => {
+    if (seq + batch.length <= cut) return journal.append(runId, epoch, seq, batch);
+    if (seq < cut) await journal.append(runId, epoch, seq, batch.slice(0, cut - seq));
+    kill();
+    died();
+    return journal.append(runId, epoch, cut, batch);
+  };
+  return { ...journal, append };
 }
 
 it(
@@ -43,9 +49,8 @@ it(
   async () => {
     const quiet = memoryJournal();
     const whole = scratchFolder();
-    expect((await companyIn(whole, quiet).run(game.idea, { id: "r", rounds: 30 }).result).status).toBe("finished");
-    let length = 0;
-    for await (const { seq } of quiet.read("r", 0)) length = seq;
+    expect((await companyIn(fileWorkspace({ root: whole }), quiet).run(game.idea, { id: "r", rounds: 30 }).result).status).toBe("finished");
+    const { length } = await eventsOf(quiet, "r");
     const expected = await projectAt(whole);
     for (const isBundled of [true, false]) {
       for (const share of [0.2, 0.4, 0.6, 0.8, 0.95]) {
@@ -55,20 +60,22 @@ it(
         const [a, b] = [runWorkspaces({ objects, folder: scratchFolder() }), runWorkspaces({ objects, folder: scratchFolder() })];
         const dying = processes.start();
         await a.fetch("r", dying.journal);
-        const run = companyIn(a.folderOf("r"), dying.journal).run(game.idea, { id: "r", rounds: 30 });
-        const puts: Promise<unknown>[] = [];
-        let isStoring = isBundled;
-        run.on("round.ended", ({ seq }) => void (isStoring && puts.push(a.put("r", seq))));
-        await eventsReached(run, Math.floor(length * share));
-        isStoring = false;
-        await Promise.all(puts);
-        dying.kill();
-        // The simulated process goes on with the effect that it has begun, and git may still write there.
+        const workspace = fileWorkspace({ root: a.folderOf("r") });
+        const cut = Math.floor(length * share);
+        await new Promise<void>((died) => {
+          companyIn(workspace, dyingAt(cut, dying, died)).run(game.idea, { id: "r", rounds: 30 });
+        });
+        // What was in flight ends. The bundle has all that is in the folder, and the number of the first round, as if it had been very slow.
+        await nextMacrotask();
+        await workspace.prepareGit();
+        const round = (await eventsOf(journal, "r")).find(({ type }) => type === "round.ended");
+        if (isBundled) expect(await a.put("r", round?.seq ?? 0)).toBe(true);
         await rm(a.folderOf("r"), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
         const second = processes.start();
         await b.fetch("r", second.journal);
-        const { status } = await companyIn(b.folderOf("r"), second.journal).run(game.idea, { id: "r", rounds: 30 }).result;
-        expect([share, isBundled, status, await projectAt(b.folderOf("r"))]).toEqual([share, isBundled, "finished", expected]);
+        const root = b.folderOf("r");
+        const { status } = await companyIn(fileWorkspace({ root }), second.journal).run(game.idea, { id: "r", rounds: 30 }).result;
+        expect([share, isBundled, status, await projectAt(root)]).toEqual([share, isBundled, "finished", expected]);
       }
     }
   },

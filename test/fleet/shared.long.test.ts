@@ -73,7 +73,7 @@ describe.runIf(hasPostgres)("a fleet whose runs share a budget and limits", asyn
     }
   }
 
-  it(`PostgresPool.G1 PostgresPool.G4 DatabaseLimits.D1 three workers spend a dollar and call ten times a second, through ${KILLS} kills`, async () => {
+  it(`PostgresPool.G1 PostgresPool.G4 DatabaseLimits.D1 3 workers spend a dollar and call ten times a second through ${KILLS} kills`, async () => {
     const [driver, journal, budget] = [graphileDriver({ url }), postgres({ url }), postgresBudget({ url, name: "acme" })];
     const env = { TROUPE_JOURNAL: url, FLEET_PROVIDER: provider.url };
     for (let n = 0; n < 12; n += 1) await driver.submit({ runId: `run-${n}`, team: "press", idea: "a book" });

@@ -57,7 +57,7 @@ describe.runIf(hasPostgres)("a worker that cannot be heard, and has not ended", 
   }
 
   it.runIf(network)(
-    "loses its runs about 15 seconds after its machine vanished, also when the database had sent it something, and is refused when it is back",
+    "loses its runs 15 seconds after its machine vanished, also with something sent, and is refused when back",
     { timeout: 900_000 },
     async () => {
       const { host = "", under = [] } = network ?? {};

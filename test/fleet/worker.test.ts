@@ -127,7 +127,7 @@ describe("a worker", () => {
     expect((await eventsOf(journal, "a")).filter(({ type }) => type === "run.ended").length).toBe(1);
   });
 
-  it("FleetWorker.W4 Driven.R1 StepsInFlight.F1 drains after the steps in flight, and another worker goes on without repeating one", async () => {
+  it("FleetWorker.W4 Driven.R1 StepsInFlight.F1 drains after the steps in flight, and another worker repeats none of them", async () => {
     const [journal, driver] = [memoryJournal(), memoryRunDriver()];
     const [held, reached] = [gate(), gate()];
     const step = async (): Promise<string> => {

@@ -165,7 +165,7 @@ describe("a snapshot of a brain memory", () => {
     await brain.compress();
     const { brain: back } = brainWith();
     const text = await textOf(brain);
-    expect(await importSnapshot(text, back)).toMatchObject({ added: brain.history.length + 1 });
+    expect(await importSnapshot(text, back)).toMatchObject({ added: brain.originals.length + brain.history.length + 1 });
     expect(back.toJSON()).toEqual(brain.toJSON());
     expect(back.summary).not.toBe("");
     expect(back.isDirty).toBe(true);

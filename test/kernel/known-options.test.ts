@@ -29,6 +29,12 @@ describe("options of unknown names", () => {
     expect(error.message).toContain("Known: rounds, scheduler, watch.");
   });
 
+  test("a short name is not taken for another short one", () => {
+    expect(() => checkKnownOptions("listen", { host: 1 }, { port: kinds.checked, hostname: kinds.checked })).toThrow(
+      "Did you mean hostname?",
+    );
+  });
+
   test("one that is like none of the known says which are known", () => {
     expect(refusal({ colour: "red" }).message).toMatch(/got "colour"\. Leave it out\. Known: rounds/);
   });

@@ -224,7 +224,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(await brain.load()).toEqual({ kind: "nothing" });
   });
 
-  it("BrainMemory.B6 GuardedCache.G6 writes over nothing that it could not ask for: what it saved meanwhile comes to what is there", async () => {
+  it("BrainMemory.B6 GuardedCache.G6 writes over nothing that it could not ask for: what it saved meanwhile is added", async () => {
     const { remote, clock, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";
@@ -242,7 +242,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("BrainMemory.B6 GuardedCache.G6 finds again what it saved alone after its process has died, beside what others wrote meanwhile", async () => {
+  it("BrainMemory.B6 GuardedCache.G6 finds what it saved alone after its process has died, beside what others wrote since", async () => {
     const { remote, clock, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);

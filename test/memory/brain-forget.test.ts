@@ -61,6 +61,23 @@ describe("a message that is deleted from a brain memory", () => {
     expect([JSON.stringify(now).includes(CANARY), now.history.at(-1)?.content]).toEqual([false, "I see."]);
   });
 
+  it("is not the last talk any more, whether it is summarized here, or deleted by others", async () => {
+    const cache = memoryCache();
+    const mine = brainIn(cache);
+    mine.addTalk(said(0, CANARY));
+    await mine.save();
+    const other = brainIn(memoryCache());
+    other.addTalk(said(0, CANARY));
+    for (let n = 1; n < 12; n += 1) other.addAnswer(said(n, `x${n}`));
+    await other.compress();
+    expect([other.lastTalk, other.delete("0"), other.lastTalk]).toEqual([CANARY, true, undefined]);
+    const fresh = brainIn(cache);
+    fresh.addKnowledge(said(0, CANARY));
+    fresh.delete("0");
+    await fresh.save();
+    expect(JSON.stringify(await loaded(cache))).not.toContain(CANARY);
+  });
+
   it("may be added again", () => {
     const brain = new BrainMemory({ model });
     brain.addTalk(said(1, "a"));

@@ -15,9 +15,9 @@ test("in a run a summary is a step: a replay asks nobody and remembers the same,
   });
   const team = new Team({ journal: memoryJournal(), model, roles: [defineRole({ name: "Ann", actions: [Remember] })] });
   const first = await team.run("go", { id: "first" }).result;
-  expect([first.status, first.output?.content, model.calls.length]).toEqual(["finished", "summary 0, 0 left", 1]);
-  expect((await team.replay("first").result).output?.content).toBe("summary 0, 0 left");
-  expect((await team.fork("first", { at: 1, id: "second" }).result).output?.content).toBe("summary 0, 0 left");
+  expect([first.status, first.output?.content, model.calls.length]).toEqual(["finished", "summary 0, 4 left", 1]);
+  expect((await team.replay("first").result).output?.content).toBe("summary 0, 4 left");
+  expect((await team.fork("first", { at: 1, id: "second" }).result).output?.content).toBe("summary 0, 4 left");
   expect(model.calls.length).toBe(1);
 });
 

@@ -6,7 +6,7 @@ import { scriptedModel } from "../../src/testing/index.ts";
 import { brainWith, idsOf, said, talk } from "./brain-setup.ts";
 
 describe("what a brain memory holds", () => {
-  it("[R080: the role was written into the message] is talk and answers in order, each with its role, and no message is changed", () => {
+  it("[R080: the role was written into the message] is talk and answers in order, each with its role; no message changes", () => {
     const { brain } = brainWith();
     const heard = said(1, { role: "assistant", metadata: { mood: "good" }, sentFrom: "Ann", sendTo: ["Bob"] });
     const whole = JSON.stringify(heard);
@@ -71,10 +71,10 @@ describe("what a brain memory holds", () => {
     expect(brain.isHistoryAvailable).toBe(true);
   });
 
-  it("[R083: a new summary left the flag, and storing it was skipped] a summary from elsewhere takes the place of all that was said", async () => {
+  it("[R083: a new summary left the flag, and storing it was skipped] a summary from elsewhere replaces all that was said", async () => {
     const cache = memoryCache();
     const { brain } = brainWith(undefined, { cache, key: "k" });
-    talk(brain, 1, 3);
+    talk(brain, 1, 4);
     await brain.save();
     brain.setHistorySummary("all of it");
     expect([brain.summary, brain.history, brain.isDirty]).toEqual(["all of it", [], true]);

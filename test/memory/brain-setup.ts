@@ -1,6 +1,7 @@
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import { BrainMemory, type BrainMemoryOptions } from "../../src/memory/brain-memory.ts";
+import { BrainMemory } from "../../src/memory/brain-memory.ts";
+import type { BrainMemoryOptions } from "../../src/memory/brain-memory-options.ts";
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 
 /** 2026-11-21 09:30 in Greenwich. */
@@ -16,13 +17,13 @@ export function summarizer(): ScriptedModel {
   return scriptedModel((_request, n) => `summary ${n + 1}`);
 }
 
-/** A memory over a model that answers as told. */
+/** A memory over a model that answers as told. Its summaries cover all but an open question, unless the options say otherwise. */
 export function brainWith(
   answer: ScriptedModel | ScriptedAnswer = summarizer(),
   options: Partial<BrainMemoryOptions> = {},
 ): { brain: BrainMemory; model: ScriptedModel } {
   const model = typeof answer === "function" ? scriptedModel(answer) : answer;
-  return { brain: new BrainMemory({ model, ...options }), model };
+  return { brain: new BrainMemory({ model, keepMessages: 0, ...options }), model };
 }
 
 /** Adds what was said from one number to another, in turns of user and assistant. */

@@ -115,7 +115,7 @@ function said({ role, content = "", toolCalls = [], toolCallId = "" }: ChatMessa
 
 describe("any conversation", () => {
   it(
-    "ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 ChatUnit.U2 gives what a memory gives that searches and cuts its list each time",
+    "ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 ChatUnit.U2 gives what a memory gives that searches its list each time",
     { tags: "numbers" },
     () => {
       fc.assert(
@@ -153,7 +153,7 @@ describe("any conversation", () => {
   });
 
   it(
-    "ChatMemory.H1 is always one that servers take: every answer after its call, every call but those at the end answered once",
+    "ChatMemory.H1 is one that servers take: every answer after its call, every call but those at the end answered once",
     { tags: "numbers" },
     () => {
       fc.assert(

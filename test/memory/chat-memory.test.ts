@@ -194,7 +194,7 @@ describe("recent", () => {
   });
 
   it.each([-1, 1.5, Number.NaN])("refuses %d", (n) => {
-    expect(() => memory.recent(n)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+    expect(() => memory.recent(n)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
   });
 });
 

@@ -21,7 +21,7 @@ function withVectors(store: MessageStore, change: (pages: Vectors) => Vectors): 
 const ten = Array.from({ length: 10 }, (_, n) => say(`m${n}`, `letter ${String.fromCharCode(97 + n).repeat(8)}`));
 
 describe("an embedder that fails", () => {
-  it("MemoryStorage.L1 on the third of five batches: two are kept, the error is told, every message is durable, and the rest is made later", async () => {
+  it("MemoryStorage.L1 on the third of five batches: two are kept, it is told, messages are durable, the rest is made later", async () => {
     const store = inMemoryStore();
     const embedder = watched({ maxBatch: 2 });
     const storage = storageOver(store, { embedder });

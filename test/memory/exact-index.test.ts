@@ -101,6 +101,8 @@ describe("exactIndex", () => {
   it.each([-1, 1.5, NaN])("refuses to look for %s", async (k) => {
     const index = exactIndex();
     await index.add(1, Float32Array.of(1));
-    await expect((async () => index.search(Float32Array.of(1), k))()).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    await expect((async () => index.search(Float32Array.of(1), k))()).rejects.toThrow(
+      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+    );
   });
 });

@@ -135,6 +135,7 @@ describe("a process that is killed", () => {
         const everything = Array.from({ length: next }, (_, n) => n);
         expect(everything.filter((n) => !covered.has(n) && !talked.includes(n))).toEqual([]);
         expect(talked.filter((n) => covered.has(n))).toEqual([]);
+        expect([...covered].filter((n) => !brain.originals.some(({ id }) => id === `m${n}`))).toEqual([]);
         expect(new Set(talked).size).toBe(talked.length);
         expect(isDoubled(brain.summary)).toBe(false);
         if (life > 0) expect(covered.size).toBeGreaterThan(0);

@@ -202,16 +202,16 @@ describe("a file with an index of words", () => {
     }
   });
 
-  const damages = [
-    "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10",
-    "UPDATE words_data SET block = x'ffffffffffffffffffff' WHERE id = 10",
-    "DELETE FROM words_data WHERE id > 10",
+  const damages: readonly (readonly [what: string, damage: string])[] = [
+    ["other heads", "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10"],
+    ["another index", "UPDATE words_data SET block = x'ffffffffffffffffffff' WHERE id = 10"],
+    ["no words", "DELETE FROM words_data WHERE id > 10"],
   ];
 
   it.each(someOf(damages, 1))(
-    "SqliteStore.S2 that is broken loses no message and takes new ones: %s",
+    "SqliteStore.S2 that is broken loses no message, takes new ones: %s",
     { tags: "numbers" },
-    async (damage) => {
+    async (_what, damage) => {
       const path = await largeFile();
       await meddle(path, damage);
       const store = sqliteStore({ path });

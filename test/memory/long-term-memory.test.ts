@@ -31,7 +31,7 @@ describe("LongTermMemory", () => {
     expect(memory.addBatch([say("a"), say("b", "other words", { causeBy: "Plan", role: "assistant" }), say("a")])).toBe(2);
     expect([memory.add(say("b")), memory.size, memory.has("a")]).toEqual([false, 2, true]);
     expect(memory.get(1).map(({ id }) => id)).toEqual(["b"]);
-    expect(() => memory.get(-1)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+    expect(() => memory.get(-1)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
     expect(memory.getByAction("Plan").map(({ id }) => id)).toEqual(["b"]);
     expect(memory.getByActions(["Plan"]).map(({ id }) => id)).toEqual(["b"]);
     expect(memory.getByRole("assistant").length + memory.getByContent("other").length + memory.tryRemember("other").length).toBe(3);
@@ -67,7 +67,7 @@ describe("LongTermMemory", () => {
     expect(store.adds).toBe(1);
   });
 
-  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehindQueue.Q1 keeps what could not be stored, tells it, marks nothing, and stores it when it can", async () => {
+  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehindQueue.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
     const store = breakable();
     const told: unknown[] = [];
     const memory = new LongTermMemory({ storage: storageOver(store), onError: (error) => told.push(error) });

@@ -230,10 +230,10 @@ describe("MemoryDraft", () => {
 
   test.each([-1, 0.5, Number.NaN])("Memory.M5 get(%s) is refused before and after the first write", (k) => {
     const draft = draftOver(memoryOf("a"));
-    expect(() => draft.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+    expect(() => draft.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
     draft.add(said("b"));
-    expect(() => draft.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
-    expect(() => draft.findNews([], k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+    expect(() => draft.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
+    expect(() => draft.findNews([], k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
     expect(draft.getByPosition(0.5)).toBeUndefined();
   });
 

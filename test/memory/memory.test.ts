@@ -102,14 +102,10 @@ describe("Memory", () => {
 
   test.each([
     ["ids that count up", {}, (n: number) => said(`Writer#${n}.0`)],
-    [
-      "long contents that differ in one place",
-      { ignoreId: true },
-      (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 }),
-    ],
+    ["long contents with one difference", { ignoreId: true }, (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 })],
     ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
   ])(
-    "Memory.M1 Memory.M3 of very many messages it holds each once, finds it, and forgets what it is told to: %s",
+    "Memory.M1 Memory.M3 of very many messages it holds each once, finds and forgets it: %s",
     { tags: "numbers" },
     (_what, given, make) => {
       const count = tries(3_000, 10_000);
@@ -149,7 +145,7 @@ describe("Memory", () => {
   });
 
   test(
-    'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay',
+    'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message] with ignoreId the content decides, and ids stay',
     { tags: "numbers" },
     () => {
       const memory = new Memory({ ignoreId: true });
@@ -189,7 +185,7 @@ describe("Memory", () => {
   });
 
   test(
-    "Memory.M2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once",
+    "Memory.M2 [MetaGPT: get_by_actions went action by action, in a set's order] several answer in order of arrival, once",
     { tags: "numbers" },
     () => {
       const memory = new Memory();
@@ -234,8 +230,8 @@ describe("Memory", () => {
   test("Memory.M5 [MetaGPT: get(-2) dropped the first two] a count is a whole number of 0 or more", () => {
     const memory = memoryOf("a", "b", "c");
     for (const k of [-1, -2, 1.5, Number.NaN]) {
-      expect(() => memory.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
-      expect(() => memory.findNews([], k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+      expect(() => memory.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
+      expect(() => memory.findNews([], k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
     }
   });
 
@@ -297,7 +293,7 @@ describe("Memory", () => {
     for (const timestamp of [50, 10, 40, 20]) memory.add(said(`t${timestamp}`, "Talk", { timestamp }));
     expect(memory.deleteOlderThan(40)).toBe(2);
     expect(ids(memory.get())).toEqual(["t50", "t40"]);
-    expect(() => memory.deleteOlderThan(Number.NaN)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+    expect(() => memory.deleteOlderThan(Number.NaN)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
   });
 
   test("after clear it is as new", { tags: "numbers" }, () => {
@@ -386,7 +382,7 @@ describe("what a memory costs, counted in reads of messages", () => {
   }
 
   test(
-    "Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held",
+    "Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000] an add reads the same whatever is held",
     { tags: "numbers" },
     () => {
       const addReads = (size: number): number => {

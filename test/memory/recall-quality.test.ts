@@ -54,7 +54,7 @@ async function recallOf(search: Search): Promise<number> {
 }
 
 /* Measured when this was written: hashing .33, with function words .50, words .50, with neighbours .83. */
-test("evidence is recalled more often by words than by hashed features, without function words, and with what stands next to a hit", async () => {
+test("evidence is recalled more often by words than by hashes, without function words, and with neighbours of a hit", async () => {
   const words = await storageWith({});
   const recall = {
     hashing: await recallOf(inStorage(await storageWith({ embedder: hashingEmbedder() }), 0, -1)),

@@ -29,7 +29,7 @@ async function unread(count: number): Promise<ReturnType<typeof inMemoryStore>> 
 }
 
 describe("what goes wrong with a memory costs what it would have recalled, and is told", () => {
-  it("KeptMemory.K6 an embedder that fails on the third of five batches: the role goes on without, and the next recall from there", async () => {
+  it("KeptMemory.K6 an embedder fails on the third of five batches: the role goes on without, the next recall from there", async () => {
     const embedder = paidEmbedder({ maxBatch: 2 });
     embedder.before = (n) => {
       if (n === 3) throw new Error("out of memory");

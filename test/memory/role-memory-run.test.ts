@@ -112,7 +112,7 @@ describe("in a run, a memory is journaled like everything else", () => {
   });
 
   it(
-    "KeptMemory.K2 goes on from every place of its record: recalls the same, stores nothing twice and loses nothing, whatever the store has",
+    "KeptMemory.K2 goes on from every place of its record: recalls the same, stores nothing twice and loses nothing",
     { tags: "numbers", timeout: 120_000 },
     async () => {
       const { events, store, before } = await wholeRun();

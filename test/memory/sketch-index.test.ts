@@ -33,25 +33,22 @@ describe("an index of sketches", () => {
   it.each([
     ["all vectors are compared", undefined, 1],
     ["the signs choose half of them", 2_000, 0.99],
-  ])(
-    "SketchIndex.K1 SketchIndex.K2 finds what an exact one finds, with its scores, and reads few vectors: %s",
-    async (_how, compared, least) => {
-      const vectors = randomVectors(4_000, "kept");
-      const [{ index, read }, exact] = [indexOver(vectors, compared), exactOver(vectors)];
-      let hits = 0;
-      const queries = randomVectors(50, "asked");
-      for (const query of queries) {
-        const [found, wanted] = [await index.search(query, 4), await exact.search(query, 4)];
-        const scores = new Map(wanted.map(({ key, score }) => [key, score]));
-        for (const { key, score } of found) {
-          if (scores.has(key)) hits += 1;
-          expect(score).toBeCloseTo(scores.get(key) ?? score, 6);
-        }
+  ])("SketchIndex.K1 SketchIndex.K2 finds what an exact one finds, and reads few vectors: %s", async (_how, compared, least) => {
+    const vectors = randomVectors(4_000, "kept");
+    const [{ index, read }, exact] = [indexOver(vectors, compared), exactOver(vectors)];
+    let hits = 0;
+    const queries = randomVectors(50, "asked");
+    for (const query of queries) {
+      const [found, wanted] = [await index.search(query, 4), await exact.search(query, 4)];
+      const scores = new Map(wanted.map(({ key, score }) => [key, score]));
+      for (const { key, score } of found) {
+        if (scores.has(key)) hits += 1;
+        expect(score).toBeCloseTo(scores.get(key) ?? score, 6);
       }
-      expect(hits / (4 * queries.length)).toBeGreaterThanOrEqual(least);
-      expect(read.length).toBe(32 * queries.length);
-    },
-  );
+    }
+    expect(hits / (4 * queries.length)).toBeGreaterThanOrEqual(least);
+    expect(read.length).toBe(32 * queries.length);
+  });
 
   it("finds among some places, and by a condition, exactly", async () => {
     const vectors = randomVectors(3_000, "kept");
@@ -66,7 +63,7 @@ describe("an index of sketches", () => {
     expect(await index.search(query, 0)).toEqual([]);
   });
 
-  it("SketchIndex.K3 SketchIndex.K4 counts each place once, whether it is added by itself or with others, and finds no blank one", async () => {
+  it("SketchIndex.K3 SketchIndex.K4 counts each place once, whether added by itself or with others, and finds no blank one", async () => {
     const { index } = indexOver([]);
     index.add(3, new Float32Array(0));
     expect([index.size, index.known, index.dimensions, index.has(3)]).toEqual([0, 1, 0, true]);

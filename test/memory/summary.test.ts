@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boundedSummary, summarizeText, summaryItem, summaryPrompt, timeRange } from "../../src/memory/summary.ts";
 import { MORNING, said } from "./brain-setup.ts";
+import { titled } from "../titled.ts";
 
 function promptOf(input: Parameters<typeof summaryPrompt>[0]): string {
   return summaryPrompt(input)
@@ -46,14 +47,16 @@ describe("the prompt of a summary", () => {
 });
 
 describe("a summary that is too long", () => {
-  it.each([
-    ["one two three", 3, "one two three"],
-    ["  one two \n", 3, "one two"],
-    ["One two. Three four. Five six", 5, "One two. Three four."],
-    ["One. Two three four five six seven", 6, "One. Two three four five six…"],
-    ["你好。世界大同。再见", 8, "你好。世界大同。"],
-    ["x".repeat(100), 2, `${"x".repeat(24)}…`],
-  ])("%j in %d words is %j", (text, words, summary) => {
+  it.each(
+    titled([
+      ["one two three", 3, "one two three"],
+      ["  one two \n", 3, "one two"],
+      ["One two. Three four. Five six", 5, "One two. Three four."],
+      ["One. Two three four five six seven", 6, "One. Two three four five six…"],
+      ["你好。世界大同。再见", 8, "你好。世界大同。"],
+      ["x".repeat(100), 2, `${"x".repeat(24)}…`],
+    ]),
+  )("of %s", (_case, text, words, summary) => {
     expect(boundedSummary(text, words)).toBe(summary);
   });
 

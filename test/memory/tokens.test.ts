@@ -24,7 +24,7 @@ describe("the estimate of tokens", () => {
     expect(estimatedTokens.count(text)).toBe(tokens);
   });
 
-  it("[R093: a quarter of the characters told of Chinese less than half] ten thousand Chinese characters are ten thousand tokens", () => {
+  it("[R093: a quarter of the characters told Chinese less than half] ten thousand Chinese characters are ten thousand tokens", () => {
     expect(estimateTokens("记".repeat(10_000))).toBe(10_000);
   });
 

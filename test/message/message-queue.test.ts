@@ -46,7 +46,7 @@ describe("MessageQueue", () => {
     expect(ids(queue.popAll())).toEqual(["urgent", "normal", "normal too", "half", "late"]);
   });
 
-  test("MessageQueue.Q1 [MetaGPT's heap of priorities had no sequence number, so equal ones left in any order] equal priorities keep their order", () => {
+  test("MessageQueue.Q1 [MetaGPT's heap had no sequence number: equal ones left in any order] equal priorities keep order", () => {
     const queue = new MessageQueue();
     const order = Array.from({ length: 200 }, (_, n) => `m${n}`);
     for (const id of order) queue.push(said(id), { priority: 3 });
@@ -94,7 +94,7 @@ describe("MessageQueue", () => {
   });
 
   test.each([-1, 1.5, Number.NaN])("peek refuses %s", (n) => {
-    expect(() => new MessageQueue().peek(n)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
+    expect(() => new MessageQueue().peek(n)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
   });
 
   test("a full queue refuses with a typed error and loses nothing", () => {
@@ -220,7 +220,7 @@ describe("MessageQueue", () => {
     );
   });
 
-  test("MessageQueue.Q3 [MetaGPT compared every message that waits, field by field] a push reads as much of a message whatever waits", () => {
+  test("MessageQueue.Q3 [MetaGPT compared every waiting message, field by field] a push reads as much whatever waits", () => {
     let reads = 0;
     const counted = (id: string): Message =>
       new Proxy(said(id), {
@@ -251,7 +251,7 @@ describe("MessageQueue as JSON", () => {
     expect(ids(read.popAll())).toEqual(["c", "b", "d", "e", "a"]);
   });
 
-  test("[MetaGPT: a dump drained the queue, took a second and let messages pass each other] toJSON answers at once and changes nothing", () => {
+  test("[MetaGPT: a dump drained the queue and let messages pass each other] toJSON answers at once and changes nothing", () => {
     const queue = queueOf(["a"], ["b"]);
     const json = queue.toJSON();
     queue.push(said("c"));

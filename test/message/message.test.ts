@@ -76,7 +76,7 @@ describe("createMessage", () => {
     );
   });
 
-  test("Message.M1 property: one that was read from its text is frozen through and through, says the same, and shares what most say", () => {
+  test("Message.M1 property: one read from its text is frozen through and through, says the same, and shares what most say", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {
         const message = createMessage(content, fields);
@@ -124,7 +124,7 @@ describe("createMessage", () => {
     expect(createMessage("x", { sendTo: ["", "Bob"] }).sendTo).toEqual(["Bob"]);
   });
 
-  test('M3 [MetaGPT: an assigned cause_by="" stayed "" and send_to="" became {""}, which nobody hears] there is no second way to set them', () => {
+  test('M3 [MetaGPT: an assigned cause_by="" stayed "", send_to="" became {""}, which nobody hears] no second way sets them', () => {
     const message = createMessage("x", { causeBy: "", sendTo: "" }) as { -readonly [K in keyof Message]: Message[K] };
     expect(() => (message.causeBy = "")).toThrow(TypeError);
     expect(() => (message.sendTo = [""])).toThrow(TypeError);
@@ -196,8 +196,9 @@ describe("the wire form", () => {
     expect(message.timestamp).toBeGreaterThan(0);
   });
 
-  test("fields it does not know are left behind", () => {
-    expect(parseMessage({ content: "x", id: "a", timestamp: 1, surprise: true })).toEqual(createMessage("x", { id: "a", timestamp: 1 }));
+  test("a field that no message has is refused; one of a newer version is told as that", () => {
+    expect(() => parseMessage({ content: "x", surprise: true })).toThrow(/got "surprise"/);
+    expect(() => parseMessage({ v: MESSAGE_VERSION + 1, content: "x", surprise: true })).toThrow("newer version");
   });
 
   test.each([
@@ -216,9 +217,9 @@ describe("the wire form", () => {
     expect(() => parseMessage(wire)).toThrow(named);
   });
 
-  test("__proto__ in a message is refused where it would be kept, and reaches no prototype", () => {
+  test("__proto__ in a message is refused or left behind, and reaches no prototype", () => {
     const wire = (text: string): unknown => JSON.parse(text);
-    expect(parseMessage(wire('{"content":"x","__proto__":{"role":"system"}}')).role).toBe("user");
+    expect(() => parseMessage(wire('{"content":"x","__proto__":{"role":"system"}}'))).toThrow(/__proto__/);
     expect(() => parseMessage(wire('{"content":"x","instructContent":{"a":{"__proto__":{"polluted":1}}}}'))).toThrow(/__proto__/);
     expect(parseMessage(wire('{"content":"x","metadata":{"__proto__":{"polluted":1},"a":1}}')).metadata).toEqual({ a: 1 });
     expect(() => createMessage("x", { instructContent: wire('{"__proto__":{"polluted":1}}') })).toThrow(NotJsonError);
@@ -235,7 +236,7 @@ describe("the wire form", () => {
     expect(parseMessage(onTheWire(createMessage("x", { instructContent: payload }))).instructContent).toEqual(payload);
   });
 
-  test("Message.M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived message is the same one", () => {
+  test("Message.M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived one is the same", () => {
     const memory = new Memory();
     const message = createMessage("x", { role: "assistant", instructContent: { a: 1 } });
     memory.add(message);

@@ -35,7 +35,7 @@ describe("what a model's reply becomes", () => {
     expect((await answerOf(Bare, scriptedModel(['{"value":"2048"}']))).output?.instructContent).toBe("2048");
   });
 
-  test("[MetaGPT: list and dict values of a reply went through eval] a reply is data: what is no JSON is asked for again, and never run", async () => {
+  test("[MetaGPT: list and dict values of a reply went through eval] a reply is data: no JSON is asked for again, and never run", async () => {
     const reached = globalThis as { pwned?: boolean };
     const Names = defineAction({ name: "Names", output: z.object({ names: z.array(z.string()) }) });
     const hostile = '{"names": [(globalThis.pwned = true, "a")]}';
@@ -77,7 +77,7 @@ describe("typed payloads", () => {
     note: null,
   };
 
-  test("[MetaGPT: only str and lists of str survived the way, other fields were dropped without a word] every field reaches the next action", async () => {
+  test("[MetaGPT: only str and lists of str survived, other fields were dropped in silence] every field reaches the next action", async () => {
     const WritePrd = defineAction({ name: "WritePrd", output: Prd, run: () => payload });
     const inputs: Message<z.infer<typeof Prd>>[] = [];
     const Read = defineAction({ name: "Read", needs: [WritePrd], run: (ctx) => void inputs.push(...ctx.inputs) });
@@ -108,7 +108,7 @@ describe("typed payloads", () => {
 });
 
 describe("definitions hold nothing of a run", () => {
-  test("[MetaGPT: action nodes were global and held model, context and content, so two projects at once mixed them up] they are kept apart", async () => {
+  test("[MetaGPT: action nodes were global and held model and content, so two projects mixed them up] they are kept apart", async () => {
     const Title = defineAction({ name: "Title", output: z.object({ title: z.string() }) });
     const Review = defineAction({
       name: "Review",
@@ -132,7 +132,7 @@ describe("definitions hold nothing of a run", () => {
     expect(results.map(({ output }) => output?.content)).toEqual(ideas.map((idea) => `${idea}: review the ${idea}`));
   });
 
-  test("[MetaGPT: an action without a node raised NotImplementedError] an action that is only a name asks the model with the news", async () => {
+  test("[MetaGPT: an action without a node raised NotImplementedError] one that is only a name asks the model with the news", async () => {
     const model = scriptedModel(["pong"]);
     expect((await answerOf(defineAction({ name: "Ping" }), model, "ping")).output?.content).toBe("pong");
     expect(lastWords(model.calls[0])).toBe("ping");

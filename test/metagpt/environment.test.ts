@@ -3,7 +3,7 @@ import { createMessage, defineRole, Environment, type Message, type Role, Team, 
 import { answering, contents, listener, remembered, town } from "../runtime/town.ts";
 
 describe("hiring", () => {
-  test("[MetaGPT: add_roles went twice over what it was given, so roles from a generator had no addresses and heard nothing] they hear", async () => {
+  test("[MetaGPT: add_roles went twice over what it was given, so roles of a generator had no addresses] they hear", async () => {
     function* crew(): Generator<Role> {
       yield listener("Ann");
       yield listener("Bob", { watch: [] });
@@ -78,7 +78,7 @@ describe("one message, many recipients", () => {
 });
 
 describe("a role that fails", () => {
-  test("[MetaGPT: the error left the round at once, with the siblings running on behind it] they have ended when the run has, and are heard", async () => {
+  test("[MetaGPT: the error left the round at once, its siblings running on] they have ended when the run has, and are heard", async () => {
     let steps = 0;
     const slow = answering("Slow", async (rc) => {
       for (let i = 0; i < 20; i += 1) await rc.step("work", i, () => Promise.resolve((steps += 1)));
@@ -112,7 +112,7 @@ describe("a role that fails", () => {
     expect(error?.message).not.toMatch(/\n\s+at /);
   });
 
-  test("[MetaGPT: the error path itself raised ValueError when the message was in no memory] it leaves memory alone, and the mail waiting", async () => {
+  test("[MetaGPT: the error path raised ValueError when the message was in no memory] it leaves memory and mail alone", async () => {
     let isRaining = true;
     const environment = town([
       defineRole({

@@ -33,7 +33,7 @@ describe("what a kill leaves", () => {
     expect(messages.map((message) => message.causeBy)).toEqual(["UserRequirement", "Draft", "Edit", "Praise", "Praise"]);
   });
 
-  test("[MetaGPT: a revived role watched UserRequirement again, whatever it had watched] what is said later reaches who watches it", async () => {
+  test("[MetaGPT: a revived role watched UserRequirement, whatever it had watched] what is said later reaches who watches it", async () => {
     const { events } = await recorded(pipeline);
     const cut = upTo(events, (event) => event.type === "act.ended" && event.role === "Writer");
     const { messages } = await pipeline(await journalWith("r", cut), echoModel()).resume("r").result;
@@ -43,7 +43,7 @@ describe("what a kill leaves", () => {
     ]);
   });
 
-  test("[MetaGPT: a message with a payload of a run-time class could not be revived, and with it the team] its reader gets it typed and whole", async () => {
+  test("[MetaGPT: a payload of a run-time class could not be revived, and with it the team] its reader gets it typed and whole", async () => {
     const payload = { title: "2048", parts: [{ path: "a.js", done: false }], notes: null };
     const Plan = defineAction({
       name: "Plan",
@@ -70,7 +70,7 @@ describe("what a kill leaves", () => {
     expect([status, read]).toEqual(["finished", [payload]]);
   });
 
-  test("[MetaGPT: files already written were no part of the checkpoint] a write that was under way is done again, on whatever disk there is", async () => {
+  test("[MetaGPT: written files were no part of the checkpoint] a write that was under way is done again, on whatever disk", async () => {
     const company =
       (disk: Map<string, string>): Company =>
       (journal, model) => {
@@ -95,7 +95,7 @@ describe("what a kill leaves", () => {
 });
 
 describe("who goes on", () => {
-  test("[MetaGPT: a class that was not imported yet was TypeError 'has not yet been defined!'] a company that lacks a role is told which", async () => {
+  test("[MetaGPT: a class not imported was TypeError 'has not yet been defined!'] a company that lacks a role is told which", async () => {
     const { events } = await recorded(pipeline);
     const journal = await journalWith("r", events.slice(0, 4));
     const { status, error } = await new Team({

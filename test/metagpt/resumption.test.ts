@@ -7,7 +7,7 @@ import { journalWith } from "../team/recorded.ts";
 import { type Company, Draft, echoModel, Edit, expectSameFromEveryCut, outcome, pipeline, Praise, recorded } from "./killed.ts";
 
 describe("where a role stood", () => {
-  test("[MetaGPT: by_order recovered at its second action ran two more and failed with IndexError] the rest runs, and what ran is not paid again", async () => {
+  test("[MetaGPT: by_order recovered at its second action failed with IndexError] the rest runs, and what ran is not paid again", async () => {
     const company: Company = (journal, model) =>
       new Team({ journal, model, seed: 1, roles: [defineRole({ name: "Ann", actions: [Draft, Edit, Praise], reactMode: "by_order" })] });
     expect((await recorded(company)).asked).toBe(3);
@@ -51,7 +51,7 @@ describe("where a role stood", () => {
     await expectSameFromEveryCut(company);
   });
 
-  test("[MetaGPT: only the role that failed gave its message back, so publishing it again doubled the others' work] each acts once", async () => {
+  test("[MetaGPT: only the role that failed gave its message back, so publishing it doubled the others' work] each acts once", async () => {
     const done: string[] = [];
     let isRaining = true;
     const company: Company = (journal) =>
@@ -75,7 +75,7 @@ describe("where a role stood", () => {
     expect([again.status, done, contents(again.messages)]).toEqual(["finished", ["Ann", "Bob"], ["go", "of Ann", "of Bob"]]);
   });
 
-  test("[MetaGPT: an interruption was no exception it handled] a run that was stopped in the middle of a call goes on with that call", async () => {
+  test("[MetaGPT: an interruption was no exception it handled] a run stopped in the middle of a call goes on with that call", async () => {
     const stop = new AbortController();
     const journal = memoryJournal();
     const stalls = scriptedModel(["[draft go]", () => (stop.abort(), new Promise<string>(() => {}))]);

@@ -71,7 +71,7 @@ describe("what a role remembers", () => {
     expect(remembered(environment, "Ann")).toEqual(["three"]);
   });
 
-  test("[MetaGPT: prompts showed every agent as `assistant`, so nobody could tell who had said what] a question shows its speakers", async () => {
+  test("[MetaGPT: prompts showed every agent as `assistant`, so nobody knew who had said what] a question shows its speakers", async () => {
     const model = scriptedModel(["-1"]);
     const Argue = defineAction({ name: "Argue", run: (ctx) => `an argument of ${ctx.name}`, sendTo: () => ["Judge"] });
     const environment = town(
@@ -97,19 +97,16 @@ describe("choosing what to do", () => {
     ["garbage, twice", numbered(2), ["who knows", "still nothing"]],
     ["a number that no action has, twice", numbered(2), ["7", "2"]],
     ["nothing at all, for a role without actions", [], []],
-  ])(
-    "[MetaGPT: %s ended in AttributeError: 'NoneType' object has no attribute 'name'] it ends the activation",
-    async (_what, actions, replies) => {
-      const environment = choosing(actions, [...replies, "0", "-1"]);
-      environment.publishMessage("go");
-      const first = await environment.run();
-      expect([first.status, first.error, contents(first.messages)]).toEqual(["finished", undefined, ["go"]]);
-      expect(remembered(environment, "Ann")).toEqual(["go"]);
-      environment.publishMessage("go on");
-      const second = await environment.run();
-      expect(contents(second.outputs)).toEqual(actions.length === 0 ? [] : ["did 0"]);
-    },
-  );
+  ])("[MetaGPT: %s ended in AttributeError] it ends the activation", async (_what, actions, replies) => {
+    const environment = choosing(actions, [...replies, "0", "-1"]);
+    environment.publishMessage("go");
+    const first = await environment.run();
+    expect([first.status, first.error, contents(first.messages)]).toEqual(["finished", undefined, ["go"]]);
+    expect(remembered(environment, "Ann")).toEqual(["go"]);
+    environment.publishMessage("go on");
+    const second = await environment.run();
+    expect(contents(second.outputs)).toEqual(actions.length === 0 ? [] : ["did 0"]);
+  });
 
   test('[MetaGPT: only single digits were read, "12" was 1, so no action from 10 on could be reached] numbers are read whole', async () => {
     const environment = choosing(numbered(13), ["12", "10", "-1"]);
@@ -134,7 +131,7 @@ describe("choosing what to do", () => {
 });
 
 describe("when a role is done", () => {
-  test("[MetaGPT: an active role needed one more round to be idle, and each round was paid from n_round] one message is one round", async () => {
+  test("[MetaGPT: an active role needed one more round to be idle, each paid from n_round] one message is one round", async () => {
     const environment = town([defineRole({ name: "Ann", actions: numbered(1) })]);
     environment.publishMessage("go");
     expect(environment.isIdle).toBe(false);

@@ -45,7 +45,7 @@ describe("names", () => {
     expect(town([listener("Ann", { watch: ["Call"] })]).publishMessage(message).recipients).toEqual(["Ann"]);
   });
 
-  test("[MetaGPT: an action was its module and class, so that one defined elsewhere was another] a class, an instance and a name are one address", () => {
+  test("[MetaGPT: an action was its module and class, elsewhere another] a class, an instance and a name are one address", () => {
     class Draft extends Action {}
     for (const watch of [Draft, new Draft(), "Draft"]) {
       for (const causeBy of [Draft, new Draft(), "Draft"]) {
@@ -81,7 +81,7 @@ describe("what a role hears", () => {
     ["further address", "night-shift"],
     ["name", "Ann"],
   ])(
-    "[MetaGPT: mail to an address that is not the name was delivered, then dropped unless its cause was watched] mail to its %s is news",
+    "[MetaGPT: mail to an address that is no name was dropped unless its cause was watched] mail to its %s comes",
     async (_what, sendTo) => {
       const environment = town([listener("Ann", { profile: "Clerk", addresses: ["night-shift"], watch: [Report] }), listener("Bob")]);
       expect(environment.publishMessage(createMessage("for you", { causeBy: Gossip, sendTo })).recipients).toEqual(["Ann"]);
@@ -105,7 +105,7 @@ describe("what a role hears", () => {
     expect(remembered(environment, "Bob")).toEqual([]);
   });
 
-  test("[MetaGPT: the sender heard its own broadcast, and only the duplicate check of its memory kept it from acting on it] it does not get it", async () => {
+  test("[MetaGPT: the sender heard its own broadcast, and only the duplicate check kept it from acting] it does not get it", async () => {
     let activations = 0;
     const echo = answering(
       "Ann",

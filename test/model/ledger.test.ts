@@ -98,7 +98,7 @@ describe("Ledger", () => {
     cost: fc.nat(1000),
   });
 
-  it("Ledger.L1 Ledger.L6 property: any interleaving is the sum of what was settled and what is open, also when read back in the middle", () => {
+  it("Ledger.L1 Ledger.L6 property: any interleaving is the sum of what was settled and is open, also read back in the middle", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.nat(60), (steps, cut) => {
         let ledger = new Ledger();

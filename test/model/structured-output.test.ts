@@ -7,6 +7,7 @@ import { askAgain, issueLine, readReply } from "../../src/model/structured-outpu
 import { promptFor, type Rung, rungsFor, withLadder } from "../../src/model/format-ladder.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { errorOf } from "./call-setup.ts";
+import { titled } from "../titled.ts";
 
 const Plan = z.object({
   title: z.string(),
@@ -100,13 +101,15 @@ describe("readReply", () => {
     expect(result.ok ? [] : result.issues.map((issue) => issue.path)).toEqual(["e.x"]);
   });
 
-  it.each([
-    ["", "holds no JSON"],
-    ["I would rather not.", "holds no JSON"],
-    ['{"title": "T", "steps": [{"do": "x"', "ends before it is complete"],
-    ['{"title": "T", "steps": [x]}', "is not JSON at character"],
-    [`{"title": ${"[".repeat(400)}${"]".repeat(400)}}`, "nested too deep"],
-  ])("%j: %s", (text, what) => {
+  it.each(
+    titled([
+      ["", "holds no JSON"],
+      ["I would rather not.", "holds no JSON"],
+      ['{"title": "T", "steps": [{"do": "x"', "ends before it is complete"],
+      ['{"title": "T", "steps": [x]}', "is not JSON at character"],
+      [`{"title": ${"[".repeat(400)}${"]".repeat(400)}}`, "nested too deep"],
+    ]),
+  )("of %s", (_case, text, what) => {
     const result = read(Plan, text);
     expect(result.ok ? [] : result.issues.map((issue) => issue.message).join()).toContain(what);
   });

@@ -38,7 +38,7 @@ function common(one: string, other: string): number {
 
 describe("what a worker is shown", () => {
   it(
-    "is the code of the design and the tests, so that nobody asks for them; it begins alike for QA and the engineer, and ends with the role",
+    "is the code of the design and the tests, begins alike for QA and the engineer, and ends with the role",
     { tags: "numbers" },
     async () => {
       const { delivery, calls } = await work({ ...medium, Alex: [atOnce] });
@@ -120,7 +120,7 @@ describe("what a worker is shown", () => {
   });
 
   it(
-    "in a new and small project tells a judgement once and has no tools to search; its reviewer has the code, and of tests the names",
+    "in a new and small project tells a judgement once, has no search; its reviewer has the code and the tests' names",
     { tags: ["company", "long"] },
     async () => {
       const judged = { ...criteria[1], id: "A3", check: { kind: "judgement", reason: "taste cannot be run" } };

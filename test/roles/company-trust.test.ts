@@ -143,7 +143,7 @@ describe("what may not be weakened", () => {
     expect(planned.at(-1)).toEqual(["src/add.mjs", written.path]);
   });
 
-  it("are the design and the tests: a correction of a check leaves them in the plan, and it stays when a test is corrected later", async () => {
+  it("are the design and the tests: a corrected check leaves them in the plan, and stays when a test is corrected later", async () => {
     const asked: VerifyRequest[] = [];
     const verify = finding((request) => {
       if (request.depth === "whole") asked.push(request);

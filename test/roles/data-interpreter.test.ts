@@ -27,7 +27,7 @@ async function sandboxHere(): Promise<Sandbox> {
 }
 
 describe("the data interpreter", () => {
-  it("Notebook.N1 Notebook.N2 keeps names from cell to cell and none of a cell that failed, shows the last value, writes charts, and its run replays without a cell", async () => {
+  it("Notebook.N1 Notebook.N2 keeps names of cells that did not fail, shows values and charts, and replays without a cell", async () => {
     const root = folderWithData();
     let ran = 0;
     const sandbox = await sandboxHere();

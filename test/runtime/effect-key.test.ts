@@ -54,7 +54,7 @@ test("effects have keys of their own: of one activation, of two, and of two runs
   expect(new Set(keys).size).toBe(8);
 });
 
-test("Tries.Y5 a model call has one key through cut connections and deaths of the process, and another one after an answered failure", async () => {
+test("Tries.Y5 a model call has one key through cut connections and deaths of the process, another after an answered failure", async () => {
   const failures = [modelError("MODEL_CUT", "cut"), modelError("MODEL_SERVER", "failed"), modelError("MODEL_UNREACHABLE", "away")];
   const asked = (left: Error[]): { readonly keys: (string | undefined)[]; readonly team: (journal: Journal) => Team } => {
     const keys: (string | undefined)[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RoleContext } from "../../src/role/context.ts";
@@ -52,16 +53,43 @@ describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test.each(doors)("HandedOut.P3 %s, awaited by a function that is not awaited, does too", async (_name, start) => {
+  test.each(doors)("HandedOut.P3 %s, awaited by what is not awaited, does too", async (_name, start) => {
+    const programs: readonly ((rc: RoleContext) => unknown)[] = [
+      async (rc) => void (await start(rc)),
+      async (rc) => start(rc),
+      (rc) => new Promise((resolve) => resolve(start(rc))),
+      (rc) => Promise.all([start(rc), start(rc)]),
+      async (rc) => void (await Promise.all([start(rc), rc.step("other", {}, works)])),
+    ];
     const unhandled = await unhandledIn(async () => {
-      const { result } = await lived((rc) => {
-        void (async () => {
-          await start(rc);
-        })();
-        return rc.message("paid");
-      }, failingModel());
-      expect(result).toMatchObject({ status: "failed", error: { code: "STEP_NOT_AWAITED" } });
+      for (const program of programs) {
+        const { result } = await lived((rc) => {
+          void program(rc);
+          return rc.message("paid");
+        }, failingModel());
+        expect(result).toMatchObject({ status: "failed", error: { code: "STEP_NOT_AWAITED" } });
+      }
     });
+    expect(unhandled).toEqual([]);
+  });
+
+  test("HandedOut.P3 what may have lost a race and fails after the body has ended is named in a warning", async () => {
+    const warnings: string[] = [];
+    const warn = (text: string): void => void warnings.push(text);
+    const later = (): Promise<never> => nextMacrotask().then(nextMacrotask).then(fails);
+    const unhandled = await unhandledIn(async () => {
+      for (const combine of [Promise.race, Promise.any, Promise.all] as const) {
+        const { result } = await lived(
+          (rc) => {
+            void combine.call(Promise, [rc.step("slow", combine.name, later)]);
+            return rc.message("paid");
+          },
+          { logger: { ...silentLogger, warn } },
+        );
+        expect(result.status).toBe("finished");
+      }
+    });
+    expect(warnings.filter((text) => text.includes('step "slow" failed'))).toHaveLength(3);
     expect(unhandled).toEqual([]);
   });
 
@@ -150,6 +178,23 @@ describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
       }
     });
     expect(unhandled).toEqual([]);
+    const later = (): Promise<never> => nextMacrotask().then(nextMacrotask).then(fails);
+    const slow: typeof asked = [
+      (door) => door.step({ kind: "step", name: "inner", request: {} }, later),
+      (door) => door.ask("hello", { model: scriptedModel(later) }),
+    ];
+    const warnings: string[] = [];
+    const warn = (text: string): void => void warnings.push(text);
+    const unnoticed = await unhandledIn(async () => {
+      for (const start of slow) {
+        const live = (rc: RoleContext): Promise<void> =>
+          rc.step("outer", {}, async (door) => void (async () => void (await start(door)))());
+        const { result } = await lived(live, { logger: { ...silentLogger, warn } });
+        expect(result.status).toBe("finished");
+      }
+    });
+    expect(unnoticed).toEqual([]);
+    expect(warnings.filter((text) => text.includes(" failed after "))).toHaveLength(2);
     const race = await lived(async (rc) => {
       const first = await rc.step("outer", {}, (door) =>
         Promise.any([1, 2].map((n) => door.step({ kind: "step", name: "part", request: n }, async () => (n === 1 ? n : fails())))),

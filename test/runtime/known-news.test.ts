@@ -114,7 +114,7 @@ test("Outbox.O2 what was made elsewhere is issued again in a list too, and remem
   expect([...(environment.getRole("Ann")?.memory ?? [])].map(({ id }) => id)).toEqual(["user#1", ...ids]);
 });
 
-test("Activation.A3 MemoryDraft.D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
+test("Activation.A3 MemoryDraft.D3 who looks at its memory after its activation sees what it remembers now, and adds nothing", async () => {
   const late: { readonly ctx: ActionContext; readonly unsaid: Message }[] = [];
   const environment = town([player("Ann", (ctx) => (late.push({ ctx, unsaid: ctx.message("unsaid") }), ctx.message(`of ${ctx.text}`)))]);
   for (const text of ["one", "two"]) {

@@ -186,7 +186,7 @@ function told(entries: Iterable<readonly [string, unknown]>): string[] {
 
 describe("StateDraft", () => {
   test(
-    "property: StateDraft.C1 StateDraft.C2 it reads as a plain object does, leaves its base alone, and names exactly what differs",
+    "property: StateDraft.C1 StateDraft.C2 it reads as a plain object, leaves its base alone, and names exactly what differs",
     { tags: "numbers" },
     () => {
       fc.assert(

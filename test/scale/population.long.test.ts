@@ -41,7 +41,7 @@ describe("a population of step roles", () => {
     expect(await workOfEachMessage(900, 2)).toBeLessThan(small * 1.2);
   });
 
-  it("RunState.S6 counts the room in mailboxes only where more messages wait than one of them holds, however many were read before", async () => {
+  it("RunState.S6 counts the room in mailboxes only where more messages wait than one holds, however many were read", async () => {
     await workOfEachMessage(20, 2);
     const unbounded = await workOfEachMessage(60, 20);
     expect(await workOfEachMessage(60, 20, { mailbox: { limit: 60 } })).toBeLessThan(unbounded * 1.05);

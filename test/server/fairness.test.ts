@@ -229,6 +229,15 @@ describe("the readiness of a server", () => {
     }
   });
 
+  it("is asked without harm to a run of a client, whatever its name, by a journal without a probe", async () => {
+    const server = serving({ team: shouters() });
+    await server.ready();
+    const client = clientOf(server);
+    await client.say("readiness-probe", "hello");
+    expect(await statusOf(server)).toEqual([200, "ready"]);
+    expect((await client.read("readiness-probe")).status).toBe("finished");
+  });
+
   it("Readiness.W1 Readiness.W2 Readiness.W3 asks the journal once a second, waits two seconds, and logs each change", async () => {
     const clock = simulatedClock();
     const logged: string[] = [];

@@ -1,9 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { defineAction, defineRole, type Journal, memoryJournal, type MessageStore, Team } from "../../src/index.ts";
+import {
+  type ChatModel,
+  defineAction,
+  defineRole,
+  Environment,
+  type Journal,
+  memoryJournal,
+  type MessageStore,
+  type Role,
+  type RoleOptions,
+  Team,
+} from "../../src/index.ts";
+import { startWorker } from "../../src/fleet/index.ts";
+import { forget } from "../../src/inspector/index.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import type { MemoryReach } from "../../src/memory/memory-scope.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
-import { scriptedModel } from "../../src/testing/index.ts";
+import { memoryRunDriver, scriptedModel } from "../../src/testing/index.ts";
 import { clientOf, door } from "./served-team.ts";
 import { eventsOf } from "../team/recorded.ts";
 
@@ -48,7 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe("what a role of a server remembers", () => {
-  it("is of one user, in all of that user's conversations, and of nobody else: not of the tenant's other users, not of another tenant", async () => {
+  it("is of one user, in all conversations, and of nobody else: not the tenant's other users, not another tenant", async () => {
     const { server, asked } = chat();
     const [alice, bob] = [clientOf(server, ALICE), clientOf(server, BOB)];
     await alice.say("c1", SECRET, { user: "ann" });
@@ -101,6 +115,84 @@ describe("what a role of a server remembers", () => {
     await client.say("c1", SECRET, { user: "ann" });
     expect(await codeOf(client.say("c1", QUESTION, { user: "ben" }))).toBe("USER_DIFFERS");
     await client.say("c1", QUESTION, { user: "ann" });
+    await server.close();
+  });
+});
+
+/** The work of a role that lets another one, which remembers in a store, work inside its own. */
+type Inside = (guide: Role, model: ChatModel, text: string) => Promise<unknown>;
+
+const inTeam: Inside = (guide, model, text) => new Team({ model, roles: [guide] }).run(text).result;
+
+const inAction = (inside: (text: string) => Promise<unknown>): Partial<RoleOptions> => ({
+  actions: [defineAction({ name: "Act", run: (ctx) => inside(ctx.text).then(() => "ok") })],
+});
+
+const insides: readonly (readonly [where: string, make: (inside: (text: string) => Promise<unknown>) => Partial<RoleOptions>, Inside])[] = [
+  ["a team in an action", inAction, inTeam],
+  [
+    "an environment in an action",
+    inAction,
+    async (guide, model, text) => {
+      const environment = new Environment({ model });
+      environment.hire(guide, "Guide");
+      environment.publishMessage(text);
+      await environment.run();
+    },
+  ],
+  [
+    "a team in a team in a step",
+    (inside) => ({
+      actions: [defineAction({ name: "Act", run: (ctx) => ctx.step("work", {}, () => inside(ctx.text).then(() => "ok")) })],
+    }),
+    async (guide, model, text) => {
+      const Act = defineAction({ name: "Act", run: () => inTeam(guide, model, text).then(() => "ok") });
+      await new Team({ roles: [defineRole({ name: "Middle", actions: [Act] })] }).run("go").result;
+    },
+  ],
+  [
+    "a team that a driver runs",
+    inAction,
+    async (guide, model, text) => {
+      const [journal, driver] = [memoryJournal(), memoryRunDriver()];
+      const team = new Team({ name: "guides", model, roles: [guide], journal, driver });
+      const worker = await startWorker({ driver, journal, teams: [team] });
+      const id = await team.submit(text);
+      while ((await journal.runs()).length === 0 || (await eventsOf(journal, id)).at(-1)?.type !== "run.ended") await nextMacrotask();
+      await worker.drain();
+    },
+  ],
+];
+
+describe("what a role inside the work of a role remembers", () => {
+  it.each(insides)("is of the same user, and is forgotten with that user: %s", async (_where, made, inside) => {
+    let asked = "";
+    const model = scriptedModel(({ messages }) => {
+      asked = messages.map(({ content }) => content).join("\n");
+      return "ok";
+    });
+    const store = inMemoryStore();
+    const guide = defineRole({ name: "Guide", actions: [defineAction({ name: "Answer", prompt: (ctx) => ctx.text })], memory: { store } });
+    const boss = defineRole({ name: "Boss", ...made((text) => inside(guide, model, text)) } as RoleOptions);
+    const journal = memoryJournal();
+    const tenants = [
+      { name: "alice", token: ALICE },
+      { name: "bob", token: BOB },
+    ];
+    const server = createServer({ team: new Team({ roles: [boss], journal }), tenants });
+    await clientOf(server, ALICE).say("c1", SECRET, { user: "ann" });
+    const heard: boolean[] = [];
+    for (const [token, user] of [
+      [ALICE, "ann"],
+      [ALICE, "ben"],
+      [BOB, "ann"],
+    ] as const) {
+      await clientOf(server, token).say("c2".concat(user), QUESTION, { user });
+      heard.push(asked.includes("778899"));
+    }
+    expect(heard).toEqual([true, false, false]);
+    await forget({ tenant: "alice", user: "ann" }, { journal, stores: [store] });
+    expect((await store.scopes?.())?.length).toBe(2);
     await server.close();
   });
 });

@@ -40,7 +40,7 @@ describe("a server among others", () => {
     await server.close();
   });
 
-  it("TroupeServer.H1 TroupeServer.H2 shows and changes nothing by any route: without a token, under another host, of another tenant", async () => {
+  it("TroupeServer.H1 TroupeServer.H2 shows and changes nothing by any route: no token, another host, another tenant", async () => {
     const journal = memoryJournal();
     const { server, client } = served({ team: shouters(journal), tenants: [ACME, BETA] }, ACME.token);
     const { id } = await client.start({ idea: "ours", id: "r1" });

@@ -46,7 +46,7 @@ function startsIn(watched: readonly (readonly RunEvent[])[]): number {
 }
 
 describe("troupe serve", () => {
-  it("is killed under load again and again: every run goes on, every watcher has every event once, and a run hires a role in reserve", async () => {
+  it("is killed under load again and again: runs go on, watchers have each event once, a run hires in reserve", async () => {
     const cwd = freshFolder();
     writeFileSync(join(cwd, "crew.yaml"), CREW);
     const calls = new EventEmitter();

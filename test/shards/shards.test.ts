@@ -62,7 +62,7 @@ describe("the range of a shard", () => {
 });
 
 describe("a packet", () => {
-  it("Packer.PK1 has each message once for each shard with recipients, in the order of its sender, and only those of its own roles", () => {
+  it("Packer.PK1 has each message once for each shard with recipients, in its sender's order, of its own roles only", () => {
     const state = new RunState("run");
     const hired = { fingerprint: "", traits: {}, state: {} };
     for (let place = 0; place < 4; place += 1) addRoleState(state, `p${place}`, hired);

@@ -17,7 +17,9 @@ import {
   Team,
 } from "../../src/index.ts";
 import { forget } from "../../src/inspector/index.ts";
-import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
+import { memoryCache, type ScriptedModel, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
+import { fakeRemote } from "../adapters/fake-remote.ts";
+import { guardedCache } from "../../src/adapters/guarded-cache.ts";
 import { hasPostgres } from "../adapters/postgres-process.ts";
 import { journalIn, newSchema, sharedServer } from "../adapters/postgres-setup.ts";
 import { journalAt, newFile } from "../adapters/sqlite-setup.ts";
@@ -158,7 +160,7 @@ describe.each(places)("words that are forgotten %s", (name, make) => {
     await place.store.close();
   });
 
-  it("are missed by resume, replay, fork, answer and a message with TEXT_ERASED, without a call of the model or a word in the store", async () => {
+  it("are missed by resume, replay, fork, answer and message with TEXT_ERASED, without a model call or a stored word", async () => {
     const place = await make();
     const model = parrot();
     const team = teamOver(place, model);
@@ -270,6 +272,27 @@ describe("forget", () => {
     expect(await codeOf(forget({ user: "" }, { journal }))).toBe("OPTION_INVALID");
     expect(await codeOf(forget({ person: "ann" } as object, { journal }))).toBe("OPTION_UNKNOWN");
     expect(await codeOf(forget({ user: "ann" }, { journal: { ...others } as Journal }))).not.toBeUndefined();
+  });
+
+  it("refuses stores and caches that cannot say what they have, and erases nothing: nobody would know what is left", async () => {
+    const { journal, store } = await inMemory();
+    const cache = memoryCache();
+    const team = new Team({
+      model: scriptedModel(() => "ok"),
+      roles: [defineRole({ name: "Guide", actions: [defineAction({ name: "Chat", prompt: (ctx) => ctx.text })], memory: { store } })],
+      journal,
+    });
+    await team.run(`I say ${CANARY}`, { scope: { user: "ann" } }).result;
+    const without = <T extends object>(whole: T, method: keyof T): T => Object.assign(Object.create(whole) as T, { [method]: undefined });
+    for (const parts of [
+      { stores: [store, without(store, "scopes")] },
+      { caches: [cache, without(cache, "keys")] },
+      { caches: [guardedCache({ remote: fakeRemote(simulatedClock()), local: without(cache, "keys"), clock: simulatedClock() })] },
+      { caches: [guardedCache({ remote: without(fakeRemote(simulatedClock()), "keys"), local: cache, clock: simulatedClock() })] },
+    ]) {
+      expect(await codeOf(forget({ user: "ann" }, { journal, ...parts }))).toMatch(/^(ARGUMENT|OPTION)_INVALID$/);
+    }
+    expect((await store.scopes?.())?.length).toBe(1);
   });
 
   it("gives equal strings equal hashes in one erasure, and other ones in the next", async () => {

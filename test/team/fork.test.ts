@@ -185,7 +185,7 @@ describe("a fork", () => {
     expect(canonical(await eventsOf(journal, `one${seq}`))).toContain('"dropped":true');
   });
 
-  test("ForkAnswers.F5 asks anew for what depends on more than its request, and takes what follows from it only where that is the same", async () => {
+  test("ForkAnswers.F5 asks anew what depends on more than its request, and takes what follows only where that is the same", async () => {
     const journal = memoryJournal();
     const looks: string[] = [];
     const reader = (file: string): Role =>

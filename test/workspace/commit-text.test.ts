@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commitMessage, emailOf, personName } from "../../src/workspace/commit-text.ts";
+import { titled } from "../titled.ts";
 
 describe("commitMessage", () => {
   it("puts trailers into a paragraph of their own", () => {
@@ -31,14 +32,16 @@ describe("commitMessage", () => {
 });
 
 describe("names of authors", () => {
-  it.each([
-    ["Engineer", "Engineer", "engineer@troupe.invalid"],
-    ["Product Manager", "Product Manager", "product-manager@troupe.invalid"],
-    ["Eve <eve@evil.test>\nCommitter: x", "Eve  eve@evil.test  Committer: x", "eve-eve-evil-test-committer-x@troupe.invalid"],
-    ["工程师", "工程师", "role@troupe.invalid"],
-    ["...", "Role", "role@troupe.invalid"],
-    ["", "Role", "role@troupe.invalid"],
-  ])("of %j are %j <%s>", (given, name, email) => {
+  it.each(
+    titled([
+      ["Engineer", "Engineer", "engineer@troupe.invalid"],
+      ["Product Manager", "Product Manager", "product-manager@troupe.invalid"],
+      ["Eve <eve@evil.test>\nCommitter: x", "Eve  eve@evil.test  Committer: x", "eve-eve-evil-test-committer-x@troupe.invalid"],
+      ["工程师", "工程师", "role@troupe.invalid"],
+      ["...", "Role", "role@troupe.invalid"],
+      ["", "Role", "role@troupe.invalid"],
+    ]),
+  )("of %s", (_case, given, name, email) => {
     expect(personName(given)).toBe(name);
     expect(emailOf(given)).toBe(email);
   });

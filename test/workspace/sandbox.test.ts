@@ -360,7 +360,16 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
 
   it("refuses hosts where the network cannot be closed, and hosts without a port", async () => {
     expect(await runScript(await chooseSandbox("none"), "", { network: ["example.org:443"] })).toMatchObject({ kind: "refused" });
-    for (const host of ["example.org", "http://example.org:80", "a b:1", "u@example.org:1", ":1"])
+    for (const host of [
+      "example.org",
+      "http://example.org:80",
+      "a b:1",
+      "u@example.org:1",
+      ":1",
+      "example.org:99999",
+      "example.org?:443",
+      "example.org#:443",
+    ])
       await expect(runScript(bubblewrap, "", { network: [host] })).rejects.toMatchObject({ code: "OPTION_INVALID" });
   });
 

@@ -2,16 +2,8 @@ import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawin
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
 import type { EdgeFault } from "../../runtime/record/edge-fault.ts";
-import {
-  type ActEnded,
-  EVENT_TYPES,
-  type RunEvent,
-  type RunResumed,
-  type RunStarted,
-  type Sent,
-  type StepEnded,
-  type StepStarted,
-} from "../../runtime/record/event.ts";
+import type { ActEnded, RunEvent, RunResumed, RunStarted, Sent, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import { EVENT_TYPES } from "../../runtime/record/observed.ts";
 import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
 import { settledMore, type SettledTry } from "../../runtime/record/lost-tries.ts";
 import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";

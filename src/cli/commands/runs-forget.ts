@@ -1,9 +1,9 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { MessageStore } from "../../memory/message-store.ts";
-import type { Scope } from "../../memory/memory-scope.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import { forget } from "../../team/forget.ts";
 import type { ExitCode } from "../errors.ts";
-import { memoryPlace } from "../memory-store.ts";
+import { assertMemories, memoryPlace } from "../memory-store.ts";
 import { report } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { plural } from "../screen/amounts.ts";
@@ -26,13 +26,13 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
     const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(String(name), 60)}`);
     if (whose.length === 0)
       throw new UsageError("OPTION_INVALID", "Expected whose words to forget, got nobody. Say --user, --conversation or --tenant.");
-    await confirmRemoval(
-      session,
-      `Erase what was said for ${whose.join(", ")}, in runs and memories? It is gone for good.`,
-      flags.yes === true,
-    );
     const memories = await memoriesOf(session, flags);
     try {
+      await confirmRemoval(
+        session,
+        `Erase what was said for ${whose.join(", ")}, in runs and memories? It is gone for good.`,
+        flags.yes === true,
+      );
       const forgotten = await forget(scope, { journal, stores: memories, clock: session.host.clock });
       const { runs, texts, messages } = forgotten;
       const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
@@ -44,10 +44,11 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
   });
 }
 
-/** The store of memories, if it exists. */
+/** The store of memories; none where the usual place has none. @throws UsageError `STORE_MISSING` for a named one that is not there */
 async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
-  const { path } = memoryPlace(memory === undefined ? {} : { store: memory }, session);
-  if (!(await isStore(path))) return [];
+  const place = memoryPlace(memory === undefined ? {} : { store: memory }, session);
+  if (place.isDefault && !(await isStore(place.path))) return [];
+  await assertMemories(place, "--memory");
   const { sqliteStore } = await import("../../adapters/sqlite-store.ts");
-  return [sqliteStore({ path })];
+  return [sqliteStore({ path: place.path })];
 }

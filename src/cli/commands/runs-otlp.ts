@@ -5,7 +5,9 @@ import { sleep } from "../../kernel/clock.ts";
 import { ControlError, type TroupeError, UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { parsedJson } from "../../kernel/json.ts";
-import { thrownText } from "../../kernel/value-text.ts";
+import { maskSecrets } from "../../kernel/mask.ts";
+import { refusalText, type ServerTerms, unreachedText } from "../../kernel/server-answer.ts";
+import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import type { ExitCode } from "../errors.ts";
 import { invalidOption } from "../option-values.ts";
@@ -145,14 +147,22 @@ async function send({ host, interruptions, screen }: Session, url: URL, request:
 /** An answer that is not simply good. `wait`: milliseconds that the receiver asks for. */
 type Answer = { readonly isPassing: boolean; readonly why: TroupeError; readonly wait: number } | { readonly warning: string };
 
+const TERMS: ServerTerms = {
+  token: "OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20TOKEN",
+  address: "its address: the path of a receiver is /v1/traces",
+};
+
 async function answerTo(url: URL, request: RequestInit, signal: AbortSignal): Promise<Answer | undefined> {
   const response = await fetch(url, { ...request, signal });
   const text = await startOf(response);
+  const secrets = Object.values((request.headers ?? {}) as Readonly<Record<string, string>>).flatMap((value) => value.split(" "));
   if (response.ok) return rejectedIn(text);
-  const expected = `Expected ${url.host} to take the spans, but it answered ${response.status}`;
-  const advice = response.status === 404 ? " The path of a receiver is /v1/traces." : "";
-  const why = new UsageError("OTLP_REFUSED", `${expected}: ${shown(text, 200)}.${advice}`);
-  return { isPassing: PASSING.has(response.status), why, wait: Number(response.headers.get("retry-after") ?? 0) * 1_000 || 0 };
+  const { status, headers } = response;
+  const retryAfter = headers.get("retry-after") ?? undefined;
+  const said = maskSecrets(secrets)(text);
+  const told = refusalText({ status, said, retryAfter }, TERMS);
+  const why = new UsageError("OTLP_REFUSED", `Expected ${url.host} to take the spans, got ${told}`);
+  return { isPassing: PASSING.has(status), why, wait: Number(retryAfter ?? 0) * 1_000 || 0 };
 }
 
 async function startOf(response: Response): Promise<string> {
@@ -176,7 +186,7 @@ function rejectedIn(text: string): Answer | undefined {
 }
 
 function unreachable(url: URL, error: unknown): TroupeError {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  const text = `Expected a receiver of traces at ${shown(url.host, 200)}, but ${shown(thrownText(cause), 200)}. Start it, or name a file.`;
+  const why = unreachedText(error) ?? shown(thrownText(error), 200);
+  const text = `Expected a receiver of traces at ${shown(url.host, 200)}, but ${clauseText(why)}. Start it, or name a file.`;
   return new UsageError("OTLP_UNREACHABLE", text, { cause: error });
 }

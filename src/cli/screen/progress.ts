@@ -20,6 +20,8 @@ export interface OpenStep {
   readonly try: number;
   /** Characters the model has streamed so far. */
   readonly streamed: number;
+  /** What a tool says of how far it is. */
+  readonly told?: string | undefined;
   /** True when a try failed and the next one has not begun. */
   readonly isRetrying: boolean;
 }
@@ -76,6 +78,10 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
       return withWork(progress, roleOfAct(observed.act), (work) => ({ ...work, step: openStep(observed) }));
     case "model.delta":
       return withTry(progress, observed, (step) => ({ ...step, streamed: step.streamed + observed.text.length }));
+    case "tool.progress":
+      return withWork(progress, observed.role, (work) =>
+        withStep(work, (step) => (step.key === observed.step ? { ...step, told: observed.text } : step)),
+      );
     case "model.void":
       return withTry(progress, observed, (step) => ({ ...step, streamed: 0 }));
     case "step.ended":

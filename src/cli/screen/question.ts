@@ -93,7 +93,12 @@ function untilText({ default: byDefault }: PendingQuestion, deadline: number): s
 function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly Fact[] {
   const offered = byDefault === undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
   if (tool !== undefined)
-    return [["", `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), or what to do instead`]];
+    return [
+      [
+        "",
+        `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), {"args": {...}} to change its arguments, or what to do instead`,
+      ],
+    ];
   if (form === undefined) return offered;
   if (form.kind === "choices") {
     const values = form.choices.map(({ value }) => shown(value, NAME)).join(", ");

@@ -96,11 +96,12 @@ function workText({ action, step }: PresentWork): string {
   return isEnough ? doing : `${shown(action, 60)}: ${doing}`;
 }
 
-export function stepText({ kind, name, topic, try: attempt, streamed, isRetrying }: OpenStep): string {
+export function stepText({ kind, name, topic, try: attempt, streamed, told = "", isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
   const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";
   if (kind === "human") return `asks a person${again}`;
-  if (kind !== "model") return `${shown(name, 60)}${about === "" ? "" : ` ${about}`}${again}`;
+  const far = told === "" || isRetrying ? "" : `: ${shown(told, 80)}`;
+  if (kind !== "model") return `${shown(name, 60)}${about === "" ? "" : ` ${about}`}${again}${far}`;
   const said = streamed === 0 || isRetrying ? "" : `, ~${brief(streamed / TOKEN_CHARACTERS)} tok`;
   return `${about === "" ? "asks the model" : about}${again}${said}`;
 }

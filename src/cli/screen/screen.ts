@@ -19,6 +19,7 @@ const WATCHED = [
   "action.started",
   "step.started",
   "model.delta",
+  "tool.progress",
   "step.ended",
   "act.ended",
   "act.failed",

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
-import type { Json } from "../../kernel/json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import { shownText } from "../../kernel/value-text.ts";
 import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import { fieldFault, filledIn, type FormField, formFields, readField } from "../../tool/form-fields.ts";
@@ -33,7 +33,12 @@ export function QuestionCard({ question, answer }: QuestionCardProps) {
       {answer === undefined ? (
         <p class="small soft">This page can only read. Answer with: troupe answer</p>
       ) : form?.kind === "choices" ? (
-        <ChoicesForm form={form} question={question} answer={answer} />
+        <>
+          <ChoicesForm form={form} question={question} answer={answer} />
+          {form.args !== undefined && question.args !== undefined && (
+            <ArgumentsForm schema={form.args} question={question} answer={answer} />
+          )}
+        </>
       ) : form?.kind === "fields" ? (
         <FieldsForm form={form} question={question} answer={answer} />
       ) : (
@@ -69,11 +74,11 @@ function WordsForm({ question, answer }: AnswerProps) {
   );
 }
 
-function AnswerButton({ isBusy }: { readonly isBusy: boolean }) {
+function AnswerButton({ isBusy, verb = "Answer" }: { readonly isBusy: boolean; readonly verb?: string | undefined }) {
   return (
     <div class="form-end">
       <button type="submit" class="button button-main" disabled={isBusy}>
-        Answer
+        {verb}
       </button>
     </div>
   );
@@ -97,6 +102,7 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
   return (
     <form
       class="form"
+      aria-label={`Answer to ${shownText(question.role, 60)}`}
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -128,9 +134,25 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
   );
 }
 
+/** The arguments of a call, which a person may change before they allow it. */
+function ArgumentsForm({ schema, question, answer }: AnswerProps & { readonly schema: JsonObject }) {
+  const form: Fields = { kind: "fields", schema };
+  return (
+    <details class="arguments">
+      <summary>Change the arguments</summary>
+      <FieldsForm
+        form={form}
+        question={{ ...question, default: question.args as Json }}
+        answer={(args) => answer({ args })}
+        verb="Allow with these arguments"
+      />
+    </details>
+  );
+}
+
 type Fields = Extract<QuestionForm, { readonly kind: "fields" }>;
 
-function FieldsForm({ form, question, answer }: AnswerProps & { readonly form: Fields }) {
+function FieldsForm({ form, question, answer, verb }: AnswerProps & { readonly form: Fields; readonly verb?: string }) {
   const { schema, order } = form;
   const fields = formFields(schema, order);
   const typed = useSignal<readonly string[]>(fields.map((field) => firstText(field, question.default)));
@@ -147,6 +169,7 @@ function FieldsForm({ form, question, answer }: AnswerProps & { readonly form: F
   return (
     <form
       class="form form-fields"
+      aria-label={`${verb ?? "Answer"} to ${shownText(question.role, 60)}`}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -163,7 +186,7 @@ function FieldsForm({ form, question, answer }: AnswerProps & { readonly form: F
         />
       ))}
       <Fault text={whole.value ?? task.fault} />
-      <AnswerButton isBusy={task.isBusy} />
+      <AnswerButton isBusy={task.isBusy} verb={verb} />
     </form>
   );
 }

@@ -142,6 +142,8 @@ export interface FileFact {
   readonly path: string;
   /** The fork of the project in which it happened; undefined for the project itself. */
   readonly fork: string | undefined;
-  /** Undefined: the file was removed. */
+  /** Undefined: the file was removed. Empty for a file that is no text. */
   readonly content: string | undefined;
+  /** The bytes of a file that is no text. */
+  readonly base64?: string;
 }

@@ -216,8 +216,10 @@ export class RunRecord {
     const inFork = forkChange(event);
     const change = inFork?.change ?? fileChange(event);
     if (change === undefined) return;
-    const content = change.content === ABSENT ? undefined : change.content;
-    this.files.push({ seq: event.seq, step, path: change.path, fork: inFork?.fork, content });
+    const { path, content } = change;
+    const at = { seq: event.seq, step, path, fork: inFork?.fork };
+    if (content === ABSENT) this.files.push({ ...at, content: undefined });
+    else this.files.push(typeof content === "string" ? { ...at, content } : { ...at, content: "", base64: content.base64 });
   }
 
   #stepEnded(event: StepEnded & { readonly seq: number }): void {

@@ -28,8 +28,9 @@ import {
 } from "./event.ts";
 import { noteEnd } from "./failed-activation.ts";
 import { changedState } from "./state-change.ts";
+import { spentInside } from "./step-spending.ts";
 import { beginTurn, countAct, hear, read, rest } from "./turn-count.ts";
-import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
+import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome, type StepRecord } from "./role-state.ts";
 
 /**
  * Returns the state that a list of events leads to. The events begin with number 0 and have no gap.
@@ -380,7 +381,12 @@ function blamesAnswers({ name, code }: ErrorRecord): boolean {
 
 function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
   const good = new Map(role.retry.carry);
-  for (const [key, { outcome }] of role.open?.steps ?? []) if (outcome?.ok === true) good.set(key, outcome);
+  const { steps = new Map<string, StepRecord>() } = role.open ?? {};
+  const spent = spentInside(steps);
+  for (const [key, { outcome }] of steps) {
+    const inside = spent.get(key);
+    if (outcome?.ok === true) good.set(key, inside === undefined ? outcome : { ...outcome, inside });
+  }
   return good;
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { MemoryOp } from "../../memory/memory-draft.ts";
-import type { Scope } from "../../memory/memory-scope.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
@@ -361,6 +361,18 @@ export type RunNotice =
     }
   /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
+  /**
+   * A call of a tool says how far it is: at most ten times a second, the newest text. It belongs to the `step.started` whose `key` is `step`. It
+   * comes as the tool runs, so a replay, which calls none, tells none.
+   */
+  | {
+      readonly type: "tool.progress";
+      readonly role: string;
+      readonly act: string;
+      readonly step: string;
+      readonly tool: string;
+      readonly text: string;
+    }
   /** A model or embedder is about to be asked: the price by which the call will be settled, or null where none is known. */
   | { readonly type: "model.priced"; readonly model: string; readonly price: ModelPrice | null }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
@@ -376,23 +388,3 @@ export type Observed = RunEvent | RunNotice;
 
 /** The event or notice of one type. */
 export type ObservedOf<T extends Observed["type"]> = Extract<Observed, { readonly type: T }>;
-
-/** Every type of event. The type makes the record complete. */
-export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "clock.advanced": true,
-  "role.hired": true,
-  "role.retired": true,
-  "run.resumed": true,
-  "run.settled": true,
-  "run.ended": true,
-  "run.erased": true,
-};

@@ -1,5 +1,5 @@
 import { JournalError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
+import type { Json, JsonObject } from "../../kernel/json.ts";
 import { isRecord, isText } from "../../kernel/value-kind.ts";
 import { permissionForm } from "../../tool/approval.ts";
 import { isQuestionForm, type QuestionForm } from "../../tool/question-form.ts";
@@ -14,8 +14,10 @@ export interface PendingQuestion {
   /** The role that asks. */
   readonly role: string;
   readonly text: string;
-  /** The tool that the role may use or not, where that is the question: yes, no or always answers it. */
+  /** The tool that the role may use or not, where that is the question: yes, no, always or `{ args }` answers it. */
   readonly tool?: string;
+  /** The arguments of the call of that tool. The answer `{ args }` allows the call with others. */
+  readonly args?: JsonObject;
   /** The form of the answer; `checkAnswer` checks one. Undefined: any text. */
   readonly form?: QuestionForm;
   /** The answer to offer. It is taken when the deadline passes. */
@@ -97,9 +99,11 @@ export function questionOf(runId: string, step: StepEvent): RecordedQuestion {
 /** Returns the question of a step without its id. That is a hash, which the page of the inspector does not make. */
 export function questionIn({ request, deadline }: Pick<StepEvent, "request" | "deadline">): Omit<PendingQuestion, "id"> {
   // A record of elsewhere may hold anything.
-  const { role, question, tool, form: given, order, default: byDefault, to } = isRecord(request) ? request : {};
+  const { role, question, tool, args, parameters, form: given, order, default: byDefault, to } = isRecord(request) ? request : {};
   const form = isRecord(given) && order !== undefined ? { ...given, order } : given;
-  const permission = isText(tool) ? { tool, form: permissionForm(tool) } : {};
+  const called = isRecord(args) ? { args: args as JsonObject } : {};
+  const schema = isRecord(parameters) ? (parameters as JsonObject) : undefined;
+  const permission = isText(tool) ? { tool, ...called, form: permissionForm(tool, schema) } : {};
   return {
     role: isText(role) ? role : "",
     text: isText(question) ? question : "",

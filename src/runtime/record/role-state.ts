@@ -5,6 +5,7 @@ import { Memory } from "../../memory/memory.ts";
 import { Plan } from "../../role/plan.ts";
 import { NOTHING_SUMMED_UP, type RoleSummary } from "../../memory/summary-levels.ts";
 import type { Message } from "../../message/message.ts";
+import type { Usage } from "../../model/chat-model.ts";
 import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole, StepStarted } from "./event.ts";
@@ -37,6 +38,16 @@ export interface StepOutcome {
   readonly byDeadline?: true;
   /** Micro-dollars that it had cost in the run that it was taken from. */
   readonly saved?: number;
+  /** What the steps inside it had used, where these are not known any more. */
+  readonly inside?: StepSpending;
+}
+
+/** What steps have used. */
+export interface StepSpending {
+  /** Micro-dollars. */
+  readonly cost: number;
+  /** Tokens of the answers of models; left out without any. */
+  readonly usage?: Usage;
 }
 
 /** An activation that has begun in the record and has not ended. */

@@ -1,7 +1,7 @@
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
-import type { Scope } from "../../memory/memory-scope.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { PriorityLanes } from "../../message/priority-lanes.ts";

@@ -2,7 +2,7 @@ import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } fr
 import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { settledMore, type SettledTry } from "./lost-tries.ts";
-import type { Scope } from "../../memory/memory-scope.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 

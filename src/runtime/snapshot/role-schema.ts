@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Usage } from "../../model/chat-model.ts";
 import type { PlanJson } from "../../role/plan.ts";
 import { list, parseEvent, record, recordedParts } from "../record/event-schema.ts";
 import type { StepStarted } from "../record/event.ts";
@@ -85,6 +86,10 @@ function isStepStarted(value: unknown): boolean {
 function outcomeSchema(): z.ZodType<OutcomeJson> {
   const { flag, json, number, whole } = plain();
   const { error } = recordedParts();
+  const usage = closed<Usage>({
+    ...{ inputTokens: number, outputTokens: number },
+    ...{ cachedTokens: number.exactOptional(), estimated: flag.exactOptional() },
+  });
   return closed<OutcomeJson>({
     ok: flag,
     value: json,
@@ -93,5 +98,6 @@ function outcomeSchema(): z.ZodType<OutcomeJson> {
     teamAt: whole,
     byDeadline: z.literal(true).exactOptional(),
     saved: whole.exactOptional(),
+    inside: closed({ cost: z.int(), usage: usage.exactOptional() }).exactOptional(),
   });
 }

@@ -27,7 +27,7 @@ import { Tables } from "./tables.ts";
  * Version of a snapshot. It grows with every change of this form and with every change of what `apply` makes of an event: a snapshot of another
  * version is ignored, and the events are folded.
  */
-export const STATE_VERSION = 7;
+export const STATE_VERSION = 8;
 
 /** Hexadecimal digits of a SHA-256, which stand before the JSON of the state. */
 const HASH_LENGTH = 64;

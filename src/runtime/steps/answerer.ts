@@ -4,7 +4,7 @@ import type { AskOptions, EffectDoor, RoleCard } from "../../role/context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
-import type { StepDoor, StepPort } from "../../kernel/step.ts";
+import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import { askModel, missingModel, type SteppedModel, steppedModel } from "../../model/ask.ts";
 import { type CallPolicy, type CallTuning, policyWithin } from "../../model/call.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
@@ -108,9 +108,9 @@ export class Answerer {
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
-  /** Returns the role's own model, or the team's, with its calls recorded as steps. @throws UsageError `MODEL_MISSING` */
-  model(steps: StepPort, spec: RoleSpec, card: RoleCard): SteppedModel {
-    return steppedModel(this.#modelOf(spec, card), { steps, policy: this.policy, ...this.#listening(card, {}) });
+  /** Returns a model with its calls recorded as steps: the one given, else the role's own, or the team's. @throws UsageError `MODEL_MISSING` */
+  model(steps: StepPort, spec: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
+    return steppedModel(this.#modelOf(spec, card, given), { steps, policy: this.policy, ...this.#listening(card, {}) });
   }
 
   /** Returns a model whose text is not sent to listeners: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
@@ -130,12 +130,13 @@ export class Answerer {
     return (this.#persons ??= new Persons({ human, clock, isPlayedByModel }));
   }
 
-  /** Returns the door of the effect of a step. */
+  /** Returns the door of the effect of a step. @param door its promises are not handed out */
   effectDoor(door: StepDoor, hand: Hand, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
       hand(askName(prompt), this.ask({ steps: door, spec, card, asker, prompt, options }));
     const person = this.persons.human(door, asker);
-    const { key, mode, signal, ending, attempts, step } = door;
+    const { key, mode, signal, ending, attempts } = door;
+    const step: StepPort["step"] = (inner, effect) => hand(stepName(inner), door.step(inner, effect));
     const budget = attempts.budget ?? unboundedPool();
     return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: handedHuman(person, hand) };
   }
@@ -173,6 +174,11 @@ export class Answerer {
       onVoid: taken && ((info) => taken({ type: "model.void", role, ...info })),
     });
   }
+}
+
+/** Returns the name of a step, for an error. */
+export function stepName({ name }: StepSpec): string {
+  return `step ${JSON.stringify(name)}`;
 }
 
 /** Returns the name of a question, for an error. */

@@ -1,24 +1,51 @@
-import { BudgetError, ControlError, StepError, stepErrorFrom } from "../../kernel/errors.ts";
+import {
+  AbortedError,
+  BudgetError,
+  ControlError,
+  type ErrorRecord,
+  errorRecord,
+  StepError,
+  stepErrorFrom,
+  TimeoutError,
+} from "../../kernel/errors.ts";
+import type { CancellationScope } from "../../kernel/cancellation.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
-import type { Attempts, RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
+import { type Attempts, attemptsWith, type RecordedTry, type StepDoor, type StepPort } from "../../kernel/step.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import { paidTwice } from "../../model/funds.ts";
 import { maskedError } from "../record/masking.ts";
-import type { AskedStep } from "./tries.ts";
+import type { AskedStep, Tries } from "./tries.ts";
+
+/** The parts of a run that is part of another one. */
+interface InnerParts {
+  readonly act: string;
+  readonly tries: Tries;
+  readonly mask: Mask;
+  /** Ends when the activation of this run does. */
+  readonly scope: CancellationScope;
+  /** Returns what interrupted the activation; undefined: nothing. */
+  readonly endedBy: () => unknown;
+}
 
 /**
  * Lets the effect of a step happen as a step of what surrounds the run: of an activation of another run, or of a call of a tool. So both budgets
  * bind it, and when the run happens again inside the other one, its effects are answered from the record of that one.
  *
+ * `stepAround.A1` (`failureOf`) what ends this run alone, its budget or a stop, is a recorded failure of the outer step, whose run goes on. It ends
+ * this run again when the answer comes from the record (`endIn`). `stepAround.A2` (`passed`) what ends a run or an agent inside this one is a
+ * failure here too, and ends none of the runs around.
+ *
  * @param effect gets the door of the outer step
- * @throws BudgetError when a budget of this run refuses a call: that is the recorded failure of the outer step, whose run goes on
+ * @throws BudgetError, AbortedError as above
  */
 export async function stepAround(
   outer: StepPort,
-  { spec, request }: AskedStep,
-  { tries, mask }: { readonly tries: Attempts; readonly mask: Mask },
+  { spec, request, key }: AskedStep,
+  inner: InnerParts,
   effect: (door: StepDoor) => Promise<unknown>,
 ): Promise<unknown> {
+  const { tries, mask, scope } = inner;
   let known: RecordedTry | undefined;
   const onRecorded = (given: RecordedTry): void => {
     known = given;
@@ -26,29 +53,70 @@ export async function stepAround(
   };
   const { shown: _shown, ...same } = spec;
   try {
-    return await outer.step<unknown>({ ...same, request, onRecorded }, async (door) => {
+    return await outer.step<unknown>({ ...same, request, origin: `${inner.act} ${key}`, onRecorded }, async (door) => {
+      let isRefused = false;
+      const attempts = attemptsOf(door, tries, { isPaid: spec.metered === true, refused: () => (isRefused = true) });
       try {
-        const value = await effect({ ...door, attempts: spec.metered === true ? paidTwice(door.attempts, tries) : door.attempts });
+        // What the activation does not wait for any more must not hold the one around it.
+        const value = await scope.until(effect({ ...door, attempts }));
         // The record around this one does not know the secrets of this one.
         return masked(mask, jsonRoundTrip<unknown>(value) as Json);
       } catch (error) {
-        throw error instanceof ControlError ? error : stepErrorFrom(maskedError(mask, error));
+        throw failureOf(error, inner, isRefused);
       }
     });
   } catch (error) {
-    throw refusalIn(error) ?? error;
+    throw endIn(error) ?? error;
   } finally {
     if (known !== undefined) await repaid(tries, known);
   }
 }
 
-/** Counts what an answer from the record around this one had cost. */
-async function repaid(tries: Attempts, { cost }: RecordedTry): Promise<void> {
-  await tries.open(0, { unpriced: cost === undefined });
-  tries.settle({ cost, basis: cost === 0 ? "none" : "usage" });
+/** The attempts of the effect: what it pays, and what it lends, belongs to both runs. @param refused called when a budget of this run or around it refuses */
+function attemptsOf(
+  { attempts }: StepDoor,
+  tries: Tries,
+  { isPaid, refused }: { readonly isPaid: boolean; readonly refused: () => void },
+): Attempts {
+  const paid = isPaid ? paidTwice(attempts, tries) : attempts;
+  const open: Attempts["open"] = (hold, o) =>
+    paid.open(hold, o).catch((error: unknown) => {
+      if (error instanceof StepError && error.code === "BUDGET") refused();
+      throw error;
+    });
+  const settle: Attempts["settle"] = (outcome) => paid.settle(outcome);
+  return attemptsWith(attempts, { open, settle }, () => tries.lend(attempts.budget));
 }
 
-function refusalIn(error: unknown): BudgetError | undefined {
-  if (!(error instanceof StepError) || error.code !== "BUDGET") return undefined;
-  return new BudgetError(error.data as ConstructorParameters<typeof BudgetError>[0]);
+/** Counts what an answer from the record around this one had cost. */
+async function repaid(tries: Attempts, { cost, usage }: RecordedTry): Promise<void> {
+  await tries.open(0, { unpriced: cost === undefined });
+  tries.settle({ cost, basis: cost === 0 ? "none" : "usage", ...(usage === undefined ? {} : { usage }) });
+}
+
+/** Returns the error of the outer step. */
+function failureOf(error: unknown, { mask, endedBy }: InnerParts, isRefused: boolean): unknown {
+  const ended = error instanceof ControlError ? endedBy() : undefined;
+  const isFailure = !(error instanceof ControlError) || error instanceof AbortedError || (error instanceof BudgetError && error === ended);
+  if (!isFailure) return error;
+  const record = maskedError(mask, ended instanceof TimeoutError ? ended : error);
+  return stepErrorFrom(isRefused || ended !== undefined ? record : passed(record, 1));
+}
+
+/** The codes of what ends a run. */
+const ENDS: ReadonlySet<string> = new Set(["BUDGET", "ABORTED"]);
+
+/** Returns what an answer of the outer step ends: this run, or one that is inside it. Undefined for every other failure. */
+function endIn(error: unknown): Error | undefined {
+  if (!(error instanceof StepError) || !ENDS.has(error.code)) return undefined;
+  if (isRecord(error.data) && "through" in error.data) return stepErrorFrom(passed(errorRecord(error), -1));
+  return error.code === "BUDGET" ? new BudgetError(error.data as ConstructorParameters<typeof BudgetError>[0]) : new AbortedError();
+}
+
+/** Counts the runs that go on after what ended a run or an agent inside them. */
+function passed(record: ErrorRecord, more: 1 | -1): ErrorRecord {
+  if (!ENDS.has(record.code)) return record;
+  const { through = 0, ...data } = isRecord(record.data) ? record.data : {};
+  const runs = Number(through) + more;
+  return { ...record, data: runs === 0 ? data : { ...data, through: runs } };
 }

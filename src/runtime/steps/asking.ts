@@ -7,10 +7,11 @@ import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import { presentMeter, withMeter } from "../../model/meter.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
+import type { ChatModel } from "../../model/chat-model.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { RoleTurn } from "../turn/turn.ts";
-import { askName, handedHuman } from "./answerer.ts";
+import { askName, handedHuman, stepName } from "./answerer.ts";
 import type { AskingRole } from "./persons.ts";
 
 /** The parts of a role's context that its questions use. */
@@ -52,11 +53,15 @@ export class Asking {
   }
 
   get model(): SteppedModel {
-    if (this.#model !== undefined) return this.#model;
+    return (this.#model ??= this.modelOf(undefined));
+  }
+
+  /** Another model than the role's, or the role's, with its calls recorded as steps. */
+  modelOf(given: ChatModel | undefined): SteppedModel {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    const model = answerer.model(this.port, spec, this.#asker.role);
-    return (this.#model = { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) });
+    const model = answerer.model(this.port, spec, this.#asker.role, given);
+    return { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) };
   }
 
   /** The steps as the library uses them: their promises are not handed out. */
@@ -91,7 +96,7 @@ export class Asking {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
     const given: StepSpec = { kind: "step", name, request, ...o };
-    const work = this.#step(given, (door, hand) => effect(answerer.effectDoor(door, hand, spec, this.#asker.role, this.#asker)));
+    const work = this.#step(given, (_door, hand, bare) => effect(answerer.effectDoor(bare, hand, spec, this.#asker.role, this.#asker)));
     return this.#hand(stepName(given), work);
   }
 
@@ -116,10 +121,12 @@ export class Asking {
     return answerer.persons.ask(steps, this.#asker, question, o);
   }
 
-  #step<T>(spec: StepSpec, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
+  #step<T>(spec: StepSpec, effect: HandingEffect<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
     const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
-    return this.#turn.steps.step(spec, (door) => nesting.begin(() => awaitingAll(stepName(spec), door, effect)));
+    return this.#turn.steps.step(spec, (door) =>
+      nesting.begin(() => awaitingAll(stepName(spec), door, effect, (what) => this.#turn.warnOfLost(what))),
+    );
   }
 
   #remembering(): Recollection | undefined {
@@ -145,21 +152,22 @@ export class Asking {
   }
 }
 
+/** An effect. @param bare the same door, for the library: its promises are not handed out */
+type HandingEffect<T> = (door: StepDoor, hand: Hand, bare: StepDoor) => Promise<T>;
+
 /** Does an effect. It fails where work that it asked for through its door, and did not await, fails. */
-async function awaitingAll<T>(whose: string, door: StepDoor, effect: (door: StepDoor, hand: Hand) => Promise<T>): Promise<T> {
+async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffect<T>, lost: (what: string) => void): Promise<T> {
   let handed: HandedOut | undefined;
   const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
   const given: StepDoor = { ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) };
-  const value = await withMeter({ ...presentMeter(), port: door, hand }, () => effect(given, hand));
+  const value = await withMeter({ ...presentMeter(), port: door, hand }, () => effect(given, hand, door));
   if (handed === undefined) return value;
+  // A race inside a step has its result without those that lost.
+  handed.close({ isRace: true, lost });
   await handed.settled("unused");
   const failure = handed.failure(whose);
   if (failure !== undefined) throw failure;
   return value;
-}
-
-function stepName({ name }: StepSpec): string {
-  return `step ${JSON.stringify(name)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { BudgetHold, OpenAccount } from "../../kernel/budget.ts";
+import type { BudgetHold, BudgetPool, OpenAccount } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError, StepError } from "../../kernel/errors.ts";
 import type { Cancellation, CancellationScope } from "../../kernel/cancellation.ts";
@@ -120,9 +120,14 @@ export class BudgetGate implements BudgetLender {
     }
   }
 
-  /** Lends the budget of the run to the effect of a step. @param paid micro-dollars in the record of earlier tries of the step */
-  lend(paid: number): LentBudget {
-    return new LentBudget(this, paid);
+  /**
+   * Lends the budget of the run to the effect of a step.
+   *
+   * @param paid micro-dollars in the record of earlier tries of the step
+   * @param parent the budget that is lent by what surrounds the run
+   */
+  lend(paid: number, parent?: BudgetPool): LentBudget {
+    return new LentBudget(this, paid, parent);
   }
 
   get id(): string {

@@ -46,6 +46,7 @@ export class LentBudget implements BudgetPool {
   readonly rank: number;
   readonly isBinding: boolean;
   readonly accounts: BudgetPool["accounts"];
+  readonly parent: BudgetPool | undefined;
   readonly lender: BudgetLender;
   readonly #known = new Map<string, number>();
   readonly #accounts = new Map<string, LentAccount>();
@@ -56,10 +57,11 @@ export class LentBudget implements BudgetPool {
   #unasked = 0;
   isClosed = false;
 
-  constructor(lender: BudgetLender, paid: number) {
+  constructor(lender: BudgetLender, paid: number, parent?: BudgetPool) {
     this.id = lender.id;
-    this.rank = lender.rank;
-    this.isBinding = lender.isBinding;
+    this.parent = parent;
+    this.rank = Math.max(lender.rank, parent === undefined ? 0 : parent.rank + 1);
+    this.isBinding = lender.isBinding || (parent !== undefined && parent.isBinding !== false);
     this.accounts = lender.accounts;
     this.lender = lender;
     this.#paid = paid;

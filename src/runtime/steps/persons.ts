@@ -51,9 +51,9 @@ export class Persons {
   human(steps: StepPort, asker: AskingRole): Human {
     return {
       ask: ((question: string, o?: AnyHumanAsk) => this.ask(steps, asker, question, o)) as Human["ask"],
-      answer: async (question, signal) => {
+      answer: (question, signal) => {
         const asked = { key: question.id, signal, deadline: question.deadline, attempts: NO_ATTEMPTS };
-        return (await this.#answerOf({ ...question, role: asker.role.name }, asked)) as string;
+        return this.#answerOf({ ...question, role: asker.role.name }, asked);
       },
     };
   }

@@ -102,3 +102,8 @@ export const ADDRESS_DIGITS = 32;
 export function stepId(runId: string, act: string, key: string): string {
   return textHash(JSON.stringify([runId, act, key])).slice(0, ADDRESS_DIGITS);
 }
+
+/** The id of an activation, the same in each attempt. */
+export function withoutAttempt(act: string): string {
+  return act.replace(/~\d+$/, "");
+}

@@ -5,14 +5,18 @@ import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, error
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
 import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
+import { scopeInside } from "../../memory/memory-scope.ts";
 import { seedsOf, withMeter } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
+import { spentThere } from "../record/step-spending.ts";
 import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
-import { ADDRESS_DIGITS, stepId, StepRequests, withShown } from "./step-requests.ts";
+import { bothProgress, progressOf } from "./tool-progress.ts";
+import { SpentBefore } from "./spent-before.ts";
+import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
@@ -42,7 +46,7 @@ type Place = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "oute
  * The steps that follow from one answer are asked for before the next is released, so the order of an activation's steps does not depend on
  * latency. The price: `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
  *
- * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and
+ * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request, the path of enclosing steps and the origin; a key is an address and
  * its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
  * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
@@ -68,6 +72,7 @@ export class ActivationSteps implements StepPort {
   readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
+  readonly #spent: SpentBefore;
   #phase: "open" | "closing" | "closed" = "open";
   #now: number;
   #teamAt: number;
@@ -77,6 +82,7 @@ export class ActivationSteps implements StepPort {
 
   constructor(parts: StepsParts) {
     this.#parts = parts;
+    this.#spent = new SpentBefore(parts);
     this.#requests = new StepRequests(parts.mask);
     this.#own.outer = parts.outer;
     this.#now = parts.startedAt;
@@ -190,7 +196,7 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, cost: this.#costOf(key, recorded, known) });
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, ...this.#spent.of(step, known) });
       return known;
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;
@@ -198,14 +204,9 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** What a known step had cost, here or in the run that its answer came from. */
-  #costOf(key: string, recorded: StepRecord | undefined, { saved = 0 }: StepOutcome): number | undefined {
-    const cost = saved + (recorded?.paid ?? this.#parts.paid.get(key) ?? 0);
-    return cost === 0 && recorded?.started.unpriced === true ? undefined : cost;
-  }
-
-  #keyOf({ kind, name }: StepSpec, request: string, path: string): string {
-    const asked = `[${JSON.stringify(kind)},${JSON.stringify(name)},${request},${JSON.stringify(path)}]`;
+  #keyOf({ kind, name, origin }: StepSpec, request: string, path: string): string {
+    const where = JSON.stringify(origin === undefined ? [path] : [path, origin]);
+    const asked = `[${JSON.stringify(kind)},${JSON.stringify(name)},${request},${where.slice(1)}`;
     const address = textHash(asked).slice(0, ADDRESS_DIGITS);
     const occurrence = this.#occurrences.get(address) ?? 0;
     this.#occurrences.set(address, occurrence + 1);
@@ -218,6 +219,7 @@ export class ActivationSteps implements StepPort {
     const { spec } = step;
     begin();
     const untimed = isUntimed(spec);
+    const progress = progressOf(this.#parts, step);
     if (untimed) this.#countUntimed(1);
     try {
       if (spec.metered !== true) await tries.open(0);
@@ -225,7 +227,7 @@ export class ActivationSteps implements StepPort {
       const inside = siblingsIn(step);
       const happen = (by: StepDoor): Promise<T> =>
         spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
-      const door = this.#door(step, inside, tries, tries.deadline);
+      const door = { ...this.#door(step, inside, tries, tries.deadline), progress: progress?.say };
       const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
@@ -241,16 +243,16 @@ export class ActivationSteps implements StepPort {
       tries.interrupt();
       throw control;
     } finally {
+      progress?.end();
       if (untimed) this.#countUntimed(-1);
     }
   }
 
   #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
     const { runId, act, mode, scope } = this.#parts;
-    // An effect has the same id in each attempt of the activation.
-    const id = stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key);
     return {
-      key: id,
+      // An effect has the same id in each attempt of the activation.
+      key: stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key),
       mode,
       signal: scope.signal,
       ending: scope,
@@ -267,9 +269,11 @@ export class ActivationSteps implements StepPort {
     { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
     happen: (door: StepDoor) => Promise<T>,
   ): Promise<unknown> {
-    return stepAround(outer, step, { tries, mask: this.#parts.mask }, ({ key, mode, attempts, step: asked }) => {
+    const { act, mask, scope } = this.#parts;
+    const inner = { act, tries, mask, scope, endedBy: (): unknown => scope.ended?.reason ?? this.#control };
+    return stepAround(outer, step, inner, ({ key, mode, attempts, step: asked, progress: above }) => {
       inside.outer = { step: asked };
-      return happen({ ...door, key, mode, attempts });
+      return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
     });
   }
 
@@ -277,7 +281,7 @@ export class ActivationSteps implements StepPort {
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
     const { policy, pools, log, act } = this.#parts;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
-    return withMeter({ port: door, policy, pools, nextSeed }, () => effect(door));
+    return withMeter({ port: door, policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
@@ -344,7 +348,7 @@ export class ActivationSteps implements StepPort {
     if (sourced === undefined) return undefined;
     begin();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
-    return { ...sourced.outcome, saved: sourced.saved, teamAt: log.state.teamChanges };
+    return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), teamAt: log.state.teamChanges };
   }
 
   /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */
@@ -354,7 +358,7 @@ export class ActivationSteps implements StepPort {
       if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
       const tries = new Tries(this.#parts, { spec: { kind, name, request }, request, key, path: "", parent, asked });
       tries.reuse(step, () => this.#reuse(step.within));
-      this.#reused.set(key, { ...step.outcome, saved: step.saved });
+      this.#reused.set(key, { ...step.outcome, saved: step.saved, inside: spentThere(step.within) });
     }
   }
 
@@ -392,8 +396,4 @@ export class ActivationSteps implements StepPort {
 /** The steps that will be asked inside a step. */
 function siblingsIn({ key, path, spec }: AskedStep): Siblings {
   return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
-}
-
-function withoutAttempt(act: string): string {
-  return act.replace(/~\d+$/, "");
 }

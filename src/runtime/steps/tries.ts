@@ -12,6 +12,7 @@ import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import { lostAt, type SettledTry, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
+import type { Tell } from "../observers.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
 import type { BudgetGate } from "./budget-gate.ts";
@@ -32,6 +33,8 @@ export interface StepsParts {
   /** Does the effects. */
   readonly effects: EffectPort;
   readonly mask: Mask;
+  /** Tells the observers of the run. */
+  readonly tell: Tell;
   readonly clock: Clock;
   readonly scope: CancellationScope;
   /** Records the start of the activation; called before its first step is recorded. */
@@ -139,9 +142,13 @@ export class Tries implements Attempts {
     return this.#deadline;
   }
 
-  /** The budget of the run, lent to the effect. */
   get budget(): BudgetPool {
-    return (this.#lent ??= this.#parts.gate.lend(this.#paid));
+    return this.lend(undefined);
+  }
+
+  /** Lends the budget of the run to the effect. @param above the budget that is lent by what surrounds the run */
+  lend(above: BudgetPool | undefined): BudgetPool {
+    return (this.#lent ??= this.#parts.gate.lend(this.#paid, above));
   }
 
   async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
@@ -209,7 +216,7 @@ export class Tries implements Attempts {
   #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
-    const { mask } = this.#parts;
+    const { mask, runId, log } = this.#parts;
     const { spec, request: recorded } = this.#step;
     return {
       get key() {
@@ -220,6 +227,7 @@ export class Tries implements Attempts {
       get request() {
         return request === undefined ? recorded : masked(mask, jsonRoundTrip<unknown>(request) as Json);
       },
+      scope: { conversation: runId, ...log.state.scope },
       idempotent: spec.idempotent !== false,
       began: this.#try > 1,
       get signal() {

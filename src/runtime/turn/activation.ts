@@ -7,12 +7,15 @@ import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import type { RandomStream } from "../../kernel/random.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import type { StepPort } from "../../kernel/step.ts";
 import { Memory } from "../../memory/memory.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
+import { scopeInside } from "../../memory/memory-scope.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
 import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
+import type { ChatModel } from "../../model/chat-model.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { CallPolicy } from "../../model/call.ts";
 import { type Meter, seedsOf, withMeter } from "../../model/meter.ts";
@@ -253,6 +256,10 @@ export class Activation implements RoleContext, Meter {
     return this.#turn.tools.pools;
   }
 
+  get scope(): Scope | undefined {
+    return scopeInside(this.#turn.tools.log.state);
+  }
+
   hand<T>(what: string, work: Promise<T>): Promise<T> {
     return this.#turn.hand(what, work);
   }
@@ -281,6 +288,10 @@ export class Activation implements RoleContext, Meter {
 
   get model(): SteppedModel {
     return this.#questions.model;
+  }
+
+  modelOf(model: ChatModel): SteppedModel {
+    return this.#questions.modelOf(model);
   }
 
   get port(): StepPort {

@@ -10,7 +10,7 @@ import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { buildMessage, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import { buildMessage, checkFields, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
 import { messageId, type RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
@@ -262,7 +262,7 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
  * Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`.
  *
  * @param parents a frozen list
- * @throws UsageError `MESSAGE_INVALID`
+ * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for a field that no message has
  */
 export function messageOf<P>(
   { name, n }: RoleState,
@@ -273,6 +273,7 @@ export function messageOf<P>(
   parents: readonly string[],
   at: number,
 ): Message<P> {
+  checkFields(fields);
   const id = messageId(name, n, place);
   return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, sendTo, parents, at);
 }

@@ -164,7 +164,7 @@ export class RoleTurn {
     const end = outcome;
     if (this.#steps === undefined) return this.#commit(end);
     this.#timeLimit();
-    if (end.kind === "done") this.#handed?.close();
+    if (end.kind === "done") this.#handed?.close({ lost: (what) => this.warnOfLost(what) });
     return this.#rest(this.#steps).then(() => this.#commit(end));
   }
 
@@ -176,6 +176,12 @@ export class RoleTurn {
     if (!handed.isSettled) await this.scope.until(handed.settled()).catch(() => {});
     for (const what of handed.refused)
       this.tools.host.warn(this.role.name, `${what} came after activation ${this.begun.act} had ended, and was not done. Await it.`);
+  }
+
+  /** Warns of work that failed when nothing waited for it any more. */
+  warnOfLost(what: string): void {
+    const ended = `after the body of what began it in activation ${this.begun.act} had ended`;
+    this.tools.host.warn(this.role.name, `${what} failed ${ended}. Await it, or handle its failure.`);
   }
 
   /** Returns the interruption from outside that came while the body ran without waiting. */
@@ -232,7 +238,7 @@ export class RoleTurn {
   }
 
   #makeSteps(): ActivationSteps {
-    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools } = this.tools;
+    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools, host } = this.tools;
     const { role, begun } = this;
     return new ActivationSteps({
       act: begun.act,
@@ -243,6 +249,7 @@ export class RoleTurn {
       policy: answerer.policy,
       effects,
       mask,
+      tell: host.tell,
       clock,
       scope: this.scope,
       begin: () => recordBegin(this.tools, role, begun),

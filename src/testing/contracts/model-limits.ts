@@ -149,7 +149,7 @@ function rateChecks({ it, expect }: ContractKit, make: MakeLimits, { pass, settl
     await began.lease;
   });
 
-  it("ModelLimits.W6 Limits.W5 DatabaseLimits.D6 a call that begins late keeps its place, and waits for no call that waits for a place", async () => {
+  it("ModelLimits.W6 Limits.W5 DatabaseLimits.D6 a call that begins late keeps its place, and waits for none without", async () => {
     const clock = simulatedClock();
     const limits = await make({ concurrency: 2, requestsPerSecond: 1 });
     const late = await ask(limits, clock).lease;

@@ -156,7 +156,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   );
 
   check(
-    "RunDriver.D5 GraphileQueue.Q5 a job that was submitted during the delivery of a killed worker comes, and the older one does not",
+    "RunDriver.D5 GraphileQueue.Q5 a job submitted during the delivery of a killed worker comes, and the older one does not",
     async (engine) => {
       const driver = await engine.open();
       await driver.submit({ runId: "a", team: "x", events: 1 });
@@ -175,7 +175,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   );
 
   check(
-    "RunDriver.D3 GraphileQueue.Q2 a job that its handler gives back comes again, with what it was changed to, and not too early",
+    "RunDriver.D3 GraphileQueue.Q2 a job that its handler gives back comes again, as it was changed, and not too early",
     async (engine) => {
       const driver = await engine.open();
       const times: number[] = [];
@@ -261,7 +261,7 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
   });
 
   check(
-    "RunDriver.D7 RestateWork.W4 a cancelled job that waits is gone, and one that is delivered hears of it and does not come again",
+    "RunDriver.D7 RestateWork.W4 a cancelled job that waits is gone, and a delivered one hears of it and does not come again",
     async (engine) => {
       const driver = await engine.open();
       await driver.submit({ runId: "waits", team: "x" });

@@ -83,6 +83,17 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await codeOf(() => workspace.readBytes("../a.txt", 1))).toEqual("WORKSPACE_PATH");
   });
 
+  it("writes bytes as they are, and the same again without a difference", async () => {
+    const workspace = await make();
+    const bytes = Uint8Array.from([0x89, 0x50, 0, 0xff, 0xfe, 0x80]);
+    const written = await workspace.write("a.bin", bytes);
+    expect(written).toEqual({ path: "a.bin", bytes: 6, sha256: createHash("sha256").update(bytes).digest("hex") });
+    expect([...((await workspace.readBytes("a.bin", 6)) ?? [])]).toEqual([...bytes]);
+    expect(await workspace.write("a.bin", bytes)).toEqual(written);
+    await workspace.write("a.bin", "text");
+    expect(await workspace.read("a.bin")).toEqual("text");
+  });
+
   it("knows an empty file from a missing one", async () => {
     const workspace = await make();
     await workspace.write("empty.txt", "");
@@ -238,6 +249,18 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     await workspace.write("b.txt", "1");
     await workspace.remove("b.txt");
     expect(await workspace.commit(request)).toEqual(undefined);
+  });
+
+  it("Workspace.W3 commits a key once, whatever was committed since, unless the contents differ", async () => {
+    const workspace = await make();
+    const made = async (content: string, key?: string): Promise<boolean> => {
+      await workspace.write("a.txt", content);
+      return (await workspace.commit({ ...request, ...(key === undefined ? {} : { key }) })) !== undefined;
+    };
+    const told = [await made("1", "k1"), await made("2", "k2"), await made("1", "k1"), await made("2", "k2")];
+    expect(told).toEqual([keepsHistory, keepsHistory, false, false]);
+    expect([await made("1"), await made("3", "k1"), await made("1", "k3")]).toEqual([keepsHistory, keepsHistory, keepsHistory]);
+    expect(workspace.pending).toEqual([]);
   });
 
   it("commits a removal", async () => {

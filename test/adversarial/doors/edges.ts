@@ -113,7 +113,10 @@ export const adapters: Readonly<Record<string, Door>> = {
     },
   ],
   mcpToolName: () => ["s", "t"],
-  traceRun: () => [[event()], { tracer: whole({ startSpan() {} }), meter: whole({ createHistogram() {} }), content: true, provider: "p" }],
+  traceRun: () => [
+    [event()],
+    { tracer: whole({ startSpan() {} }), meter: whole({ createHistogram() {}, createCounter() {} }), content: true, provider: "p" },
+  ],
   openai: () => [
     {
       ...server(),
@@ -210,6 +213,7 @@ export const workspaces: Readonly<Record<string, Door>> = {
   ...Object.fromEntries(
     ["compareFork", "openFork", "removeFork", "updateFork"].map((name) => [name, () => [is.steps(), whole(forked), "n"]]),
   ),
+  commitFiles: () => [is.steps(), is.workspace(), { message: "m", author: "a", date: real(5) }],
   mergeFork: () => [is.steps(), whole(forked), "n", { message: "m", author: "a", date: real(5) }],
   memoryWorkspace: () => [{ limits: { files: 5, bytes: 500, fileBytes: 50 }, files: { "a.txt": "a" } }],
   "RecordedFiles.add": () => [event()],

@@ -6,6 +6,7 @@ import { noProgress, type Progress, progressAfter } from "../../../src/cli/scree
 import { widthOf, withoutCodes } from "../../../src/cli/screen/layout.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
 import { type Frame, plainLine, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
+import { titled } from "../../titled.ts";
 
 const frame: Frame = {
   width: 79,
@@ -153,16 +154,18 @@ describe("progressLines", () => {
 describe("stepText", () => {
   const step = { key: "k", kind: "model", name: "gpt-5-mini", topic: undefined, try: 1, streamed: 0, isRetrying: false };
 
-  it.each([
-    [step, "asks the model"],
-    [{ ...step, topic: "WritePrd" }, "WritePrd"],
-    [{ ...step, topic: "WritePrd", streamed: 4_000 }, "WritePrd, ~1.0k tok"],
-    [{ ...step, try: 3 }, "asks the model, try 3"],
-    [{ ...step, isRetrying: true, streamed: 9 }, "asks the model, try 1 failed"],
-    [{ ...step, kind: "human", name: "ask" }, "asks a person"],
-    [{ ...step, kind: "step", name: "run tests" }, "run tests"],
-    [{ ...step, kind: "step", name: "write file", topic: "src/a.js" }, "write file src/a.js"],
-  ])("of %j is %j", (given, text) => {
+  it.each(
+    titled([
+      [step, "asks the model"],
+      [{ ...step, topic: "WritePrd" }, "WritePrd"],
+      [{ ...step, topic: "WritePrd", streamed: 4_000 }, "WritePrd, ~1.0k tok"],
+      [{ ...step, try: 3 }, "asks the model, try 3"],
+      [{ ...step, isRetrying: true, streamed: 9 }, "asks the model, try 1 failed"],
+      [{ ...step, kind: "human", name: "ask" }, "asks a person"],
+      [{ ...step, kind: "step", name: "run tests" }, "run tests"],
+      [{ ...step, kind: "step", name: "write file", topic: "src/a.js" }, "write file src/a.js"],
+    ]),
+  )("of %s", (_case, given, text) => {
     expect(stepText(given)).toBe(text);
   });
 });

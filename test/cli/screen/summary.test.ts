@@ -4,6 +4,7 @@ import type { ResultReport } from "../../../src/cli/report.ts";
 import { checksText } from "../../../src/cli/screen/delivery.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
 import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
+import { titled } from "../../titled.ts";
 
 const report: ResultReport = {
   type: "result",
@@ -111,42 +112,46 @@ describe("summaryLines", () => {
     expect(row("Cost", o)).toBe(line);
   });
 
-  it.each<[Partial<ResultReport>, string]>([
-    [{ tests: null }, "Tests    not run: the company did not come that far"],
-    [{ tests: { tests: "failed", total: 12, passed: 10, failed: 2 } }, "Tests    2 of 12 failed"],
-    [
-      { tests: { tests: "failed", total: 12, passed: 8, failed: 4, failures: ["a", "b\u001b[2J", "c", "d"].map((name) => ({ name })) } },
-      "Tests    4 of 12 failed: a; b\\u{1b}[2J; c ...",
-    ],
-    [{ tests: { tests: "none", total: 0, passed: 0, failed: 0 } }, "Tests    there are none"],
-    [
-      { tests: { tests: "not run", total: 0, passed: 0, failed: 0, hint: "bubblewrap is not installed. Install it.\u001b[2J" } },
-      "Tests    not run. bubblewrap is not installed. Install it.\\u{1b}[2J",
-    ],
-  ])("tells the tests of %j", (o, line) => {
+  it.each(
+    titled<[Partial<ResultReport>, string]>([
+      [{ tests: null }, "Tests    not run: the company did not come that far"],
+      [{ tests: { tests: "failed", total: 12, passed: 10, failed: 2 } }, "Tests    2 of 12 failed"],
+      [
+        { tests: { tests: "failed", total: 12, passed: 8, failed: 4, failures: ["a", "b\u001b[2J", "c", "d"].map((name) => ({ name })) } },
+        "Tests    4 of 12 failed: a; b\\u{1b}[2J; c ...",
+      ],
+      [{ tests: { tests: "none", total: 0, passed: 0, failed: 0 } }, "Tests    there are none"],
+      [
+        { tests: { tests: "not run", total: 0, passed: 0, failed: 0, hint: "bubblewrap is not installed. Install it.\u001b[2J" } },
+        "Tests    not run. bubblewrap is not installed. Install it.\\u{1b}[2J",
+      ],
+    ]),
+  )("tells the tests of %s", (_case, o, line) => {
     expect(row("Tests", o)).toBe(line);
   });
 
-  it.each<[Partial<ResultReport>, string]>([
-    [{}, "Done."],
-    [{ tests: { tests: "failed", total: 2, passed: 1, failed: 1 } }, "The project is written, but its tests fail."],
-    [
-      { status: "rounds" },
-      "Stopped after 20 rounds, before the company was through. What was written is kept. Give it more with --rounds.",
-    ],
-    [{ status: "budget" }, "Stopped before the budget of $3.00 would be passed. What was written is kept. Raise it with --budget."],
-    [
-      { status: "budget", cost: { known: 3_000_001, unpriced: 0, worstCase: 0, uncertain: 0, text: "$3.0000" } },
-      "Stopped, for more than the budget of $3.00 is spent. What was written is kept. Raise it with --budget.",
-    ],
-    [{ status: "waiting" }, "A person must answer first. What was written is kept."],
-    [
-      { status: "stopped", error: { code: "ABORTED", message: "Stopped: Ctrl-C was pressed." } },
-      "Stopped: Ctrl-C was pressed. What was written is kept.",
-    ],
-    [{ status: "stopped", files: [] }, "Stopped. Nothing was written yet."],
-    [{ status: "failed" }, "Failed. What was written is kept."],
-  ])("begins for %j with %j", (o, line) => {
+  it.each(
+    titled<[Partial<ResultReport>, string]>([
+      [{}, "Done."],
+      [{ tests: { tests: "failed", total: 2, passed: 1, failed: 1 } }, "The project is written, but its tests fail."],
+      [
+        { status: "rounds" },
+        "Stopped after 20 rounds, before the company was through. What was written is kept. Give it more with --rounds.",
+      ],
+      [{ status: "budget" }, "Stopped before the budget of $3.00 would be passed. What was written is kept. Raise it with --budget."],
+      [
+        { status: "budget", cost: { known: 3_000_001, unpriced: 0, worstCase: 0, uncertain: 0, text: "$3.0000" } },
+        "Stopped, for more than the budget of $3.00 is spent. What was written is kept. Raise it with --budget.",
+      ],
+      [{ status: "waiting" }, "A person must answer first. What was written is kept."],
+      [
+        { status: "stopped", error: { code: "ABORTED", message: "Stopped: Ctrl-C was pressed." } },
+        "Stopped: Ctrl-C was pressed. What was written is kept.",
+      ],
+      [{ status: "stopped", files: [] }, "Stopped. Nothing was written yet."],
+      [{ status: "failed" }, "Failed. What was written is kept."],
+    ]),
+  )("begins for %s", (_case, o, line) => {
     expect(told(o).split("\n")[0]).toBe(line);
   });
 

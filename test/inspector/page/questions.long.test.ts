@@ -77,6 +77,24 @@ describe.runIf(program !== undefined)("a permission on the page", () => {
     });
   });
 
+  it("is given with other arguments, which must fit", async () => {
+    const { team, printed } = press();
+    await team.run("A poem about the sea", { id: "press" }).result;
+    await served(team, "press", "light", async ({ page }) => {
+      await question(page).getByText("Change the arguments").click();
+      const field = question(page).getByLabel("page");
+      await expectSoon(() => field.inputValue()).toBe("1");
+      await field.fill("one");
+      await question(page).getByRole("button", { name: "Allow with these arguments" }).click();
+      await expectSoon(() => question(page).getByRole("alert").first().innerText()).toContain("Expected");
+      expect(await violationsIn(page)).toEqual([]);
+      await field.fill("7");
+      await question(page).getByRole("button", { name: "Allow with these arguments" }).click();
+      await expectSoon(() => question(page).getByRole("region", { name: "The question" }).textContent()).toContain('"page": 2');
+      expect(printed).toEqual([7]);
+    });
+  });
+
   it("is given for the rest of the run with the arrow keys", async () => {
     const { team, printed } = press();
     await team.run("A poem about the sea", { id: "press" }).result;

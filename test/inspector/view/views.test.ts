@@ -42,7 +42,7 @@ describe("views of a run", () => {
   });
 
   test(
-    "property: FlowTable.F1 FlowTable.F2 the graph, the role panels and the spending at an event are those of a run that ends there",
+    "property: FlowTable.F1 FlowTable.F2 graph, role panels and spending at an event are those of a run that ends there",
     { tags: "numbers" },
     async () => {
       await fc.assert(

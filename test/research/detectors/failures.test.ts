@@ -43,7 +43,7 @@ const speaker = (name: string, sendTo: string | undefined, watch?: readonly stri
   });
 
 describe("a planted failure", () => {
-  it("Cycles.C1 StepRepetition.SR1 step repetition: one agent calls one tool three times with equal answers, and not when an answer is new", async () => {
+  it("Cycles.C1 StepRepetition.SR1 step repetition: one agent calls a tool thrice with equal answers; no new answer", async () => {
     const call = (id: string): ScriptedReply => ({
       toolCalls: [{ id, type: "function", function: { name: "search", arguments: '{"query":"bridge"}' } }],
     });

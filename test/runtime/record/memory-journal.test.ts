@@ -70,7 +70,7 @@ describe("memoryJournal", () => {
     expect(turns).toBe(1);
   });
 
-  test("MemoryJournal.K4 MemoryJournal.K6 beyond its limit it forgets the oldest run that has ended, and says so to who asks for it", async () => {
+  test("MemoryJournal.K4 MemoryJournal.K6 beyond its limit it forgets the oldest ended run, and says so to who asks for it", async () => {
     const journal = memoryJournal({ limit: 2 });
     for (const name of ["first", "second", "third"]) await written(journal, name, 2, "finished");
     expect(await names(journal)).toEqual(["second", "third"]);

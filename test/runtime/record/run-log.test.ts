@@ -154,7 +154,7 @@ describe("RunLog", () => {
     await waiting;
   });
 
-  test("RunLog.W5 roles that come to a step in the same turn are one append, though an older event is about to be written among them", async () => {
+  test("RunLog.W5 roles that come to a step in one turn are one append, though an older event is about to be written too", async () => {
     const store = new SlowStore();
     const { log } = logOver(store);
     let n = 0;

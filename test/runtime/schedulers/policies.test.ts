@@ -110,7 +110,7 @@ describe("the order of activation under", () => {
     expect([environment.state.tick, environment.isIdle]).toEqual([7, true]);
   });
 
-  test("staged: stage after stage in one round, each with what those before it said; who is named in none comes last, a stranger is warned of", async () => {
+  test("staged: stage after stage in one round, each with the words before it; who is in none comes last, a stranger is told", async () => {
     const scheduler = { name: "staged", stages: [["Cid"], ["worker", "Ghost"]] } as const;
     const said: string[] = [];
     const role = (name: string, profile: string, sendTo: readonly string[]): Role =>

@@ -312,7 +312,7 @@ describe.each(["eager", "rounds"] as const)("Engine.E3 under %s, the signal that
   });
 });
 
-test("a role acts once in a round, also where it has mail left, and those who got mail in another order act in that of their hiring", async () => {
+test("a role acts once in a round, also with mail left, and in the order of hiring whatever the order of mail", async () => {
   const acted: string[] = [];
   const bad = answering(
     "Bad",

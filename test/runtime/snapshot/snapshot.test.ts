@@ -38,7 +38,7 @@ describe("a snapshot", () => {
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
   });
 
-  test("Snapshot.S2 Table.T1 ChatTable.C1 ChatTable.C2 has a message once, wherever the state has it, and the beginning of a conversation once", () => {
+  test("Snapshot.S2 Table.T1 ChatTable.C1 ChatTable.C2 has a message once, and the beginning of a conversation once", () => {
     const words = "so many words that they are found again";
     const said = { id: "user#1", content: words, role: "user", causeBy: "UserRequirement", sentFrom: "", sendTo: ["Ann", "Ben"] };
     const message = { ...said, parents: [], timestamp: 1, metadata: {} };

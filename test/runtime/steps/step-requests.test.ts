@@ -115,7 +115,7 @@ describe("the request of a step", () => {
     expect(requests.of({ messages: [], schema: changing }).value).toEqual({ messages: [], schema: { type: "array" } });
   });
 
-  it("StepRequests.SR2 shares the messages with the requests before it, and nobody can change them; a stranger's object it looks at again", () => {
+  it("StepRequests.SR2 shares the messages with requests before it, and nobody changes them; strange objects are read again", () => {
     const requests = new StepRequests(mask);
     const [own, other] = [ChatMessage.user("say open sesame"), { role: "user", content: "one" }];
     const first = requests.of({ messages: [own, other] }).value as { readonly messages: readonly Json[] };

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { contentBefore, type FileHistory, filesAt, type FileVersion } from "../../view/file-history.ts";
+import { bytesIn, pictureUrl } from "../../view/file-picture.ts";
 import { type DiffLine, diffHunks, lineDiff } from "../../view/line-diff.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
@@ -80,24 +81,41 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
             ))}
           </select>
         </label>
-        <button
-          type="button"
-          class="button"
-          aria-pressed={isWhole.value}
-          onClick={() => {
-            isWhole.value = !isWhole.value;
-          }}
-        >
-          Whole file
-        </button>
+        {version.base64 === undefined && (
+          <button
+            type="button"
+            class="button"
+            aria-pressed={isWhole.value}
+            onClick={() => {
+              isWhole.value = !isWhole.value;
+            }}
+          >
+            Whole file
+          </button>
+        )}
       </div>
       <Author run={run} version={version} />
-      {isWhole.value ? (
+      {version.base64 !== undefined ? (
+        <Binary path={version.path} base64={version.base64} />
+      ) : isWhole.value ? (
         <TextView text={version.content ?? ""} label="Content" />
       ) : (
         <Difference key={version.number} before={contentBefore(file, version.number)} after={version.content ?? ""} />
       )}
     </article>
+  );
+}
+
+/** A file that is no text: a picture is shown, of any other the size. */
+function Binary({ path, base64 }: { readonly path: string; readonly base64: string }) {
+  const url = pictureUrl(base64);
+  const size = `${counted(bytesIn(base64))} bytes`;
+  if (url === undefined) return <p class="note">This file is no text: {size}.</p>;
+  return (
+    <figure class="file-picture">
+      <img src={url} alt={shownLine(path, 200)} />
+      <figcaption class="soft small">{size}</figcaption>
+    </figure>
   );
 }
 

@@ -1,0 +1,87 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import type { RunNotice } from "../runtime/record/event.ts";
+import type { SummaryStatus } from "../runtime/record/run-summary.ts";
+import type { ContinueTerms, TeamChangeTerms } from "./wire.ts";
+
+/** Returns options with known names alone. @throws UsageError `OPTION_UNKNOWN` @internal */
+export function checked<T extends object>(what: string, o: T, known: Known<T>): T {
+  checkKnownOptions(what, o, known);
+  return o;
+}
+
+/** Options of every request. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** The names of the options. @internal */
+export const callOptions: Known<CallOptions> = { signal: kinds.signal };
+
+/** Options of a change of a run. */
+export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
+
+/** The names of the options. @internal */
+export const changeOptions: Known<ChangeOptions> = { ...callOptions, onTeamChange: kinds.oneOf("refuse", "continue") };
+
+/** Options of a call with which a run goes on. */
+export interface GoOnOptions extends CallOptions, ContinueTerms {}
+
+/** The names of the options. @internal */
+export const goOnOptions: Known<GoOnOptions> = {
+  ...changeOptions,
+  rounds: kinds.count,
+  budget: kinds.count,
+  reuse: kinds.oneOf("all", "none"),
+};
+
+/** Options of starting or forking a run. */
+export interface StartOptions extends CallOptions {
+  /** Makes the request safe to repeat. Default: a fresh one, so that a lost answer costs no second run. */
+  readonly key?: string;
+}
+
+/** The names of the options. @internal */
+export const startOptions: Known<StartOptions> = { ...callOptions, key: kinds.text };
+
+/** Options of a list of runs. */
+export interface ListOptions extends CallOptions {
+  /** 1 to 200. Default 50. */
+  readonly limit?: number;
+  /** `next` of the page before. */
+  readonly cursor?: string;
+  readonly status?: SummaryStatus;
+}
+
+/** The names of the options. @internal */
+export const listOptions: Known<ListOptions> = { ...callOptions, limit: kinds.size, cursor: kinds.text, status: kinds.text };
+
+/** Options of saying something in a conversation. */
+export interface SayOptions extends GoOnOptions {
+  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: nobody in particular. */
+  readonly user?: string;
+}
+
+/** The names of the options. @internal */
+export const sayOptions: Known<SayOptions> = { ...goOnOptions, user: kinds.text };
+
+/** Options of watching a run. */
+export interface WatchOptions extends CallOptions {
+  /** The first event. Default 0. */
+  readonly from?: number;
+  /** Goes on watching when the run comes to rest. Default false: the iteration ends there. */
+  readonly follow?: boolean;
+  /** Called with notices, such as pieces of answers; some may be missing. Default: none are sent. */
+  readonly onNotice?: (notice: RunNotice) => void;
+  /** Called when the run comes to rest, and while the connection is lost (`connected: false`) and found again. */
+  readonly onState?: (state: { readonly connected: boolean; readonly status?: SummaryStatus }) => void;
+}
+
+/** The names of the options. @internal */
+export const watchOptions: Known<WatchOptions> = {
+  ...callOptions,
+  from: kinds.count,
+  follow: kinds.boolean,
+  onNotice: kinds.function,
+  onState: kinds.function,
+};

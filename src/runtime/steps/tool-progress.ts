@@ -1,0 +1,75 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { StepDoor } from "../../kernel/step.ts";
+import type { AskedStep, StepsParts } from "./tries.ts";
+
+/** Milliseconds between two notices of one call. */
+const GAP = 100;
+
+/**
+ * The progress of one call of a tool, as the observers of a run hear it. It owns the text that waits for its turn.
+ *
+ * ToolProgress.P1 (`say`) a text that comes sooner than 100 ms after the last is told when the time is up, unless a newer one comes.
+ * ToolProgress.P2 (`end`) the newest text is told before the call has its answer, and none after.
+ */
+export class ToolProgress {
+  readonly #clock: Clock;
+  readonly #telling: () => ((text: string) => void) | undefined;
+  #waiting: string | undefined;
+  #cancel: (() => void) | undefined;
+  #hasEnded = false;
+
+  /** @param telling returns what tells the observers; undefined while there is none, and then nothing is kept and no timer is set */
+  constructor(clock: Clock, telling: () => ((text: string) => void) | undefined) {
+    this.#clock = clock;
+    this.#telling = telling;
+  }
+
+  readonly say = (text: string): void => {
+    if (this.#hasEnded) return;
+    if (this.#cancel !== undefined) {
+      this.#waiting = text;
+      return;
+    }
+    const tell = this.#telling();
+    if (tell === undefined) return;
+    this.#cancel = this.#clock.timer(GAP, () => {
+      this.#cancel = undefined;
+      this.#next();
+    });
+    tell(text);
+  };
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#cancel?.();
+    if (this.#waiting !== undefined) this.#telling()?.(this.#waiting);
+  }
+
+  #next(): void {
+    const text = this.#waiting;
+    this.#waiting = undefined;
+    if (text !== undefined) this.say(text);
+  }
+}
+
+/** The progress of a step that is a call of a tool; undefined for other steps. */
+export function progressOf(
+  { clock, tell, mask, role, act }: Pick<StepsParts, "clock" | "tell" | "mask" | "role" | "act">,
+  { key, spec: { kind, name: tool } }: AskedStep,
+): ToolProgress | undefined {
+  if (kind !== "tool") return undefined;
+  return new ToolProgress(clock, () => {
+    const emit = tell("tool.progress");
+    return emit && ((text) => emit({ type: "tool.progress", role, act, step: key, tool, text: mask(text) }));
+  });
+}
+
+/** Tells the observers of a run, and those of the run around it. */
+export function bothProgress(own: StepDoor["progress"], above: StepDoor["progress"]): StepDoor["progress"] {
+  if (own === undefined || above === undefined) return own;
+  return (text) => {
+    own(text);
+    above(text);
+  };
+}
