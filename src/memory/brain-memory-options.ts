@@ -39,7 +39,7 @@ export const brainMemoryOptions: Known<BrainMemoryOptions> = {
   key: kinds.either(kinds.text, kinds.object),
   maxMessages: kinds.checked,
   maxTokens: kinds.checked,
-  keepMessages: kinds.object,
+  keepMessages: kinds.checked,
   tokens: kinds.tokenCounter,
   ttl: kinds.checked,
   timeout: kinds.milliseconds,

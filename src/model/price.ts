@@ -154,9 +154,9 @@ function own(table: PriceTable, id: string): ModelPrice | undefined {
   return Object.hasOwn(table, id) ? table[id] : undefined;
 }
 
-const tokenPrice: Known<TokenPrice> = { input: kinds.number, output: kinds.number, cachedInput: kinds.number };
-const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: kinds.object, maxOutput: kinds.number };
-const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: kinds.number };
+const tokenPrice: Known<TokenPrice> = { input: kinds.checked, output: kinds.checked, cachedInput: kinds.checked };
+const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: kinds.checked, maxOutput: kinds.checked };
+const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: kinds.checked };
 
 function checkPrice<T extends TokenPrice>(id: string, price: T, known: Known<T>): void {
   checkKnownOptions(`the price of ${id}`, price, known);

@@ -38,7 +38,7 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreOptions: Known<RestoreOptions> = { at: kinds.count, after: kinds.count, signal: kinds.signal };
+const restoreOptions: Known<RestoreOptions> = { at: kinds.number, after: kinds.number, signal: kinds.signal };
 
 /** The result of a restore. */
 export interface Restored {
