@@ -140,8 +140,9 @@ export function adviceOn(name: string, names: readonly string[]): { readonly mea
   const meaning = meaningOf(name, names);
   const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names, 1);
   if (meant === undefined && meaning !== undefined && "elsewhere" in meaning) return { advice: `Troupe calls it ${meaning.elsewhere}.` };
-  // Two slips in a short word make another word of it.
-  const guess = meant ?? containedIn(name, names) ?? (name.length > SHORTEST_PART ? nearestWord(name, names) : undefined);
+  // Two slips in a short word make another word of it, unless both begin alike.
+  const alike = name.length > SHORTEST_PART ? names : names.filter((each) => each.startsWith(name.slice(0, 2)));
+  const guess = meant ?? containedIn(name, names) ?? nearestWord(name, alike);
   return guess === undefined ? { advice: "Leave it out." } : { meant: guess, advice: `Did you mean ${guess}?` };
 }
 
