@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { z } from "zod";
 import { createMessage, defineAction, defineRole, exactIndex, hashingEmbedder, memoryJournal, MemoryStorage } from "../../../src/index.ts";
 import { defineTool } from "../../../src/agent/index.ts";
@@ -11,6 +14,9 @@ import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts
 import { whole } from "./right.ts";
 
 /* Right values that many doors take. */
+
+const scratch = mkdtempSync(join(tmpdir(), "troupe-doors-"));
+export const fileOf = (name: string): string => join(scratch, name);
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 export const message = createMessage("hello");
@@ -34,7 +40,7 @@ export const is = {
   words: () => whole(minisearch()),
   tokens: () => whole(estimatedTokens),
   cache: () => whole(memoryCache()),
-  store: () => whole(sqliteStore({ path: ":memory:" })),
+  store: () => whole(sqliteStore({ path: fileOf("memory.db") })),
   steps: () => whole(directSteps(new AbortController().signal)),
   schema: () => whole(schema),
   workspace: () => whole(memoryWorkspace()),
