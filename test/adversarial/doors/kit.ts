@@ -3,7 +3,7 @@ import { createMessage, defineAction, defineRole, exactIndex, hashingEmbedder, m
 import { defineTool } from "../../../src/agent/index.ts";
 import { simulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { memoryCache, memoryRunDriver, scriptedModel } from "../../../src/testing/index.ts";
-import { sqliteStore } from "../../../src/adapters/sqlite-store.ts";
+import { inMemoryStore } from "../../../src/memory/message-store.ts";
 import { estimatedTokens } from "../../../src/memory/tokens.ts";
 import { minisearch } from "../../../src/memory/word-index.ts";
 import { directSteps } from "../../../src/kernel/step.ts";
@@ -34,7 +34,7 @@ export const is = {
   words: () => whole(minisearch()),
   tokens: () => whole(estimatedTokens),
   cache: () => whole(memoryCache()),
-  store: () => whole(sqliteStore({ path: ":memory:" })),
+  store: () => whole(inMemoryStore()),
   steps: () => whole(directSteps(new AbortController().signal)),
   schema: () => whole(schema),
   workspace: () => whole(memoryWorkspace()),
