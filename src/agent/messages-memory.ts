@@ -21,7 +21,7 @@ export interface MessagesMemoryOptions {
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
 
-const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: kinds.iterable("tools"), messages: kinds.object };
+const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: kinds.checked, messages: kinds.checked };
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();

@@ -17,7 +17,7 @@ export interface ErdosRenyiOptions {
   readonly seed: string | number;
 }
 
-const erdosRenyiOptions: Known<ErdosRenyiOptions> = { probability: kinds.amount, seed: kinds.seed };
+const erdosRenyiOptions: Known<ErdosRenyiOptions> = { probability: kinds.checked, seed: kinds.checked };
 
 /**
  * Makes a graph in which each pair of nodes has an edge with the same probability, whatever the others have (Gilbert 1959; G(n, p) of Erdős
@@ -62,7 +62,7 @@ export interface WattsStrogatzOptions {
   readonly seed: string | number;
 }
 
-const wattsStrogatzOptions: Known<WattsStrogatzOptions> = { degree: kinds.count, rewiring: kinds.amount, seed: kinds.seed };
+const wattsStrogatzOptions: Known<WattsStrogatzOptions> = { degree: kinds.checked, rewiring: kinds.checked, seed: kinds.checked };
 
 /**
  * Makes a small world (Watts and Strogatz 1998): a circle in which each node has edges to its `degree` nearest nodes, and each edge is then
@@ -119,7 +119,7 @@ export interface BarabasiAlbertOptions {
   readonly seed: string | number;
 }
 
-const barabasiAlbertOptions: Known<BarabasiAlbertOptions> = { links: kinds.count, seed: kinds.seed };
+const barabasiAlbertOptions: Known<BarabasiAlbertOptions> = { links: kinds.checked, seed: kinds.checked };
 
 /**
  * Makes a graph that grows node by node (Barabási and Albert 1999): a new node gets edges to `links` others, each found with a probability

@@ -68,7 +68,7 @@ export interface TreeOptions {
   readonly branching?: number;
 }
 
-const treeOptions: Known<TreeOptions> = { branching: kinds.size };
+const treeOptions: Known<TreeOptions> = { branching: kinds.checked };
 
 /**
  * Makes a tree that is filled level by level: the first node is the root.

@@ -7,8 +7,12 @@ export function argumentChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
   checksOf(kit, make)("Journal.K16 an argument of another kind is refused, and changes nothing", async (journal) => {
     await filled(journal, "a", 2);
-    const { create, claim, append, read } = journal as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>;
-    const firstOf = (...given: unknown[]) => (read?.apply(journal, given) as AsyncIterable<unknown>)[Symbol.asyncIterator]().next();
+    const { create, claim, append } = journal as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>;
+    const read = journal.read.bind(journal) as (...given: unknown[]) => AsyncIterable<unknown>;
+    const firstOf = (...given: unknown[]): Promise<unknown> =>
+      read(...given)
+        [Symbol.asyncIterator]()
+        .next();
     const wrong = [
       () => create?.call(journal, 5),
       () => claim?.call(journal, ["a"]),

@@ -6,7 +6,7 @@ import { simulatedClock } from "../../../src/testing/index.ts";
 import { memoryWorkspace, RecordedFiles, refusedSandbox } from "../../../src/workspace/index.ts";
 import { ShardedStorage } from "../../../src/memory/sharded-storage.ts";
 import type { Door, Instances } from "./core.ts";
-import { fileOf, is, message, storage } from "./kit.ts";
+import { is, message, storage } from "./kit.ts";
 import { any, or, real, whole } from "./right.ts";
 
 const price = { input: 1.5, output: 2.5 };
@@ -140,8 +140,8 @@ export const adapters: Readonly<Record<string, Door>> = {
       clock: is.clock(),
     },
   ],
-  sqlite: () => [{ path: fileOf("runs.db") }],
-  sqliteStore: () => [{ path: fileOf("memory.db") }],
+  sqlite: () => [{ path: "/dev/null/nowhere.db" }],
+  sqliteStore: () => [{ path: "/dev/null/nowhere.db" }],
   "new ShardedStorage": () => [{ shards: [whole(storage())], retired: [] }],
   "ShardedStorage.has": () => [or(message, 5, null, {}, [5]), { runId: "r", signal: is.signal() }],
   "ShardedStorage.add": () => [is.message(), { runId: "r", signal: is.signal() }],

@@ -1,12 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { z } from "zod";
 import { createMessage, defineAction, defineRole, exactIndex, hashingEmbedder, memoryJournal, MemoryStorage } from "../../../src/index.ts";
 import { defineTool } from "../../../src/agent/index.ts";
 import { simulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { memoryCache, memoryRunDriver, scriptedModel } from "../../../src/testing/index.ts";
-import { sqliteStore } from "../../../src/adapters/sqlite-store.ts";
+import { inMemoryStore } from "../../../src/memory/message-store.ts";
 import { estimatedTokens } from "../../../src/memory/tokens.ts";
 import { minisearch } from "../../../src/memory/word-index.ts";
 import { directSteps } from "../../../src/kernel/step.ts";
@@ -14,9 +11,6 @@ import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts
 import { whole } from "./right.ts";
 
 /* Right values that many doors take. */
-
-const scratch = mkdtempSync(join(tmpdir(), "troupe-doors-"));
-export const fileOf = (name: string): string => join(scratch, name);
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 export const message = createMessage("hello");
@@ -40,7 +34,7 @@ export const is = {
   words: () => whole(minisearch()),
   tokens: () => whole(estimatedTokens),
   cache: () => whole(memoryCache()),
-  store: () => whole(sqliteStore({ path: fileOf("memory.db") })),
+  store: () => whole(inMemoryStore()),
   steps: () => whole(directSteps(new AbortController().signal)),
   schema: () => whole(schema),
   workspace: () => whole(memoryWorkspace()),
