@@ -69,6 +69,7 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   failuresIn: [],
   flushOnSignals: [],
   formFields: { type: "object", properties: {} },
+  "kinds.having": "a printer",
   messageRows: [],
   priceOf: scriptedModel([]),
   readCrew: "name: x",
