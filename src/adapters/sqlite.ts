@@ -1,10 +1,8 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { resolve } from "node:path";
 import { systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { JOURNAL } from "./sqlite-file.ts";
+import { filePath, JOURNAL } from "./sqlite-file.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 /*
@@ -51,12 +49,6 @@ const sqliteOptions: Known<SqliteOptions> = { path: kinds.text };
  */
 export function sqlite(options: SqliteOptions): Journal {
   checkGivenOptions("sqlite", options, sqliteOptions);
-  const { path } = options;
-  if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected the path of a journal's file, got ${JSON.stringify(path)}. Write sqlite({ path: "runs.db" }).`,
-    );
-  }
-  return new SqliteJournal({ kind: JOURNAL, file: resolve(path), clock: systemClock, patience: PATIENCE });
+  const file = filePath("sqlite", options.path, "Write memoryJournal() for a journal that ends with its process.");
+  return new SqliteJournal({ kind: JOURNAL, file, clock: systemClock, patience: PATIENCE });
 }
