@@ -69,7 +69,6 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   failuresIn: [],
   flushOnSignals: [],
   formFields: { type: "object", properties: {} },
-  "kinds.having": "a printer",
   messageRows: [],
   priceOf: scriptedModel([]),
   readCrew: "name: x",
@@ -86,8 +85,8 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   verifyExperiment: study,
 };
 
-/** A number is what they take second. */
-const NUMBERS = ["delay", "duplicate", "reorder"];
+/** They take numbers second, or the names of methods. */
+const NUMBERS = ["delay", "duplicate", "kinds.having", "reorder"];
 
 const all = await mappable();
 
