@@ -21,7 +21,10 @@ export interface MessagesMemoryOptions {
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
 
-const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: kinds.checked, messages: kinds.checked };
+const messagesMemoryOptions: Known<MessagesMemoryOptions> = {
+  tools: kinds.checked,
+  messages: kinds.either(kinds.object, kinds.list(kinds.checked)),
+};
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();

@@ -75,9 +75,9 @@ function groupRow(group: readonly Row[], by: readonly string[], of: readonly str
 }
 
 function hasNumbers(rows: readonly Row[], column: string): boolean {
-  const kinds = new Set(rows.map((row) => typeof (row[column] ?? undefined)));
-  kinds.delete("undefined");
-  return kinds.size > 0 && !kinds.has("string");
+  const types = new Set(rows.map((row) => typeof (row[column] ?? undefined)));
+  types.delete("undefined");
+  return types.size > 0 && !types.has("string");
 }
 
 function numberIn(column: string, value: CellValue): readonly number[] {
