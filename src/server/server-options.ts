@@ -6,6 +6,9 @@ import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { Cache } from "../memory/cache.ts";
+import { checkForgetful } from "../memory/forget-in-store.ts";
+import type { MessageStore } from "../memory/message-store.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
@@ -51,6 +54,10 @@ export interface ServerOptions {
   readonly onTeamChange?: OnTeamChange;
   /** As the option of the same name of a team, for every run of the server: checked at its start. Default never. */
   readonly uncertainAfter?: number;
+  /** Stores that `POST /api/forget` cannot know from the roles: a function makes these. Default: none. */
+  readonly stores?: readonly MessageStore[];
+  /** The caches of brain memories that have a scope as their key, for `POST /api/forget`. Default: none. */
+  readonly caches?: readonly Cache[];
   /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
@@ -73,6 +80,8 @@ const serverOptions: Known<ServerOptions> = {
   recover: true,
   onTeamChange: true,
   uncertainAfter: true,
+  stores: true,
+  caches: true,
   logger: true,
   secrets: true,
   clock: true,
@@ -95,6 +104,8 @@ export interface ServerSettings {
   readonly recovers: boolean;
   readonly onTeamChange: OnTeamChange;
   readonly uncertainAfter: number | undefined;
+  readonly stores: readonly MessageStore[];
+  readonly caches: readonly Cache[];
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -115,6 +126,8 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     page,
     uncertainAfter,
     secrets = [],
+    stores = [],
+    caches = [],
   } = options;
   const journal = options.journal ?? team?.journal;
   const open = teams ?? (team === undefined ? undefined : openerOf(team));
@@ -129,11 +142,12 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
+  checkForgetful("createServer", { stores, caches });
   checkOnTeamChange(options.onTeamChange);
   if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange, stores, caches },
     logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,
