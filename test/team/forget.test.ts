@@ -334,6 +334,39 @@ describe("forget", () => {
     }
   });
 
+  it("leaves no address that a person or a model wrote, and the names of roles and actions", async () => {
+    const place = await inMemory();
+    const Write = defineAction({
+      name: "Write",
+      run: async (ctx) => {
+        const [known = "", unknown = ""] = (await ctx.ask(ctx.text)).split(";");
+        return createMessage("done", { sendTo: [known, unknown, "Ben"], causeBy: `cause ${CANARY}`, role: `role ${CANARY}` });
+      },
+    });
+    const roles = [
+      defineRole({ name: "Ada", actions: [Write], watch: ["UserRequirement"] }),
+      defineRole({ name: "Ben", actions: [defineAction({ name: "Read", run: () => "" })], watch: [] }),
+      defineRole({ name: CANARY.toUpperCase(), actions: [defineAction({ name: "Rest", run: () => "" })], watch: [] }),
+    ];
+    const model = scriptedModel(() => `** ${CANARY.toUpperCase()} **;nobody, ${CANARY}`);
+    const team = new Team({ model, roles, journal: place.journal });
+    await team.run("Begin.", { id: "a1", scope: { user: "ann" } }).result;
+    await team.send("a1", createMessage("More.", { sendTo: [`to ${CANARY}`, "Ada"], causeBy: `why ${CANARY}` }));
+    await team.resume("a1").result;
+    const before = JSON.stringify(await eventsOf(place.journal, "a1"));
+    for (const written of [`** ${CANARY.toUpperCase()} **`, `nobody, ${CANARY}`, `to ${CANARY}`, `why ${CANARY}`, `cause ${CANARY}`])
+      expect(before).toContain(written);
+    await team.forget({ user: "ann" });
+    const after = await eventsOf(place.journal, "a1");
+    expect(JSON.stringify(after)).not.toContain(CANARY);
+    expect(JSON.stringify(after)).not.toContain("**");
+    const said = after.flatMap((event) => (event.type === "act.ended" ? event.said : []));
+    expect(said[0]).toMatchObject({
+      to: ["Ben", CANARY.toUpperCase()],
+      message: { sentFrom: "Ada", sendTo: expect.arrayContaining(["Ben"]) as unknown },
+    });
+  });
+
   it("gives equal strings equal hashes in one erasure, and other ones in the next", async () => {
     const place = await inMemory();
     const team = teamOver(place);
