@@ -174,11 +174,17 @@ class PostgresPool implements PostgresBudget, AccountPool {
     const [key, opening] = [JSON.stringify(account), randomUUID()];
     const lost = amounts.map((amount) => ({ id: randomUUID(), amount }));
     const letGo = lost.length === 0 ? undefined : this.keep();
-    if (letGo !== undefined) await this.#presence.opened();
-    const [row] = await this.db.rows<{ known: string }>(
-      { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4, $5, $6, $7) AS known` },
-      [this.name, key, opening, spent, lost.map(({ id }) => id), amounts, letGo === undefined ? 0 : this.#presence.holder],
-    );
+    let row: { readonly known: string } | undefined;
+    try {
+      if (letGo !== undefined) await this.#presence.opened();
+      [row] = await this.db.rows<{ known: string }>(
+        { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4, $5, $6, $7) AS known` },
+        [this.name, key, opening, spent, lost.map(({ id }) => id), amounts, letGo === undefined ? 0 : this.#presence.holder],
+      );
+    } catch (error) {
+      letGo?.();
+      throw error;
+    }
     const opened = new PostgresAccount(this, { key, opening, spent: Number(row?.known ?? spent), lost, letGo });
     this.#accounts.add(opened);
     return {

@@ -31,7 +31,8 @@ export interface FileOptions {
  * @param instead what to write for data that end with the process
  */
 export function filePath(what: string, path: unknown, instead: string): string {
-  if (typeof path === "string" && path !== "" && path !== ":memory:" && !path.startsWith("file:") && !path.includes("\0")) return resolve(path);
+  if (typeof path === "string" && path !== "" && path !== ":memory:" && !path.startsWith("file:") && !path.includes("\0"))
+    return resolve(path);
   throw new UsageError("OPTION_INVALID", `Expected path of ${what} to be the path of a file, got ${valueText(path)}. ${instead}`);
 }
 

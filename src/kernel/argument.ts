@@ -15,6 +15,8 @@ export interface Shape {
   readonly fits: (value: unknown) => boolean;
   /** True where no error may show the value. */
   readonly isSecret?: boolean;
+  /** What came and what to do, where that is clearer than the value. */
+  readonly advice?: (value: unknown) => { readonly got: string; readonly todo: string };
 }
 
 /**
@@ -29,8 +31,8 @@ export function takes(door: string, name: string, value: unknown, shape: Shape):
 
 /** The error about a value that does not fit. */
 export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", door: string, name: string, value: unknown, shape: Shape): UsageError {
-  const came = shape.isSecret === true ? "something else" : valueText(value);
-  return new UsageError(code, `Expected ${name} of ${door} to be ${shape.says}, got ${came}.`);
+  const { got, todo } = shape.advice?.(value) ?? { got: shape.isSecret === true ? "something else" : valueText(value), todo: "" };
+  return new UsageError(code, `Expected ${name} of ${door} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
 }
 
 /** True when a value has a shape. An error of the value counts as false. */

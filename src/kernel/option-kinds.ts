@@ -1,3 +1,4 @@
+import { isModel, noModel } from "./foreign-models.ts";
 import { isCount, isObject, isRecord } from "./value-kind.ts";
 import { aFunction, anything, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
 
@@ -110,7 +111,7 @@ export const kinds: Kinds = {
   clock: having("a clock", "now", "timer"),
   logger: having("a logger", "debug", "info", "warn", "error"),
   schema: having("a schema of zod", "safeParse"),
-  model: { says: "a model, which has chat or stream", fits: (value) => hasMethod(value, "chat") || hasMethod(value, "stream") },
+  model: { says: "a model", fits: isModel, advice: noModel },
   price: {
     says: "a price { input, output }",
     fits: (value) => isRecord(value) && number.fits(value["input"]) && number.fits(value["output"]),
@@ -161,8 +162,4 @@ export const kinds: Kinds = {
 
 function atLeast(says: string, least: number): Shape {
   return { says, fits: (value) => typeof value === "number" && value >= least };
-}
-
-function hasMethod(value: unknown, name: string): boolean {
-  return isObject(value) && typeof (value as { readonly [name: string]: unknown })[name] === "function";
 }

@@ -23,6 +23,11 @@ export interface BrainMemoryOptions {
    * stays until it is answered. Default 4.
    */
   readonly keepMessages?: number | undefined;
+  /**
+   * The number of the newest messages under a summary that stay in `originals`: they are stored with every save. The oldest leave first. Default 300; 0:
+   * none.
+   */
+  readonly keepOriginals?: number | undefined;
   /** Default: an estimate, a quarter of the characters and one for each Chinese, Japanese or Korean one. */
   readonly tokens?: TokenCounter | undefined;
   /** Time to live of the stored entry in milliseconds. Default 30 minutes. */
@@ -40,6 +45,7 @@ export const brainMemoryOptions: Known<BrainMemoryOptions> = {
   maxMessages: kinds.checked,
   maxTokens: kinds.checked,
   keepMessages: kinds.checked,
+  keepOriginals: kinds.checked,
   tokens: kinds.tokenCounter,
   ttl: kinds.checked,
   timeout: kinds.milliseconds,

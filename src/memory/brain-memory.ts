@@ -5,6 +5,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import {
   brainJson,
@@ -16,6 +17,7 @@ import {
   withCovered,
   withHistory,
   withKnowledge,
+  withOriginals,
   withoutMessage,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
@@ -44,6 +46,8 @@ const callOptions: Known<BrainCallOptions> = { signal: kinds.signal };
 const TIMEOUT = 10 * 60 * 1000;
 /** Two questions and their answers. */
 const KEPT = 4;
+/** Messages that a summary covers and that stay retrievable: they are written with every save. */
+const ORIGINALS = 300;
 /** Attempts of a write, each after merging what others have stored. */
 const TRIES = 50;
 
@@ -53,7 +57,7 @@ const TRIES = 50;
  * Owns the content, and when it is summarized and stored. `BrainPlace` owns the stored entry.
  *
  * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
- * the history when, and only when, the summary that covers them is stored, and stay retrievable (`originals`); a failing model or cache changes nothing, so
+ * the history when, and only when, the summary that covers them is stored, and the newest of them stay retrievable (`originals`); a failing model or cache changes nothing, so
  * the history has no limit of its own. No summary covers an open question. BrainMemory.B3 (`BrainModel.nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
  * (`BrainModel`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
  * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
@@ -73,6 +77,7 @@ export class BrainMemory {
   readonly #clock: Clock;
   readonly #model: BrainModel;
   readonly #place: BrainPlace | undefined;
+  readonly #keepOriginals: number;
   #state = NO_BRAIN;
   /** The state that is stored; undefined when none is known to be. */
   #stored: BrainState | undefined = NO_BRAIN;
@@ -83,12 +88,21 @@ export class BrainMemory {
   constructor(options: BrainMemoryOptions) {
     checkGivenOptions("new BrainMemory", options, brainMemoryOptions);
     const { model, cache, key, maxMessages = 10, maxTokens = 4000, tokens = estimatedTokens, ttl = DEFAULT_TTL } = options;
-    const { clock = systemClock, timeout = TIMEOUT, keepMessages = Math.max(0, Math.min(KEPT, maxMessages - 1)) } = options;
+    const {
+      clock = systemClock,
+      timeout = TIMEOUT,
+      keepOriginals = ORIGINALS,
+      keepMessages = Math.max(0, Math.min(KEPT, maxMessages - 1)),
+    } = options;
     if (cache !== undefined && key === undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
     }
     const name = typeof key === "object" ? ("role" in key ? scopedCacheKey(key) : cacheKey(key)) : (key ?? "");
     checkedTtl(ttl);
+    if (!Number.isSafeInteger(keepOriginals) || keepOriginals < 0) {
+      throw new UsageError("LIMIT_INVALID", `Expected keepOriginals to be a whole number of 0 or more, got ${valueText(keepOriginals)}.`);
+    }
+    this.#keepOriginals = keepOriginals;
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#clock = clock;
     this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens, keepMessages }, tokens });
@@ -99,7 +113,7 @@ export class BrainMemory {
     return [...this.#state.history];
   }
 
-  /** The messages that the summary covers, oldest first. They are stored with the memory until they are deleted or forgotten. */
+  /** The newest `keepOriginals` messages that the summary covers, oldest first. They are stored with the memory until they are deleted or forgotten. */
   get originals(): Message[] {
     return [...this.#state.originals];
   }
@@ -193,7 +207,7 @@ export class BrainMemory {
     const { history } = this.#state;
     const covers = history.slice(0, history.length - openQuestion(history).length);
     if (this.summary === text && covers.length === 0) return;
-    this.#state = withCovered(this.#state, { covers, change: () => ({ ...NO_SUMMARY, oldest: text }) });
+    this.#state = this.#covered({ covers, change: () => ({ ...NO_SUMMARY, oldest: text }) });
   }
 
   /** True when `compress` would make a summary. */
@@ -239,7 +253,7 @@ export class BrainMemory {
       if (read.kind !== "found") return read;
       const { theirs, base, isLocalPart } = read;
       const { isDirty } = this;
-      this.#state = isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs;
+      this.#state = withOriginals(isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs, this.#keepOriginals);
       this.#stored = isDirty || isLocalPart ? undefined : this.#state;
       place.accept(read);
       return { kind: "loaded" };
@@ -277,7 +291,7 @@ export class BrainMemory {
   /** Adds a state from elsewhere before the present content. @internal */
   adopt(state: BrainState): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      this.#state = joinedBrain({ theirs: state, mine: this.#state });
+      this.#state = withOriginals(joinedBrain({ theirs: state, mine: this.#state }), this.#keepOriginals);
     });
   }
 
@@ -340,10 +354,10 @@ export class BrainMemory {
     await this.#inTurn(signal, async () => {
       for (let n = 0; n < TRIES; n++) {
         const before = this.#state;
-        const found = await place?.write(withCovered(before, next));
+        const found = await place?.write(this.#covered(next));
         if (found === undefined) {
           const isUnchanged = this.#state === before;
-          this.#state = withCovered(this.#state, next);
+          this.#state = this.#covered(next);
           if (place !== undefined && isUnchanged) this.#stored = this.#state;
           return;
         }
@@ -356,12 +370,16 @@ export class BrainMemory {
     });
   }
 
+  #covered(next: NextSummary): BrainState {
+    return withOriginals(withCovered(this.#state, next), this.#keepOriginals);
+  }
+
   /** Merges what others have stored. @throws MemoryError `MEMORY_CONFLICT` */
   #merge({ theirs, base }: FoundBrain): void {
     const both = mergedBrain({ theirs, mine: this.#state, base });
     if (both === undefined)
       throw conflict("others have stored another summary since, and neither that nor the one here covers all of the other");
-    this.#state = both;
+    this.#state = withOriginals(both, this.#keepOriginals);
     this.#stored = undefined;
   }
 

@@ -7,6 +7,9 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { Cache } from "../memory/cache.ts";
+import { checkForgetful } from "../memory/forget-in-store.ts";
+import type { MessageStore } from "../memory/message-store.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
@@ -52,6 +55,10 @@ export interface ServerOptions {
   readonly onTeamChange?: OnTeamChange;
   /** As the option of the same name of a team, for every run of the server: checked at its start. Default never. */
   readonly uncertainAfter?: number;
+  /** Stores that `POST /api/forget` cannot know from the roles: a function makes these. Default: none. */
+  readonly stores?: readonly MessageStore[];
+  /** The caches of brain memories that have a scope as their key, for `POST /api/forget`. Default: none. */
+  readonly caches?: readonly Cache[];
   /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
@@ -74,6 +81,8 @@ const serverOptions: Known<ServerOptions> = {
   recover: kinds.boolean,
   onTeamChange: kinds.checked,
   uncertainAfter: kinds.milliseconds,
+  stores: kinds.list(kinds.messageStore),
+  caches: kinds.list(kinds.cache),
   logger: kinds.logger,
   secrets: kinds.secrets,
   clock: kinds.clock,
@@ -96,6 +105,8 @@ export interface ServerSettings {
   readonly recovers: boolean;
   readonly onTeamChange: OnTeamChange;
   readonly uncertainAfter: number | undefined;
+  readonly stores: readonly MessageStore[];
+  readonly caches: readonly Cache[];
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -116,6 +127,8 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     page,
     uncertainAfter,
     secrets = [],
+    stores = [],
+    caches = [],
   } = options;
   const journal = options.journal ?? team?.journal;
   const open = teams ?? (team === undefined ? undefined : openerOf(team));
@@ -130,11 +143,12 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
+  checkForgetful("createServer", { stores, caches });
   checkOnTeamChange(options.onTeamChange);
   if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange, stores, caches },
     logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,

@@ -97,19 +97,19 @@ class TroupeServer implements RunServer {
   #closing: Promise<void> | undefined;
 
   constructor(settings: ServerSettings) {
-    const { journal, open, clock, logger, onTeamChange } = settings;
+    const { journal, open, clock, logger, onTeamChange, stores, caches } = settings;
     this.#settings = settings;
     this.#tenants = new Tenants(settings, clock);
     this.#guard = new Guard(settings);
     this.#mask = maskSecrets(settings.secrets);
     this.#frames = new EventFrames(journal);
     this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
+    const { accounts } = this.#tenants;
     const rested: ServedRunsParts["rested"] = (...given) => this.#recovery.rested(...given);
     this.#runs = new ServedRuns(
-      { journal, open, feeds: this.#feeds, clock, logger, onTeamChange, rested },
+      { journal, open, feeds: this.#feeds, clock, logger, onTeamChange, stores, caches, accounts, rested },
       (driven) => new RunSummaries(journal, driven),
     );
-    const { accounts } = this.#tenants;
     this.#recovery = new Recovery({
       journal,
       accounts,

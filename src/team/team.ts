@@ -22,7 +22,7 @@ import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { checkContinuing, poolsFor } from "./bounds.ts";
 import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
-import type { ForgetOptions, Forgotten } from "./forget.ts";
+import type { Forgotten, TeamForgetOptions } from "./forget.ts";
 import { alone, inside, scopeHere } from "./inside.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
@@ -311,11 +311,11 @@ export class Team {
   /**
    * Erases what a user, a conversation or a tenant has said: see {@link forget}.
    *
-   * @param stores those of the team and of its roles are known, unless a function makes the roles
+   * @param o the stores of the team and of its roles are known, unless a function makes the roles
    */
-  async forget(scope: Scope, stores: ForgetOptions["stores"] = []): Promise<Forgotten> {
+  async forget(scope: Scope, o: TeamForgetOptions = {}): Promise<Forgotten> {
     const roles = [...this.#roster.roles, ...this.#reserve.roles];
-    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, stores);
+    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, o);
   }
 
   /**

@@ -195,6 +195,8 @@ export const core: Readonly<Record<string, Door>> = {
       key: or("k", 5, null, [5]),
       maxMessages: 5,
       maxTokens: 500,
+      keepMessages: 4,
+      keepOriginals: 5,
       tokens: is.tokens(),
       ttl: 5,
       timeout: 5,
@@ -337,7 +339,7 @@ export const core: Readonly<Record<string, Door>> = {
   "Team.retireFrom": () => ["r", "Ada", { signal: is.signal(), onTeamChange: "refuse" }],
   "Team.settle": () => ["r", { cost: 5, olderThan: 5, signal: is.signal() }],
   "Team.answer": () => ["r", "q", any("x"), going()],
-  "Team.forget": () => [scope, [is.store()]],
+  "Team.forget": () => [scope, { stores: [is.store()], caches: [is.cache()], runs: () => true }],
   "Team.fork": () => [
     "r",
     {

@@ -98,7 +98,7 @@ export const adapters: Readonly<Record<string, Door>> = {
   describeRole: () => [is.role()],
   forget: () => [
     { user: "u", conversation: "c", tenant: "t" },
-    { journal: is.journal(), stores: [is.store()], caches: [is.cache()], prefix: "p", clock: is.clock() },
+    { journal: is.journal(), stores: [is.store()], caches: [is.cache()], runs: () => true, clock: is.clock() },
   ],
   mcpServer: () => [
     {

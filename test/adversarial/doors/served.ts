@@ -20,6 +20,8 @@ export const served: Readonly<Record<string, Door>> = {
     {
       teams: () => undefined,
       journal: is.journal(),
+      stores: [is.store()],
+      caches: [is.cache()],
       tenants: [
         {
           name: "t",
