@@ -45,7 +45,7 @@ export const brainMemoryOptions: Known<BrainMemoryOptions> = {
   maxMessages: kinds.checked,
   maxTokens: kinds.checked,
   keepMessages: kinds.checked,
-  keepOriginals: kinds.checked,
+  keepOriginals: kinds.count,
   tokens: kinds.tokenCounter,
   ttl: kinds.checked,
   timeout: kinds.milliseconds,

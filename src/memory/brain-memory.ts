@@ -5,7 +5,6 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import {
   brainJson,
@@ -99,9 +98,6 @@ export class BrainMemory {
     }
     const name = typeof key === "object" ? ("role" in key ? scopedCacheKey(key) : cacheKey(key)) : (key ?? "");
     checkedTtl(ttl);
-    if (!Number.isSafeInteger(keepOriginals) || keepOriginals < 0) {
-      throw new UsageError("LIMIT_INVALID", `Expected keepOriginals to be a whole number of 0 or more, got ${valueText(keepOriginals)}.`);
-    }
     this.#keepOriginals = keepOriginals;
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#clock = clock;

@@ -222,7 +222,7 @@ export function isMessage(value: unknown): value is Message {
 }
 
 /** The shape of a message that is given as an argument. @internal */
-export const aMessage: Shape = { says: "a message, made by createMessage", fits: isMessage };
+const aMessage: Shape = { says: "a message, made by createMessage", fits: isMessage };
 
 /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message. @internal */
 export function assertMessage(value: unknown): asserts value is Message {

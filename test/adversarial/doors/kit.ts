@@ -18,7 +18,7 @@ export const action = defineAction({ name: "Draft", prompt: (ctx) => ctx.text })
 export const tool = defineTool({ name: "look", description: "looks", execute: () => 1 });
 export const role = (name = "Ada") => defineRole({ name, actions: [action] });
 export const schemaWithDefaults = z.object({ a: z.string().default("x") });
-export const schema = z.object({ a: z.string() });
+const schema = z.object({ a: z.string() });
 export const model = () => scriptedModel(() => "ok");
 export const storage = () => new MemoryStorage({ roleId: "Ada" });
 
