@@ -102,8 +102,13 @@ export class PostgresAppends {
       for (const table of ["events", "chats", "chat_messages", "snapshots", "tallies", "commands"]) {
         await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
       }
-      const asked = { runId, epoch, expectedSeq: 0, events, tally: undefined, resolve() {}, reject() {} };
-      await rows(this.#statement, valuesOf([preparedFor(asked, { number, epoch, events: 0, checksum: start, chats: new Set() })]));
+      const end: RunEnd = { number, epoch, events: 0, checksum: start, chats: new Set() };
+      for (const page of pagesOf(events)) {
+        const asked = { runId, epoch, expectedSeq: end.events, events: page, tally: undefined, resolve() {}, reject() {} };
+        const prepared = preparedFor(asked, end);
+        await rows(this.#statement, valuesOf([prepared]));
+        advance(prepared);
+      }
     });
     this.#ends.delete(runId);
   }
@@ -204,6 +209,21 @@ export class PostgresAppends {
       { data: { runId, intact: expectedSeq } },
     );
   }
+}
+
+/** Splits events into the parts of statements that are not too long. */
+function* pagesOf(events: readonly EncodedEvent[]): Generator<readonly EncodedEvent[]> {
+  let page: EncodedEvent[] = [];
+  let characters = 0;
+  for (const event of events) {
+    page.push(event);
+    characters += event.body.length;
+    if (characters < MOST_CHARACTERS) continue;
+    yield page;
+    page = [];
+    characters = 0;
+  }
+  if (page.length > 0) yield page;
 }
 
 function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd): JournalError | undefined {

@@ -4,6 +4,7 @@ import type { AccountOptions, BudgetAccount, BudgetPool } from "../kernel/budget
 import type { Cancellation } from "../kernel/cancellation.ts";
 import { AbortedError, BudgetError, UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -45,7 +46,7 @@ export interface PostgresBudget extends BudgetPool {
   close(): Promise<void>;
 }
 
-const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: true, amount: true, parent: true };
+const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: kinds.text, amount: kinds.count, parent: kinds.checked };
 
 /** Milliseconds after which those who wait look again, if nothing was told before. */
 const LOOK = 1_000;
@@ -173,11 +174,17 @@ class PostgresPool implements PostgresBudget, AccountPool {
     const [key, opening] = [JSON.stringify(account), randomUUID()];
     const lost = amounts.map((amount) => ({ id: randomUUID(), amount }));
     const letGo = lost.length === 0 ? undefined : this.keep();
-    if (letGo !== undefined) await this.#presence.opened();
-    const [row] = await this.db.rows<{ known: string }>(
-      { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4, $5, $6, $7) AS known` },
-      [this.name, key, opening, spent, lost.map(({ id }) => id), amounts, letGo === undefined ? 0 : this.#presence.holder],
-    );
+    let row: { readonly known: string } | undefined;
+    try {
+      if (letGo !== undefined) await this.#presence.opened();
+      [row] = await this.db.rows<{ known: string }>(
+        { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4, $5, $6, $7) AS known` },
+        [this.name, key, opening, spent, lost.map(({ id }) => id), amounts, letGo === undefined ? 0 : this.#presence.holder],
+      );
+    } catch (error) {
+      letGo?.();
+      throw error;
+    }
     const opened = new PostgresAccount(this, { key, opening, spent: Number(row?.known ?? spent), lost, letGo });
     this.#accounts.add(opened);
     return {

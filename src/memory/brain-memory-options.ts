@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Known } from "../kernel/known-options.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -22,6 +23,11 @@ export interface BrainMemoryOptions {
    * stays until it is answered. Default 4.
    */
   readonly keepMessages?: number | undefined;
+  /**
+   * The number of the newest messages under a summary that stay in `originals`: they are stored with every save. The oldest leave first. Default 300; 0:
+   * none.
+   */
+  readonly keepOriginals?: number | undefined;
   /** Default: an estimate, a quarter of the characters and one for each Chinese, Japanese or Korean one. */
   readonly tokens?: TokenCounter | undefined;
   /** Time to live of the stored entry in milliseconds. Default 30 minutes. */
@@ -33,14 +39,15 @@ export interface BrainMemoryOptions {
 
 /** The names of the options. @internal */
 export const brainMemoryOptions: Known<BrainMemoryOptions> = {
-  model: true,
-  cache: true,
-  key: true,
-  maxMessages: true,
-  maxTokens: true,
-  keepMessages: true,
-  tokens: true,
-  ttl: true,
-  timeout: true,
-  clock: true,
+  model: kinds.model,
+  cache: kinds.cache,
+  key: kinds.either(kinds.text, kinds.object),
+  maxMessages: kinds.checked,
+  maxTokens: kinds.checked,
+  keepMessages: kinds.checked,
+  keepOriginals: kinds.count,
+  tokens: kinds.tokenCounter,
+  ttl: kinds.checked,
+  timeout: kinds.milliseconds,
+  clock: kinds.clock,
 };

@@ -1,5 +1,7 @@
+import { idOf } from "./message-memory.ts";
 import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known, checkKnownOptions } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -14,10 +16,11 @@ import {
   withCovered,
   withHistory,
   withKnowledge,
+  withOriginals,
   withoutMessage,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { BrainModel, extractInfo } from "./brain-model.ts";
+import { BrainModel, extractInfo, someText } from "./brain-model.ts";
 import { scopedCacheKey } from "./forget-in-cache.ts";
 import { brainMemoryOptions, type BrainMemoryOptions } from "./brain-memory-options.ts";
 import { cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
@@ -37,11 +40,13 @@ export interface BrainCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const callOptions: Known<BrainCallOptions> = { signal: true };
+const callOptions: Known<BrainCallOptions> = { signal: kinds.signal };
 
 const TIMEOUT = 10 * 60 * 1000;
 /** Two questions and their answers. */
 const KEPT = 4;
+/** Messages that a summary covers and that stay retrievable: they are written with every save. */
+const ORIGINALS = 300;
 /** Attempts of a write, each after merging what others have stored. */
 const TRIES = 50;
 
@@ -51,7 +56,7 @@ const TRIES = 50;
  * Owns the content, and when it is summarized and stored. `BrainPlace` owns the stored entry.
  *
  * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
- * the history when, and only when, the summary that covers them is stored, and stay retrievable (`originals`); a failing model or cache changes nothing, so
+ * the history when, and only when, the summary that covers them is stored, and the newest of them stay retrievable (`originals`); a failing model or cache changes nothing, so
  * the history has no limit of its own. No summary covers an open question. BrainMemory.B3 (`BrainModel.nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
  * (`BrainModel`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
  * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
@@ -71,6 +76,7 @@ export class BrainMemory {
   readonly #clock: Clock;
   readonly #model: BrainModel;
   readonly #place: BrainPlace | undefined;
+  readonly #keepOriginals: number;
   #state = NO_BRAIN;
   /** The state that is stored; undefined when none is known to be. */
   #stored: BrainState | undefined = NO_BRAIN;
@@ -81,12 +87,18 @@ export class BrainMemory {
   constructor(options: BrainMemoryOptions) {
     checkGivenOptions("new BrainMemory", options, brainMemoryOptions);
     const { model, cache, key, maxMessages = 10, maxTokens = 4000, tokens = estimatedTokens, ttl = DEFAULT_TTL } = options;
-    const { clock = systemClock, timeout = TIMEOUT, keepMessages = Math.max(0, Math.min(KEPT, maxMessages - 1)) } = options;
+    const {
+      clock = systemClock,
+      timeout = TIMEOUT,
+      keepOriginals = ORIGINALS,
+      keepMessages = Math.max(0, Math.min(KEPT, maxMessages - 1)),
+    } = options;
     if (cache !== undefined && key === undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
     }
     const name = typeof key === "object" ? ("role" in key ? scopedCacheKey(key) : cacheKey(key)) : (key ?? "");
     checkedTtl(ttl);
+    this.#keepOriginals = keepOriginals;
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#clock = clock;
     this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens, keepMessages }, tokens });
@@ -97,7 +109,7 @@ export class BrainMemory {
     return [...this.#state.history];
   }
 
-  /** The messages that the summary covers, oldest first. They are stored with the memory until they are deleted or forgotten. */
+  /** The newest `keepOriginals` messages that the summary covers, oldest first. They are stored with the memory until they are deleted or forgotten. */
   get originals(): Message[] {
     return [...this.#state.originals];
   }
@@ -156,7 +168,7 @@ export class BrainMemory {
    * with the next `load` or `save`. Returns false when it is not known.
    */
   delete(target: Message | string): boolean {
-    return this.#change(withoutMessage(this.#state, typeof target === "string" ? target : target.id));
+    return this.#change(withoutMessage(this.#state, idOf(target)));
   }
 
   /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
@@ -174,6 +186,7 @@ export class BrainMemory {
 
   /** True when a message of the history has exactly this content. */
   exists(text: string): boolean {
+    takes("BrainMemory.exists", "text", text, aText);
     return this.#state.history.some(({ content }) => content === text);
   }
 
@@ -186,10 +199,11 @@ export class BrainMemory {
 
   /** Replaces the history, without an open question, by a given summary. */
   setHistorySummary(text: string): void {
+    takes("BrainMemory.setHistorySummary", "text", text, aText);
     const { history } = this.#state;
     const covers = history.slice(0, history.length - openQuestion(history).length);
     if (this.summary === text && covers.length === 0) return;
-    this.#state = withCovered(this.#state, { covers, change: () => ({ ...NO_SUMMARY, oldest: text }) });
+    this.#state = this.#covered({ covers, change: () => ({ ...NO_SUMMARY, oldest: text }) });
   }
 
   /** True when `compress` would make a summary. */
@@ -235,7 +249,7 @@ export class BrainMemory {
       if (read.kind !== "found") return read;
       const { theirs, base, isLocalPart } = read;
       const { isDirty } = this;
-      this.#state = isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs;
+      this.#state = withOriginals(isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs, this.#keepOriginals);
       this.#stored = isDirty || isLocalPart ? undefined : this.#state;
       place.accept(read);
       return { kind: "loaded" };
@@ -273,20 +287,20 @@ export class BrainMemory {
   /** Adds a state from elsewhere before the present content. @internal */
   adopt(state: BrainState): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      this.#state = joinedBrain({ theirs: state, mine: this.#state });
+      this.#state = withOriginals(joinedBrain({ theirs: state, mine: this.#state }), this.#keepOriginals);
     });
   }
 
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   async isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("isRelated", o);
-    return this.#model.isRelated(text1, text2, signal);
+    return this.#model.isRelated(someText(text1), someText(text2), signal);
   }
 
   /** Completes a sentence from its context. @throws ModelError, ControlError */
   async rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
     const signal = signalOf("rewrite", o);
-    return this.#model.rewrite(sentence, context, signal);
+    return this.#model.rewrite(someText(sentence), someText(context), signal);
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
@@ -297,9 +311,9 @@ export class BrainMemory {
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
   async summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    checkKnownOptions("summarize", o, { ...callOptions, maxWords: true });
+    checkKnownOptions("summarize", o, { ...callOptions, maxWords: kinds.size });
     const { signal, maxWords } = o;
-    return this.#model.summarize(text, maxWords, signal);
+    return this.#model.summarize(someText(text), maxWords, signal);
   }
 
   toJSON(): BrainJson {
@@ -308,6 +322,7 @@ export class BrainMemory {
 
   /** Splits a text into overlapping windows. */
   static splitTexts(text: string, window: number): string[] {
+    takes("BrainMemory.splitTexts", "window", window, kinds.size);
     takes("BrainMemory.splitTexts", "text", text, aText);
     return splitTexts(text, window);
   }
@@ -335,10 +350,10 @@ export class BrainMemory {
     await this.#inTurn(signal, async () => {
       for (let n = 0; n < TRIES; n++) {
         const before = this.#state;
-        const found = await place?.write(withCovered(before, next));
+        const found = await place?.write(this.#covered(next));
         if (found === undefined) {
           const isUnchanged = this.#state === before;
-          this.#state = withCovered(this.#state, next);
+          this.#state = this.#covered(next);
           if (place !== undefined && isUnchanged) this.#stored = this.#state;
           return;
         }
@@ -351,12 +366,16 @@ export class BrainMemory {
     });
   }
 
+  #covered(next: NextSummary): BrainState {
+    return withOriginals(withCovered(this.#state, next), this.#keepOriginals);
+  }
+
   /** Merges what others have stored. @throws MemoryError `MEMORY_CONFLICT` */
   #merge({ theirs, base }: FoundBrain): void {
     const both = mergedBrain({ theirs, mine: this.#state, base });
     if (both === undefined)
       throw conflict("others have stored another summary since, and neither that nor the one here covers all of the other");
-    this.#state = both;
+    this.#state = withOriginals(both, this.#keepOriginals);
     this.#stored = undefined;
   }
 

@@ -10,7 +10,7 @@ export interface BrainState {
   readonly history: readonly Message[];
   readonly knowledge: readonly Message[];
   readonly levels: SummaryLevels;
-  /** The messages that the summary covers, oldest first. */
+  /** The newest messages that the summary covers, oldest first. */
   readonly originals: readonly Message[];
   /** Ids of the messages summarized last, oldest first: added again, they are not new. */
   readonly covered: readonly string[];
@@ -106,6 +106,12 @@ export function withCovered(state: BrainState, next: NextSummary): BrainState {
     originals: [...state.originals, ...next.covers],
     covered: [...state.covered, ...ids].slice(-MOST_COVERED),
   };
+}
+
+/** Leaves out the oldest originals. Returns the same state when there are no more than `most`. */
+export function withOriginals(state: BrainState, most: number): BrainState {
+  const { originals } = state;
+  return originals.length <= most ? state : { ...state, originals: originals.slice(originals.length - most) };
 }
 
 const stateSchema = lazily(() =>
@@ -217,7 +223,10 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
   const isInHistory = memberOf(history.map(({ id }) => id));
   return {
     history,
-    originals: eachOnce([...theirs.originals, ...mine.originals]).filter(({ id }) => !isInHistory(id)),
+    // The oldest leave first, whoever has them.
+    originals: eachOnce([...theirs.originals, ...mine.originals])
+      .filter(({ id }) => !isInHistory(id))
+      .sort((one, other) => one.timestamp - other.timestamp),
     knowledge: eachOnce([...theirs.knowledge, ...mine.knowledge]),
     levels,
     covered,

@@ -1,6 +1,13 @@
+import { having, listOf, takes } from "../kernel/argument.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { isWithin, scopeOfKey } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
+
+/** @throws UsageError `ARGUMENT_INVALID` for a store or a cache that cannot say what it has: nobody would know what is left */
+export function checkForgetful(what: string, { stores, caches }: { readonly stores: unknown; readonly caches: unknown }): void {
+  takes(what, "stores", stores, listOf(having("a message store that can list its scopes", "add", "remove", "scopes")));
+  takes(what, "caches", caches, listOf(having("a cache that can list its keys", "get", "set", "keys")));
+}
 
 /** Decides which strings are erased. */
 export interface Erasure {
@@ -17,7 +24,7 @@ export interface ForgottenRun<E extends Erasure = Erasure> {
 }
 
 /**
- * Removes from a store the memories of a scope, and the messages of some runs wherever else they are remembered. Returns the number of messages.
+ * Removes from a store the memories of a scope, and the messages of some runs wherever else they are remembered. Returns the number of messages: after some, `purge` is due.
  *
  * @throws MemoryError
  */
@@ -38,6 +45,5 @@ export async function forgetInStore(store: MessageStore, whole: Scope, runs: rea
     }
     if (places.length > 0) forgotten += await store.remove(key, places);
   }
-  await store.purge?.();
   return forgotten;
 }

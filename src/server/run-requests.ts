@@ -1,5 +1,7 @@
 import type { OutsideMessage } from "../client/wire.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { Scope } from "../kernel/scope.ts";
+import { isRecord } from "../kernel/value-kind.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
@@ -28,4 +30,18 @@ export function messageOf({ content, id, sendTo, causeBy }: OutsideMessage): Mes
     ...(causeBy === undefined ? {} : { causeBy }),
   };
   return Object.keys(fields).length === 0 ? content : createMessage(content, fields);
+}
+
+/** Returns whether a request of a tenant may read a run: its own, or one of no tenant, which may be inside its own. */
+export function readBy(account: TenantAccount, accounts: readonly TenantAccount[]): (runId: string) => boolean {
+  return (runId) => account.owns(runId) || !accounts.some((other) => other.owns(runId));
+}
+
+/** Returns an error of `forget` that names no run but the tenant's. */
+export function namingOwn(account: TenantAccount, error: unknown): unknown {
+  if (!(error instanceof JournalError && error.code === "RUN_OWNED" && isRecord(error.data))) return error;
+  const { runId, ...rest } = error.data;
+  if (typeof runId !== "string" || account.owns(runId)) return error;
+  const text = "Expected to forget runs at rest, but a run inside one of them is under way. Try again when it has ended.";
+  return new JournalError("RUN_OWNED", text, { cause: error, data: rest });
 }

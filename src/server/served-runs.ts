@@ -15,6 +15,8 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
+import type { Cache } from "../memory/cache.ts";
+import type { MessageStore } from "../memory/message-store.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
@@ -31,7 +33,7 @@ import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DrivenRuns } from "./driven-runs.ts";
 import type { RunFeeds } from "./run-feed.ts";
-import { bounds, messageOf, scopeOf } from "./run-requests.ts";
+import { bounds, messageOf, namingOwn, readBy, scopeOf } from "./run-requests.ts";
 import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
 import type { RunSummaries } from "./summaries.ts";
 import type { OpenedTeam, TeamOpener } from "./team-source.ts";
@@ -49,6 +51,11 @@ export interface ServedRunsParts {
   readonly logger: Logger;
   /** For a request that does not say, and for runs that go on without a request. */
   readonly onTeamChange: OnTeamChange;
+  /** What to forget in, besides the stores of the roles. */
+  readonly stores: readonly MessageStore[];
+  readonly caches: readonly Cache[];
+  /** All tenants. */
+  readonly accounts: readonly TenantAccount[];
   /** Called when a run is at rest here. */
   readonly rested: (account: TenantAccount, runId: string, result: RunResult) => void;
 }
@@ -245,14 +252,17 @@ export class ServedRuns {
     });
   }
 
-  /** Erases what a user or a conversation of a tenant has said, one request after another. @throws the errors of `forget` */
+  /** Erases what a user or a conversation of a tenant has said, one request of the tenant after another. @throws the errors of `forget` */
   forget(account: TenantAccount, asked: ForgetRequest): Promise<Forgotten> {
     const whose = "user" in asked ? { user: asked.user } : { conversation: account.runIdOf(asked.conversation) };
     const scope = account.name === "" ? whose : { ...whose, tenant: account.name };
-    return this.#inTurn("forget", async () => {
+    const { stores, caches, accounts } = this.#parts;
+    return this.#inTurn(`forget of ${account.name}`, async () => {
       const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
       try {
-        return await opened.team.forget(scope);
+        return await opened.team.forget(scope, { stores, caches, runs: readBy(account, accounts) });
+      } catch (error) {
+        throw namingOwn(account, error);
       } finally {
         await this.#driven.closed(opened, "");
       }

@@ -5,7 +5,11 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { Cache } from "../memory/cache.ts";
+import { checkForgetful } from "../memory/forget-in-store.ts";
+import type { MessageStore } from "../memory/message-store.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
@@ -51,6 +55,10 @@ export interface ServerOptions {
   readonly onTeamChange?: OnTeamChange;
   /** As the option of the same name of a team, for every run of the server: checked at its start. Default never. */
   readonly uncertainAfter?: number;
+  /** Stores that `POST /api/forget` cannot know from the roles: a function makes these. Default: none. */
+  readonly stores?: readonly MessageStore[];
+  /** The caches of brain memories that have a scope as their key, for `POST /api/forget`. Default: none. */
+  readonly caches?: readonly Cache[];
   /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
@@ -59,23 +67,25 @@ export interface ServerOptions {
 }
 
 const serverOptions: Known<ServerOptions> = {
-  team: true,
-  teams: true,
-  journal: true,
-  tenants: true,
-  token: true,
-  budget: true,
-  hosts: true,
-  origins: true,
-  bodyLimit: true,
-  page: true,
-  version: true,
-  recover: true,
-  onTeamChange: true,
-  uncertainAfter: true,
-  logger: true,
-  secrets: true,
-  clock: true,
+  team: kinds.having("a team", "run", "resume", "answer", "send", "fork", "replay"),
+  teams: kinds.function,
+  journal: kinds.journal,
+  tenants: kinds.list(kinds.object),
+  token: kinds.secret,
+  budget: kinds.checked,
+  hosts: kinds.texts,
+  origins: kinds.texts,
+  bodyLimit: kinds.size,
+  page: kinds.either(kinds.text, kinds.function),
+  version: kinds.text,
+  recover: kinds.boolean,
+  onTeamChange: kinds.checked,
+  uncertainAfter: kinds.milliseconds,
+  stores: kinds.list(kinds.messageStore),
+  caches: kinds.list(kinds.cache),
+  logger: kinds.logger,
+  secrets: kinds.secrets,
+  clock: kinds.clock,
 };
 
 const DEFAULT_BODY_LIMIT = 1_000_000;
@@ -95,6 +105,8 @@ export interface ServerSettings {
   readonly recovers: boolean;
   readonly onTeamChange: OnTeamChange;
   readonly uncertainAfter: number | undefined;
+  readonly stores: readonly MessageStore[];
+  readonly caches: readonly Cache[];
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -115,6 +127,8 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     page,
     uncertainAfter,
     secrets = [],
+    stores = [],
+    caches = [],
   } = options;
   const journal = options.journal ?? team?.journal;
   const open = teams ?? (team === undefined ? undefined : openerOf(team));
@@ -129,11 +143,12 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
+  checkForgetful("createServer", { stores, caches });
   checkOnTeamChange(options.onTeamChange);
   if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {
-    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange },
+    ...{ journal, open, tenants, token, budget, hosts, origins, bodyLimit, version, clock, onTeamChange, stores, caches },
     logger: sureLogger(logger),
     page: typeof page === "function" ? page : () => Promise.resolve(page),
     recovers: recover,

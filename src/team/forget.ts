@@ -1,21 +1,22 @@
-import { listOf, having, takes } from "../kernel/argument.ts";
+import { takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import type { Cache } from "../memory/cache.ts";
 import { forgetInCache } from "../memory/forget-in-cache.ts";
-import { forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
+import { checkForgetful, forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { checkScope, isWithin, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
 import type { Recalled } from "../memory/recollection.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import { storesOf } from "../memory/role-memory.ts";
 import type { Role } from "../role/role.ts";
-import { erasedEvent, type Eraser, eraserOf, type Erasure } from "../runtime/record/erased-event.ts";
+import { erasedEvent, type Eraser, eraserOf, type Erasure, namesIn } from "../runtime/record/erased-event.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
-import { aJournal, type Journal, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
+import { aJournal, type Journal, newestRuns, type RunInfo, runInfo } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { TeamParts } from "./drive.ts";
@@ -29,12 +30,21 @@ export interface ForgetOptions {
   readonly stores?: readonly MessageStore[];
   /** The caches of brain memories that have a scope as their key. Default: none. */
   readonly caches?: readonly Cache[];
-  /** Only runs whose id begins with this text are looked at. Default: all. */
-  readonly prefix?: string;
+  /** True for the id of a run that may be looked at. Default: all. */
+  readonly runs?: (runId: string) => boolean;
   readonly clock?: Clock;
 }
 
-const forgetOptions: Known<ForgetOptions> = { journal: true, stores: true, caches: true, prefix: true, clock: true };
+/** What else a team is told to forget: see {@link ForgetOptions}. */
+export type TeamForgetOptions = Pick<ForgetOptions, "stores" | "caches" | "runs">;
+
+const teamForgetOptions: Known<TeamForgetOptions> = {
+  stores: kinds.list(kinds.messageStore),
+  caches: kinds.list(kinds.cache),
+  runs: kinds.function,
+};
+
+const forgetOptions: Known<ForgetOptions> = { ...teamForgetOptions, journal: kinds.journal, clock: kinds.clock };
 
 /** What was erased. */
 export interface Forgotten {
@@ -57,12 +67,13 @@ const PAGE = 500;
  * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. In a run that has
  * recalled some of it, the strings that repeat it are replaced; that run goes on, and cannot be replayed or forked. Files of SQLite are written again, so that no byte of the words is in them. Exports, backups, project files and telemetry are not reached.
  *
- * A run of no scope is the conversation of its id. Called again after a failure, it completes what it began.
+ * A run of no scope is the conversation of its id. Called again after a failure, it completes what it began; after the death of a process, `purge` of the journal and of the stores
+ * writes files again from which everything was erased before.
  *
  * @param scope at least one part; a run is meant that has all of them
  * @throws UsageError `OPTION_INVALID`, also for a scope without parts and for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`,
  * also for a store that cannot list its scopes, and a cache that cannot list its keys
- * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
+ * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased, or what its `data` counts where it was resumed meanwhile; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
  * @throws MemoryError of a store
  * @example
  * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
@@ -75,34 +86,56 @@ const PAGE = 500;
  * console.log((await forget({ user: "ann" }, { journal })).runs); // 1
  */
 export async function forget(scope: Scope, options: ForgetOptions): Promise<Forgotten> {
-  const { journal, stores = [], caches = [], prefix, clock = systemClock } = checked(scope, options);
+  const { journal, stores = [], caches = [], runs: isLookedAt = () => true, clock = systemClock } = checked(scope, options);
   const { rewrite } = journal;
   if (rewrite === undefined) {
     const expected = "Expected a journal that can rewrite its runs, got one without";
     throw new UsageError("OPTION_INVALID", `${expected}. Remove the runs: journal.remove(id).`);
   }
   const all: RunSummary[] = [];
-  for await (const info of allRuns(journal, prefix)) all.push((await readTally(journal, info)).summary);
+  for await (const { runId } of allRuns(journal))
+    if (isLookedAt(runId)) all.push((await readTally(journal, await runInfo(journal, runId))).summary);
   const eraser = eraserOf(freshSeed() + freshSeed(), clock.now());
   const whole = runsOf(all, scope).map((run): DoomedRun => ({ ...run, erasure: eraser.all }));
   // Those that repeat come first: they are found by the runs that they repeat.
   const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
-  for (const { runId } of runs) await owning(journal, runId, () => Promise.resolve());
+  for (const { runId } of runs) await owning(journal, runId, undefined, () => Promise.resolve());
   let messages = 0;
+  let erased = 0;
+  const done = (): Forgotten => ({ runs: erased, texts: eraser.count(), messages });
   for (const cache of new Set(caches)) messages += await forgetInCache(cache, scope, clock.now());
-  for (const store of new Set(stores)) messages += await forgetInStore(store, scope, runs);
+  for (const store of new Set(stores)) {
+    const removed = await forgetInStore(store, scope, runs);
+    messages += removed;
+    await purge(store, removed > 0);
+  }
   for (const { runId, erasure } of runs) {
-    await owning(journal, runId, async (epoch) => {
+    await owning(journal, runId, done, async (epoch) => {
       const before = eraser.count();
-      const events: RunEvent[] = [];
-      for await (const event of readEvents(journal, runId)) events.push(erasedEvent(event, erasure));
+      const read: RunEvent[] = [];
+      for await (const event of readEvents(journal, runId)) read.push(event);
+      const names = namesIn(read);
+      const events = read.map((event) => erasedEvent(event, erasure, names));
       const texts = eraser.count() - before;
       const end = { v: EVENT_VERSION, runId, seq: events.length, time: clock.now(), type: "run.erased", texts } as const;
       await rewrite.call(journal, runId, epoch, [...events, erasure.isWhole ? end : { ...end, partly: true }]);
     });
+    if (erasure.isWhole) erased += 1;
+    unpurged.add(journal);
   }
-  await journal.purge?.();
-  return { runs: whole.length, texts: eraser.count(), messages };
+  await purge(journal, false);
+  return done();
+}
+
+/** Journals and stores that have lost words, and may still have their bytes. */
+const unpurged = new WeakSet<object>();
+
+/** Writes files again from which something was erased, now or by a call before that failed: that takes long, and everybody waits. */
+async function purge(kept: Journal | MessageStore, isErased: boolean): Promise<void> {
+  if (isErased) unpurged.add(kept);
+  if (!unpurged.has(kept)) return;
+  await kept.purge?.();
+  unpurged.delete(kept);
 }
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` */
@@ -110,8 +143,7 @@ function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
   checkGivenOptions("forget", options, forgetOptions);
   const { journal, stores = [], caches = [] } = options;
   takes("forget", "journal", journal, aJournal);
-  takes("forget", "stores", stores, listOf(having("a message store that can list its scopes", "add", "remove", "scopes")));
-  takes("forget", "caches", caches, listOf(having("a cache that can list its keys", "get", "set", "keys")));
+  checkForgetful("forget", { stores, caches });
   checkScope("forget", scope);
   if (Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) return options;
   throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
@@ -165,10 +197,11 @@ function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string
 export function forgetOf(
   { journal, options: { memory, clock }, roles }: Pick<TeamParts, "journal" | "options"> & { readonly roles: readonly Role[] },
   scope: Scope,
-  stores: readonly MessageStore[],
+  o: TeamForgetOptions,
 ): Promise<Forgotten> {
+  checkKnownOptions("forget", o, teamForgetOptions);
   const known = storesOf(roles, memory);
-  return forget(scope, { journal, stores: [...known, ...stores], ...(clock === undefined ? {} : { clock }) });
+  return forget(scope, { ...o, journal, stores: [...known, ...(o.stores ?? [])], ...(clock === undefined ? {} : { clock }) });
 }
 
 /** Returns the runs of a scope and all their forks, without those that were erased before. */
@@ -192,37 +225,38 @@ function scopeOf(runId: string, scope: Scope | undefined): Scope {
   return { conversation: runId, ...scope };
 }
 
-async function* allRuns(journal: Journal, prefix: string | undefined): AsyncGenerator<RunInfo, void> {
+async function* allRuns(journal: Journal): AsyncGenerator<RunInfo, void> {
   let before: string | undefined;
   for (;;) {
-    const page = await newestRuns(journal, {
-      limit: PAGE,
-      tallies: true,
-      ...(before === undefined ? {} : { before }),
-      ...(prefix === undefined ? {} : { prefix }),
-    });
+    const page = await newestRuns(journal, { limit: PAGE, ...(before === undefined ? {} : { before }) });
     yield* page;
     before = page.at(-1)?.runId;
     if (page.length < PAGE) return;
   }
 }
 
-/** Claims a run that nobody works on, for the time of the work. How the owner before left it is told to the next one. */
-async function owning(journal: Journal, runId: string, work: (epoch: number) => Promise<void>): Promise<void> {
-  const { epoch, former } = await journal.claim(runId, { ifFree: true }).catch((error: unknown) => {
-    if (!(error instanceof JournalError && error.code === "RUN_OWNED")) throw error;
-    throw new JournalError(
-      "RUN_OWNED",
-      `Expected to forget run ${runId}, but it is under way. Stop it, then forget it: nothing was erased.`,
-      {
-        cause: error,
-        data: { runId },
-      },
-    );
-  });
+/** Claims a run that nobody works on, for the time of the work. How the owner before left it is told to the next one. @param erased what was erased before */
+async function owning(
+  journal: Journal,
+  runId: string,
+  erased: (() => Forgotten) | undefined,
+  work: (epoch: number) => Promise<void>,
+): Promise<void> {
+  const underWay = (error: unknown): unknown => {
+    if (!(error instanceof JournalError && (error.code === "RUN_OWNED" || error.code === "EPOCH_STALE"))) return error;
+    const { runs, messages } = erased?.() ?? { runs: 0, messages: 0 };
+    const what = runs + messages === 0 ? "nothing was erased" : `only ${runs} runs and ${messages} messages were erased`;
+    const text = `Expected to forget run ${runId}, but it is under way. Stop it, then forget it: ${what}.`;
+    return new JournalError("RUN_OWNED", text, { cause: error, data: { runId, runs, messages } });
+  };
   try {
-    await work(epoch);
-  } finally {
-    await journal.release(runId, epoch, { former });
+    const { epoch, former } = await journal.claim(runId, { ifFree: true });
+    try {
+      await work(epoch);
+    } finally {
+      await journal.release(runId, epoch, { former });
+    }
+  } catch (error) {
+    throw underWay(error);
   }
 }

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
@@ -21,7 +22,7 @@ import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { checkContinuing, poolsFor } from "./bounds.ts";
 import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts } from "./drive.ts";
-import type { ForgetOptions, Forgotten } from "./forget.ts";
+import type { Forgotten, TeamForgetOptions } from "./forget.ts";
 import { alone, inside, scopeHere } from "./inside.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
@@ -83,13 +84,13 @@ export class Team {
   constructor(options: TeamOptions = {}) {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
-    const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
+    const { roles = [], reserve = [], name = "team", budget, journal = memoryJournal() } = options;
     checkBudget(budget, "OPTION_INVALID");
     checkTeamOptions(options);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
-    this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
+    this.#reserve = new Reserve(reserve, (run) => this.#roster.present(run));
     const { clock = systemClock, logger = defaultLogger, commandTimeout } = options;
     const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
     this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
@@ -108,7 +109,7 @@ export class Team {
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
     const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
-    if (alias !== undefined) checkKnownOptions("hire", second, { name: true });
+    if (alias !== undefined) checkKnownOptions("hire", second, { name: kinds.checked });
     for (const role of alias === undefined ? given : [first]) this.#roster.hire(role, alias);
     return this;
   }
@@ -241,8 +242,8 @@ export class Team {
    * @throws ControlError when the signal aborts first; the role may be recorded then
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
-    const { name, ...more } = o;
     checkKnownOptions("hireInto", o, hireOptions);
+    const { name, ...more } = o;
     checkOnTeamChange(o.onTeamChange);
     const { signal = new AbortController().signal } = o;
     const definition = typeof role === "string" ? await this.#reserve.named(role, { runId, signal }) : role;
@@ -310,11 +311,11 @@ export class Team {
   /**
    * Erases what a user, a conversation or a tenant has said: see {@link forget}.
    *
-   * @param stores those of the team and of its roles are known, unless a function makes the roles
+   * @param o the stores of the team and of its roles are known, unless a function makes the roles
    */
-  async forget(scope: Scope, stores: ForgetOptions["stores"] = []): Promise<Forgotten> {
+  async forget(scope: Scope, o: TeamForgetOptions = {}): Promise<Forgotten> {
     const roles = [...this.#roster.roles, ...this.#reserve.roles];
-    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, stores);
+    return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, o);
   }
 
   /**
@@ -379,7 +380,7 @@ export class Team {
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    checkContinuing(o);
+    checkContinuing(o, runId);
     const { present } = this.#roster;
     const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {

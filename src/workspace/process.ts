@@ -1,10 +1,11 @@
 import { onAbort } from "../kernel/abort.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { aText, listOf, object, orNothing, takes } from "../kernel/argument.ts";
+import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { plainEnvironment } from "./program-path.ts";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
@@ -34,18 +35,18 @@ export interface ProcessRequest {
 }
 
 const processRequest: Known<ProcessRequest> = {
-  file: true,
-  args: true,
-  cwd: true,
-  env: true,
-  signal: true,
-  timeout: true,
-  grace: true,
-  outputLimit: true,
-  stdin: true,
-  onOutput: true,
-  clock: true,
-  onStart: true,
+  file: kinds.text,
+  args: kinds.texts,
+  cwd: kinds.text,
+  env: kinds.record(kinds.text),
+  signal: kinds.signal,
+  timeout: kinds.milliseconds,
+  grace: kinds.milliseconds,
+  outputLimit: kinds.count,
+  stdin: kinds.either(kinds.text, having("a stream to read", "pipe")),
+  onOutput: kinds.function,
+  clock: kinds.clock,
+  onStart: kinds.function,
 };
 
 /** The output of a program. */

@@ -6,7 +6,7 @@ import { postgresServer } from "../../src/adapters/postgres-server.ts";
 import { LIMITS_CODES, sharedPart } from "../../src/adapters/postgres-shared-tables.ts";
 import { postgresStore } from "../../src/adapters/postgres-store.ts";
 import { cancellationOf } from "../../src/kernel/cancellation.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { type Clock, systemClock } from "../../src/kernel/clock.ts";
 import type { MessagePage, MessageToStore, StoredVector } from "../../src/memory/message-store.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { ModelLimits } from "../../src/model/limits.ts";
@@ -111,6 +111,30 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect(await one.amounts()).toEqual({ amount: 100, spent: 95, held: 0 });
     await (await one.open("run \u0000", { spent: 95 })).close(true);
     expect(await one.amounts()).toEqual({ amount: 100, spent: 95, held: 0 });
+  });
+
+  it("PostgresPool.G3 an account that cannot be opened leaves nothing that lets this process be seen", async () => {
+    const waits = new Set<object>();
+    const timer: Clock["timer"] = (ms, fire) => {
+      const wait = {};
+      // The question of a connection that is needed.
+      if (ms > 5_000 && ms <= 10_000) waits.add(wait);
+      const over = systemClock.timer(ms, () => {
+        waits.delete(wait);
+        fire();
+      });
+      return () => {
+        waits.delete(wait);
+        over();
+      };
+    };
+    const pool = budget({ name: `b${budgets.length}`, amount: 100 as MicroUsd, clock: { now: systemClock.now, timer }, timeout: 60_000 });
+    const account = await pool.open("whole", { spent: 0, lost: [1] });
+    expect(waits.size).toBe(1);
+    await account.close(true);
+    expect(waits.size).toBe(0);
+    expect((await errorOf(() => pool.open("run", { spent: Number.NaN, lost: [1] }))).code).toMatch(/^BUDGET/);
+    expect(waits.size).toBe(0);
   });
 
   it("PostgresPool.G6 lost calls of a dead owner are repeated in their room elsewhere, and others wait for their settlement", async () => {

@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { BrainMemory } from "../../src/memory/brain-memory.ts";
+import type { CacheEntry } from "../../src/memory/cache.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { memoryCache, scriptedModel } from "../../src/testing/index.ts";
 import { brainWith, idsOf, said, shownIn, summarizer, talk } from "./brain-setup.ts";
 
 const KEY = "talk";
+
+/** The number of originals in an entry. */
+function stored(entry: CacheEntry): number {
+  if (entry.kind !== "hit") return 0;
+  return (JSON.parse(entry.value) as { readonly originals?: readonly unknown[] }).originals?.length ?? 0;
+}
 
 describe("what no summary covers", () => {
   it("[seeds/deep: the question that was being answered went into the summary] the open question and the newest messages stay", async () => {
@@ -80,6 +87,43 @@ describe("the originals of a summary", () => {
     await two.load();
     await two.save();
     expect(idsOf([...two.originals, ...two.history]).toSorted()).toEqual(Array.from({ length: 21 }, (_, n) => `m${n + 1}`).toSorted());
+  });
+
+  it.each([
+    ["by default", 1_000, 300, {}],
+    ["as asked", 100, 5, { keepOriginals: 5 }],
+    ["not at all", 100, 0, { keepOriginals: 0 }],
+  ])("are the newest alone, here and in the entry: %s", async (_how, count, most, options) => {
+    const cache = memoryCache();
+    const { brain } = brainWith(undefined, { cache, key: KEY, ...options });
+    const sizes: number[] = [];
+    for (let n = 1; n <= count; n++) {
+      brain.addTalk(said(n));
+      if (n % 10 === 0) await brain.compress();
+      if (n % 10 === 0) sizes.push(stored(await cache.get(KEY)));
+    }
+    const all = Array.from({ length: count }, (_, n) => `m${n + 1}`);
+    expect(idsOf([...brain.originals, ...brain.history])).toEqual(all.slice(all.length - most - brain.history.length));
+    expect(Math.max(...sizes)).toBe(most);
+  });
+
+  it("leave oldest first where another memory brings back what has left here", async () => {
+    const cache = memoryCache();
+    const [one, two] = [1, 2].map(() => brainWith(undefined, { cache, key: KEY, keepOriginals: 5 }).brain) as [BrainMemory, BrainMemory];
+    talk(one, 1, 6);
+    one.setHistorySummary("first");
+    await one.save();
+    await two.load();
+    talk(one, 7, 12);
+    one.setHistorySummary("later");
+    await one.save();
+    two.addAnswer(said(13));
+    await two.save();
+    expect(idsOf(two.originals)).toEqual(["m8", "m9", "m10", "m11", "m12"]);
+  });
+
+  it.each([-1, 0.5, Number.NaN])("%d originals to keep are refused", (keepOriginals) => {
+    expect(() => brainWith(undefined, { keepOriginals })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
 
   it("that are deleted or forgotten are gone", async () => {

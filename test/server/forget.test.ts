@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
+  BrainMemory,
+  type Cache,
   type ChatModel,
+  createMessage,
   defineAction,
   defineRole,
   Environment,
@@ -17,7 +20,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import type { MemoryReach } from "../../src/memory/memory-scope.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
-import { memoryRunDriver, scriptedModel } from "../../src/testing/index.ts";
+import { memoryCache, memoryRunDriver, scriptedModel } from "../../src/testing/index.ts";
 import { clientOf, door } from "./served-team.ts";
 import { eventsOf } from "../team/recorded.ts";
 
@@ -31,7 +34,15 @@ interface Chat {
   readonly asked: () => string;
 }
 
-function chat(o: { readonly reach?: MemoryReach; readonly tenants?: boolean; readonly wait?: Promise<void> } = {}): Chat {
+interface ChatOptions {
+  readonly reach?: MemoryReach;
+  readonly tenants?: boolean;
+  readonly wait?: Promise<void>;
+  readonly journal?: Journal;
+  readonly caches?: readonly Cache[];
+}
+
+function chat(o: ChatOptions = {}): Chat {
   let asked = "";
   const model = scriptedModel(async ({ messages }) => {
     asked = messages.map(({ content }) => content).join("\n");
@@ -41,13 +52,17 @@ function chat(o: { readonly reach?: MemoryReach; readonly tenants?: boolean; rea
   const store = inMemoryStore();
   const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
   const guide = defineRole({ name: "Guide", actions: [Answer], memory: { store, ...(o.reach === undefined ? {} : { scope: o.reach }) } });
-  const journal = memoryJournal();
+  const { journal = memoryJournal(), caches = [] } = o;
   const team = new Team({ model, roles: [guide], journal });
   const tenants = [
     { name: "alice", token: ALICE },
     { name: "bob", token: BOB },
   ];
-  const server = createServer({ team, ...(o.tenants === false ? { token: ALICE } : { tenants }) });
+  const server = createServer({
+    team,
+    ...(caches.length === 0 ? {} : { caches }),
+    ...(o.tenants === false ? { token: ALICE } : { tenants }),
+  });
   return { server, journal, store, asked: () => asked };
 }
 
@@ -197,6 +212,16 @@ describe("what a role inside the work of a role remembers", () => {
   });
 });
 
+/** Returns a journal with other methods. */
+function withMethods(journal: Journal, methods: Partial<Journal>): Journal {
+  return new Proxy(journal, {
+    get(of, key) {
+      const own: unknown = Reflect.get(methods, key) ?? Reflect.get(of, key);
+      return typeof own === "function" ? (own.bind(of) as unknown) : own;
+    },
+  });
+}
+
 describe("POST /api/forget", () => {
   it("erases what one user of the tenant said, and nothing of another tenant's user of that name", async () => {
     const { server, journal, store } = chat();
@@ -233,6 +258,84 @@ describe("POST /api/forget", () => {
     for (const body of [{}, { user: "" }, { tenant: "bob" }, { user: "ann", conversation: "c1" }]) {
       expect(await codeOf(client.forget(body as never))).toBe("BODY_INVALID");
     }
+    await server.close();
+  });
+
+  it("names no run of another tenant, waits for none, and reads none, though their roles share a memory", async () => {
+    const gate = door();
+    const kept = memoryJournal();
+    const read: string[] = [];
+    const journal = withMethods(kept, {
+      read: (runId, from) => (read.push(runId), kept.read(runId, from)),
+      info: (runId) => (read.push(runId), kept.info?.(runId) ?? Promise.reject(new Error("no info"))),
+    });
+    let isOpen = true;
+    const wait = { then: (done: () => void) => (isOpen ? done() : void gate.passed.then(done)) } as Promise<void>;
+    const { server } = chat({ reach: "role", journal, wait });
+    const [alice, bob] = [clientOf(server, ALICE), clientOf(server, BOB)];
+    await alice.say("c1", SECRET, { user: "ann" });
+    await bob.say("c1", QUESTION, { user: "ben" });
+    isOpen = false;
+    await bob.resume("c1", { add: [{ content: "Again: what is my secret number exactly?" }] });
+    read.length = 0;
+    expect(await alice.forget({ user: "ann" })).toMatchObject({ runs: 1 });
+    expect([...new Set(read)]).toEqual(["alice.c1"]);
+    gate.open();
+    for await (const _ of bob.events("c1"));
+    await server.close();
+  });
+
+  it("writes no file again where nothing was said, and does once after something was", async () => {
+    const kept = memoryJournal();
+    let purged = 0;
+    const journal = withMethods(kept, { purge: async () => void (purged += 1) });
+    const { server } = chat({ journal });
+    const [alice, bob] = [clientOf(server, ALICE), clientOf(server, BOB)];
+    for (const client of [alice, bob]) await client.say("c1", SECRET, { user: "ann" });
+    const counts: number[] = [];
+    for (const [client, user] of [
+      [alice, "nobody"],
+      [alice, "ann"],
+      [alice, "ann"],
+      [bob, "nobody"],
+    ] as const) {
+      await client.forget({ user });
+      counts.push(purged);
+    }
+    expect(counts).toEqual([0, 1, 1, 1]);
+    await server.close();
+  });
+
+  it("has a turn for each tenant: the many requests of one do not hold up another's", async () => {
+    const { server } = chat();
+    const order: string[] = [];
+    const asked = [ALICE, ALICE, ALICE, ALICE, ALICE, BOB].map(async (token) => {
+      await clientOf(server, token).forget({ user: "ann" });
+      order.push(token === BOB ? "bob" : "alice");
+    });
+    await Promise.all(asked);
+    expect(order.indexOf("bob")).toBeLessThan(order.length - 1);
+    await server.close();
+  });
+
+  it("forgets the brain memories of the user in the caches of the server, and in no other scope", async () => {
+    const cache = memoryCache();
+    const brain = (tenant: string): BrainMemory =>
+      new BrainMemory({ model: scriptedModel(() => "ok"), cache, key: { role: "Guide", tenant, user: "ann" } });
+    for (const tenant of ["alice", "bob"]) {
+      const memory = brain(tenant);
+      memory.addTalk(createMessage(SECRET));
+      await memory.save();
+    }
+    const { server } = chat({ caches: [cache] });
+    expect(await clientOf(server, ALICE).forget({ user: "ann" })).toMatchObject({ messages: 1 });
+    const left: number[] = [];
+    for (const tenant of ["alice", "bob"]) {
+      const memory = brain(tenant);
+      await memory.load();
+      left.push(memory.history.length);
+    }
+    expect(left).toEqual([0, 1]);
     await server.close();
   });
 });

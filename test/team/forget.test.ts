@@ -10,6 +10,7 @@ import {
   defineRole,
   hashingEmbedder,
   type Journal,
+  JournalError,
   memoryJournal,
   MemoryStorage,
   type MessageStore,
@@ -293,6 +294,77 @@ describe("forget", () => {
       expect(await codeOf(forget({ user: "ann" }, { journal, ...parts }))).toMatch(/^(ARGUMENT|OPTION)_INVALID$/);
     }
     expect((await store.scopes?.())?.length).toBe(1);
+  });
+
+  it("says what was erased when a run is resumed between the look and the erasing, and completes it the next time", async () => {
+    for (const code of ["RUN_OWNED", "EPOCH_STALE"]) {
+      const place = await inMemory();
+      const { journal } = place;
+      const team = teamOver(place);
+      for (const id of ["a1", "a2"]) await talked(team, id, "ann", [`My code is ${CANARY}.`]);
+      let claims = 0;
+      const others = new Proxy(journal, {
+        get(of, key) {
+          if (key === "claim")
+            return async (...given: Parameters<Journal["claim"]>) => {
+              claims += 1;
+              // The last look comes with claim 2, the first erasing with claim 3.
+              if (claims === 4 && code === "RUN_OWNED") throw new JournalError("RUN_OWNED", "It is under way.");
+              return journal.claim(...given);
+            };
+          if (key === "rewrite")
+            return async (...given: Parameters<NonNullable<Journal["rewrite"]>>) => {
+              // Somebody who resumes it takes it from this journal.
+              if (claims === 4) await journal.claim(given[0]);
+              return journal.rewrite?.(...given);
+            };
+          const own: unknown = Reflect.get(of, key);
+          return typeof own === "function" ? (own.bind(of) as unknown) : own;
+        },
+      });
+      const error = await forget({ user: "ann" }, { journal: others, stores: [place.store] }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "RUN_OWNED", data: { runs: 1, messages: 4 } });
+      expect((error as Error).message).toContain("only 1 runs and 4 messages were erased");
+      for (const { runId } of await journal.runs()) {
+        const { epoch, former } = await journal.claim(runId);
+        await journal.release(runId, epoch, { former });
+      }
+      expect(await team.forget({ user: "ann" })).toMatchObject({ runs: 1 });
+      expect(await place.kept()).not.toContain(CANARY);
+    }
+  });
+
+  it("leaves no address that a person or a model wrote, and the names of roles and actions", async () => {
+    const place = await inMemory();
+    const Write = defineAction({
+      name: "Write",
+      run: async (ctx) => {
+        const [known = "", unknown = ""] = (await ctx.ask(ctx.text)).split(";");
+        return createMessage("done", { sendTo: [known, unknown, "Ben"], causeBy: `cause ${CANARY}`, role: `role ${CANARY}` });
+      },
+    });
+    const roles = [
+      defineRole({ name: "Ada", actions: [Write], watch: ["UserRequirement"] }),
+      defineRole({ name: "Ben", actions: [defineAction({ name: "Read", run: () => "" })], watch: [] }),
+      defineRole({ name: CANARY.toUpperCase(), actions: [defineAction({ name: "Rest", run: () => "" })], watch: [] }),
+    ];
+    const model = scriptedModel(() => `** ${CANARY.toUpperCase()} **;nobody, ${CANARY}`);
+    const team = new Team({ model, roles, journal: place.journal });
+    await team.run("Begin.", { id: "a1", scope: { user: "ann" } }).result;
+    await team.send("a1", createMessage("More.", { sendTo: [`to ${CANARY}`, "Ada"], causeBy: `why ${CANARY}` }));
+    await team.resume("a1").result;
+    const before = JSON.stringify(await eventsOf(place.journal, "a1"));
+    for (const written of [`** ${CANARY.toUpperCase()} **`, `nobody, ${CANARY}`, `to ${CANARY}`, `why ${CANARY}`, `cause ${CANARY}`])
+      expect(before).toContain(written);
+    await team.forget({ user: "ann" });
+    const after = await eventsOf(place.journal, "a1");
+    expect(JSON.stringify(after)).not.toContain(CANARY);
+    expect(JSON.stringify(after)).not.toContain("**");
+    const said = after.flatMap((event) => (event.type === "act.ended" ? event.said : []));
+    expect(said[0]).toMatchObject({
+      to: ["Ben", CANARY.toUpperCase()],
+      message: { sentFrom: "Ada", sendTo: expect.arrayContaining(["Ben"]) as unknown },
+    });
   });
 
   it("gives equal strings equal hashes in one erasure, and other ones in the next", async () => {

@@ -35,6 +35,8 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
       );
       const forgotten = await forget(scope, { journal, stores: memories, clock: session.host.clock });
       const { runs, texts, messages } = forgotten;
+      // A call that was killed before it wrote the files again cannot be told from one that found nothing.
+      for (const kept of runs + messages === 0 ? [journal, ...memories] : []) await kept.purge?.();
       const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
       await report(session, text, { type: "forgotten", ...forgotten });
       return 0;

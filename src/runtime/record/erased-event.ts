@@ -4,6 +4,7 @@ import type { Json } from "../../kernel/json.ts";
 import { isList, isObject, isRecord } from "../../kernel/value-kind.ts";
 import type { Erasure as StringErasure } from "../../memory/forget-in-store.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
+import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
 import type { HiredRole, RecordedMemoryOp, RunEvent, Sent, StepTrace } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
@@ -11,7 +12,7 @@ import type { StateChange } from "./state-change.ts";
 /*
  * Events without the words of people. What was said, asked, answered, remembered and planned is replaced, so that the record still folds to a
  * state of the same shape. The names of tenants, roles, actions and tools stay, and so do the members of objects, times, costs and counts of
- * tokens.
+ * tokens. An address that is no such name goes.
  */
 
 /** Strings of the run were erased: all its words, or those of other runs that it repeated. */
@@ -74,8 +75,38 @@ export function eraserOf(key: string, time: number): Eraser {
 /** Characters of a text that is found within another without quotes. */
 const SHORTEST = 8;
 
-/** Returns an event in which strings that may be the words of a person are replaced. */
-export function erasedEvent(event: RunEvent, erase: Erasure): RunEvent {
+/** Erases the events of one run. */
+interface RunErasure extends Erasure {
+  /** Returns what stands in place of an address: a name of the run, or a tombstone. */
+  name(text: string): string;
+}
+
+/** Names that every run has. */
+const COMMON: readonly string[] = [
+  ...[ROUTE_TO_ALL, ROUTE_TO_SELF, ROUTE_TO_NONE, UserRequirement.name, UserFeedback.name],
+  ...["system", "user", "assistant", "tool", ""],
+];
+
+/**
+ * Returns the names that stay in the events of a run: of roles, and of what they watch and do. Their traits, which stay too, have them. Any other
+ * address may be a text of a person or of a model.
+ */
+export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
+  const names = new Set(COMMON);
+  const take = (value: Json): void => {
+    if (typeof value === "string") names.add(value);
+    else if (isObject(value)) for (const item of Object.values(value)) take(item);
+  };
+  for (const event of events) {
+    if (event.type !== "run.started" && event.type !== "run.resumed" && event.type !== "role.hired") continue;
+    for (const { name, traits } of event.roles ?? []) take([name, traits]);
+  }
+  return names;
+}
+
+/** Returns an event in which strings that may be the words of a person are replaced. @param names those of {@link namesIn} */
+export function erasedEvent(event: RunEvent, words: Erasure, names: ReadonlySet<string>): RunEvent {
+  const erase: RunErasure = { ...words, name: (text) => (names.has(text) ? text : words.text(text)) };
   switch (event.type) {
     case "run.started": {
       const { scope, about, roles } = event;
@@ -168,16 +199,23 @@ function withoutState(role: HiredRole, erase: Erasure): HiredRole {
   return { ...role, state: free(role.state, erase) };
 }
 
-function withoutWords({ message, faults, ...sent }: Sent, erase: Erasure): Sent {
+function withoutWords({ message, faults, ...sent }: Sent, erase: RunErasure): Sent {
   const arrives = faults?.map((fault) => ({
     ...fault,
     arrives: fault.arrives.map((arrival) => (arrival.reads === undefined ? arrival : { ...arrival, reads: free(arrival.reads, erase) })),
   }));
-  return { ...sent, message: wordless(message, erase), ...(arrives === undefined ? {} : { faults: arrives }) };
+  const { dead, meant, ...routed } = sent;
+  return {
+    ...routed,
+    message: wordless(message, erase),
+    ...(dead === undefined ? {} : { dead: dead.map(erase.name) }),
+    ...(meant === undefined ? {} : { meant: meant.map(({ wrote, as }) => ({ wrote: erase.name(wrote), as })) }),
+    ...(arrives === undefined ? {} : { faults: arrives }),
+  };
 }
 
-function wordless(message: Message, erase: Erasure): Message {
-  const { id, content, instructContent, parents, metadata } = message;
+function wordless(message: Message, erase: RunErasure): Message {
+  const { id, content, instructContent, parents, metadata, role, causeBy, sentFrom, sendTo } = message;
   return {
     ...message,
     id: idOf(id, erase),
@@ -185,10 +223,14 @@ function wordless(message: Message, erase: Erasure): Message {
     ...(instructContent === undefined ? {} : { instructContent: free(instructContent, erase) }),
     parents: parents.map((parent) => idOf(parent, erase)),
     metadata: free(metadata, erase),
+    role: erase.name(role),
+    causeBy: erase.name(causeBy),
+    sentFrom: erase.name(sentFrom),
+    sendTo: sendTo.map(erase.name),
   };
 }
 
-function memoryOp(op: RecordedMemoryOp, erase: Erasure): RecordedMemoryOp {
+function memoryOp(op: RecordedMemoryOp, erase: RunErasure): RecordedMemoryOp {
   if (op[0] === "0") return op;
   const [kind, what] = op;
   if (typeof what === "string") return [kind, idOf(what, erase)] as RecordedMemoryOp;

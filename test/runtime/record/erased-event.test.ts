@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
-import { erasedEvent, eraserOf } from "../../../src/runtime/record/erased-event.ts";
+import { erasedEvent, eraserOf, namesIn } from "../../../src/runtime/record/erased-event.ts";
 import { parseEvent } from "../../../src/runtime/record/event-schema.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
 import { packedEvent, unpackedEvent } from "../../../src/runtime/record/packed-event.ts";
@@ -24,7 +24,8 @@ function wordsIn(events: readonly RunEvent[]): readonly string[] {
 
 function expectErased(events: readonly RunEvent[]): void {
   const { all, count } = eraserOf("key", 1);
-  const erased = events.map((event) => erasedEvent(event, all));
+  const names = namesIn(events);
+  const erased = events.map((event) => erasedEvent(event, all, names));
   expect(shapeOf(fold(erased))).toEqual(shapeOf(fold(events)));
   for (const event of erased) {
     expect(parseEvent(JSON.parse(JSON.stringify(event)))).toBeTruthy();
