@@ -26,7 +26,7 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
-import { keepWarm } from "./warm-states.ts";
+import { keepWarm, type PastReading, type WarmPast } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
 export interface TeamParts {
@@ -43,6 +43,8 @@ export interface TeamRun extends TeamParts {
   readonly state: RunState;
   /** The snapshot that the state was restored from. */
   readonly last?: LastSnapshot | undefined;
+  /** What this process knows of the run that it was forked from. */
+  readonly warmPast?: WarmPast | undefined;
   /** The right to append to the record. */
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
@@ -68,6 +70,8 @@ export interface Drive extends TeamRun {
   readonly past?: ForkAnswers | undefined;
   /** A warning that some of that run could not be read. */
   readonly lost?: string | undefined;
+  /** How far that run was read. */
+  readonly reading?: PastReading | undefined;
   /** A warning that the run goes on with another team. */
   readonly changed?: string | undefined;
 }
@@ -94,8 +98,11 @@ export async function drive(run: Drive): Promise<RunResult> {
 }
 
 /** Keeps the state of a run that goes on later, as long as the journal has all of it. */
-function keepState({ journal, state, last }: TeamRun, { log }: Environment): void {
-  if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last }, log.latest);
+function keepState(run: TeamRun & Pick<Drive, "past" | "reading">, { log }: Environment): void {
+  const { journal, state, last, past, reading } = run;
+  if (log.latest === undefined || !log.isDurable) return;
+  const warmPast = past && reading ? { past, lost: undefined, reading } : run.warmPast;
+  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast }, log.latest);
 }
 
 /** True for a spender that never comes back: a lost call of it may still be settled. */
