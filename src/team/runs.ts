@@ -248,10 +248,10 @@ export class Runs {
   async #read(id: string, claim: OwnedClaim, signal: AbortSignal): Promise<ClaimedRun> {
     const read = (from: number): AsyncIterable<RunEvent> => readEvents(this.#journal, id, { from, signal });
     const found: WarmRun = (await takeWarm(this.#journal, id, read)) ?? (await recordedState(this.#journal, id, read));
-    const { state, last, warmPast } = found;
+    const { state } = found;
     const underWay = this.#underWay.get(id);
     if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
-    return { ...claim, state, last, warmPast };
+    return { ...claim, ...found };
   }
 
   /**

@@ -3,11 +3,12 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import type { WarmMemories } from "../runtime/role-memories.ts";
 import type { RecordedState } from "../runtime/snapshot/recorded-state.ts";
 
 /*
  * The states of runs that came to rest in this process, so that a conversation does not read its whole record at each turn. The record stays the
- * truth. A fork has what it knows of its parent with it.
+ * truth. What a fork knows of its parent, and what the memories of roles know of the run, is kept with them.
  *
  * WarmStates.M1 (`takeWarm`) a state has one user: it is taken out, and comes back when the run is at rest again and its events are durable.
  * WarmStates.M2 (`takeWarm`) a state is used only where the record ends with the event that the state has applied last. So another process may
@@ -46,6 +47,8 @@ export interface WarmPast extends SharedPast {
 export interface WarmRun extends RecordedState {
   /** Undefined for a run that is no fork, and where it is to be read again. */
   readonly warmPast?: WarmPast | undefined;
+  /** What the memories of its roles have learned of its whole record. */
+  readonly warmMemories?: WarmMemories | undefined;
 }
 
 interface Kept extends WarmRun {
@@ -89,16 +92,15 @@ export async function takeWarm(
 }
 
 /** Keeps the state of a run that is at rest. @param latest the event that the state has applied last, which is durable */
-export function keepWarm(journal: Journal, { warmPast, ...run }: WarmRun, latest: RunEvent): void {
+export function keepWarm(journal: Journal, { warmPast, warmMemories, ...run }: WarmRun, latest: RunEvent): void {
   const { state } = run;
   const { size, counted } = sizeOf(state);
   if (latest.seq !== state.seq - 1 || size > MOST_OF_ONE || state.roles.size > MOST_ROLES) return;
   const all = journals.get(journal) ?? new Map<string, Kept>();
   journals.set(journal, all);
   all.delete(state.runId);
-  const past = size + (warmPast?.reading.size ?? 0) > MOST_OF_ONE ? undefined : warmPast;
-  all.set(state.runId, { ...run, warmPast: past, after: contentHash(latest), size, counted });
-  const whole = (one: Kept): number => one.size + (one.warmPast?.reading.size ?? 0);
+  const isHeld = size + (warmPast?.reading.size ?? 0) + (warmMemories?.size ?? 0) <= MOST_OF_ONE;
+  all.set(state.runId, { ...run, ...(isHeld ? { warmPast, warmMemories } : {}), after: contentHash(latest), size, counted });
   let sum = 0;
   for (const one of all.values()) sum += whole(one);
   for (const [id, one] of all) {
@@ -106,6 +108,10 @@ export function keepWarm(journal: Journal, { warmPast, ...run }: WarmRun, latest
     all.delete(id);
     sum -= whole(one);
   }
+}
+
+function whole({ size, warmPast, warmMemories }: Kept): number {
+  return size + (warmPast?.reading.size ?? 0) + (warmMemories?.size ?? 0);
 }
 
 /** Counts the messages that were delivered since the last count. */
