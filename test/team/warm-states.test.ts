@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineAction, defineRole } from "../../src/index.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
@@ -198,5 +199,72 @@ describe("what a fork knows of its parent at rest", () => {
     run.on("warning", ({ text }) => void warnings.push(text));
     expect((await run.result).status).toBe("finished");
     expect(warnings).toEqual([expect.stringContaining("is gone")]);
+  });
+});
+
+describe("what the memory of a role knows of its run at rest", () => {
+  /** A store that counts the messages which are read, and a team with it. */
+  function remembering(journal: Journal): { readonly store: MessageStore; readonly read: () => number; readonly team: () => Team } {
+    const inner = inMemoryStore();
+    let count = 0;
+    const store = new Proxy(inner, {
+      get(of, key) {
+        const own: unknown = Reflect.get(of, key);
+        if (key !== "read") return typeof own === "function" ? (own.bind(of) as unknown) : own;
+        return async function* (...given: Parameters<MessageStore["read"]>) {
+          for await (const page of of.read(...given)) {
+            count += page.messages.length;
+            yield page;
+          }
+        };
+      },
+    });
+    const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
+    const model = scriptedModel(() => "ok");
+    return {
+      store,
+      read: () => count,
+      team: () => new Team({ journal, model, roles: [defineRole({ name: "Ann", actions: [Answer], memory: { store } })] }),
+    };
+  }
+
+  test("RoleMemories.R4 is kept: turn 40 reads as many events and stored messages as turn 4, and all is stored", async () => {
+    const { journal, read } = counting();
+    const { store, team, ...stored } = remembering(journal);
+    const one = team();
+    await one.run("one", { id: "r" }).result;
+    const counts: (readonly number[])[] = [];
+    for (let nth = 2; nth <= 40; nth += 1) {
+      const before = [read(), stored.read()] as const;
+      await turn(one, `turn ${nth} of the talk`);
+      counts.push([read() - before[0], stored.read() - before[1]]);
+    }
+    expect(counts.at(-1)).toEqual(counts[2]);
+    expect((await store.places("Ann")).length).toBe(80);
+    expect((await one.replay("r").result).error).toBeUndefined();
+  });
+
+  test("RoleMemories.R4 is learned again by another team: what the store lacks is stored", async () => {
+    const { store, team } = remembering(memoryJournal());
+    await team().run("one", { id: "r" }).result;
+    await store.remove("Ann", await store.places("Ann"), { mayReturn: true });
+    await turn(team(), "two");
+    expect((await store.places("Ann")).length).toBe(4);
+  });
+
+  test("finds what another run has stored meanwhile, and not what was deleted", async () => {
+    const { store, team } = remembering(memoryJournal());
+    const one = team();
+    await one.run("The bridge is of stone.", { id: "r" }).result;
+    await turn(one, "Is the bridge of wood?");
+    const [first] = await store.places("Ann");
+    await store.remove("Ann", [first ?? 0]);
+    await one.run("The bridge is of steel.", { id: "other" }).result;
+    const found: string[] = [];
+    const run = one.resume("r", { add: ["What is the bridge of?"] });
+    run.on("step.ended", ({ value }) => void found.push(JSON.stringify(value)));
+    await run.result;
+    expect(found.some((text) => text.includes("steel"))).toBe(true);
+    expect(found.some((text) => text.includes("of stone"))).toBe(false);
   });
 });
