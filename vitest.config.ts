@@ -36,8 +36,8 @@ function filesOf(name: string): string[] {
 
 /** Files of `npm test` that replace a module, load modules by computed names or keep all syntax trees: each has a process of its own. */
 const ISOLATED = [
-  "test/adapters/{file-cache,openai,packages-missing,sqlite-missing}.test.ts",
-  "test/adversarial/public-doors.test.ts",
+  "test/adapters/{file-cache,openai,otel-load,packages-missing,sqlite-missing}.test.ts",
+  "test/adversarial/{accepted-at-doors,public-doors}.test.ts",
   "test/architecture.test.ts",
   "test/architecture/laws.test.ts",
   "test/cli/company.test.ts",

@@ -4,6 +4,7 @@ import {
   type Address,
   checkKnownOptions,
   type InputsOf,
+  kinds,
   type Known,
   type Message,
   ROUTE_TO_ALL,
@@ -22,7 +23,7 @@ export interface ProjectActionOptions {
 }
 
 /** The names of the options that every action on a project takes. @internal */
-export const projectActionOptions: Known<ProjectActionOptions> = { workspace: true, sendTo: true };
+export const projectActionOptions: Known<ProjectActionOptions> = { workspace: kinds.workspace, sendTo: kinds.addresses };
 
 /** The result of an action: the files it wrote, and how its commit says it in one line. */
 export interface Made {
@@ -39,7 +40,7 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
    * @param known the names of all options of a subclass that takes more
    * @throws UsageError `ARGUMENT_INVALID` without a workspace, `OPTION_UNKNOWN`
    */
-  constructor(options: ProjectActionOptions, known: { readonly [name: string]: true } = projectActionOptions) {
+  constructor(options: ProjectActionOptions, known: Known<Record<string, unknown>> = projectActionOptions) {
     super();
     checkProjectOptions(`new ${new.target.name}`, options, known);
     this.files = new ProjectFiles(options.workspace);
@@ -70,7 +71,7 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
  * @internal
  * @throws UsageError `ARGUMENT_INVALID` without a workspace, `OPTION_UNKNOWN`
  */
-export function checkProjectOptions(maker: string, options: unknown, known: { readonly [name: string]: true }): void {
+export function checkProjectOptions(maker: string, options: unknown, known: Known<Record<string, unknown>>): void {
   if (!hasWorkspace(options)) {
     throw new UsageError("ARGUMENT_INVALID", `Expected the options of ${maker} to have a workspace. Write ${maker}({ workspace }).`);
   }

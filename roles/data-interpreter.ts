@@ -1,5 +1,5 @@
 import { checkProjectOptions } from "../actions/project-action.ts";
-import { defineAction, defineRole, type Known, type Role } from "../src/index.ts";
+import { defineAction, defineRole, kinds, type Known, type Role } from "../src/index.ts";
 import { fileSearchTool, lookTool, pythonTool, readFilesTool } from "../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../src/workspace/index.ts";
 
@@ -13,7 +13,7 @@ export interface DataInterpreterOptions {
   readonly steps?: number | undefined;
 }
 
-const interpreterOptions: Known<DataInterpreterOptions> = { workspace: true, sandbox: true, steps: true };
+const interpreterOptions: Known<DataInterpreterOptions> = { workspace: kinds.workspace, sandbox: kinds.sandbox, steps: kinds.count };
 
 const STEPS = 30;
 

@@ -7,6 +7,7 @@ import {
   defineAction,
   defineRole,
   type EffectDoor,
+  kinds,
   type Known,
   OutputError,
   type Role,
@@ -30,7 +31,13 @@ export interface ResearchOptions {
   readonly pages?: number | undefined;
 }
 
-const researchOptions: Known<ResearchOptions> = { workspace: true, search: true, web: true, questions: true, pages: true };
+const researchOptions: Known<ResearchOptions> = {
+  workspace: kinds.workspace,
+  search: kinds.list(kinds.searchProvider),
+  web: kinds.object,
+  questions: kinds.count,
+  pages: kinds.count,
+};
 
 const QUESTIONS = 4;
 const PAGES = 3;

@@ -185,6 +185,8 @@ export type {
 
 // Options are checked by their names.
 export { checkKnownOptions, type Known } from "./kernel/known-options.ts";
+export { type Kinds, kinds } from "./kernel/option-kinds.ts";
+export type { Shape } from "./kernel/argument.ts";
 
 // When something is wrong, or only interrupted.
 export {

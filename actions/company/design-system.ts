@@ -1,5 +1,5 @@
 import { isRed, renderVerification } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
+import { type ActionContext, type Address, checkKnownOptions, kinds, type Known, type Message } from "../../src/index.ts";
 import { checkPath } from "../../src/workspace/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
@@ -25,7 +25,7 @@ export interface DesignSystemOptions {
   readonly approves?: boolean | undefined;
 }
 
-const designOptions: Known<DesignSystemOptions> = { gate: true, receivers: true, approves: true };
+const designOptions: Known<DesignSystemOptions> = { gate: kinds.object, receivers: kinds.addresses, approves: kinds.boolean };
 
 /** An architect's answer. */
 interface Answer {

@@ -1,4 +1,4 @@
-import { Action, type ActionContext, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
+import { Action, type ActionContext, checkKnownOptions, kinds, type Known, type Message } from "../../src/index.ts";
 import type { z } from "zod";
 import { WorkReportSchema } from "./project-gate.ts";
 import type { Report, TaskBoard } from "./task-board.ts";
@@ -9,7 +9,7 @@ export interface MergeTasksOptions {
   readonly board: TaskBoard;
 }
 
-const mergeOptions: Known<MergeTasksOptions> = { board: true };
+const mergeOptions: Known<MergeTasksOptions> = { board: kinds.object };
 
 /** Merges what the engineers report as finished, and gives out the next tasks. No model is asked. */
 export class MergeTasks extends Action<WorkOrder, readonly []> {

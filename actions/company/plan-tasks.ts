@@ -1,4 +1,13 @@
-import { type ActionContext, type Address, checkKnownOptions, type Known, type Message, Plan, TroupeError } from "../../src/index.ts";
+import {
+  type ActionContext,
+  type Address,
+  checkKnownOptions,
+  kinds,
+  type Known,
+  type Message,
+  Plan,
+  TroupeError,
+} from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt } from "../project-files.ts";
@@ -13,7 +22,7 @@ export interface PlanTasksOptions {
   readonly board: TaskBoard;
 }
 
-const planOptions: Known<PlanTasksOptions> = { gate: true, board: true };
+const planOptions: Known<PlanTasksOptions> = { gate: kinds.object, board: kinds.object };
 
 /** More tasks cost more in words and merges than they save in time. */
 export const MOST_TASKS = 8;

@@ -1,5 +1,5 @@
 import type { Criterion } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, type Known, type Message } from "../../src/index.ts";
+import { type ActionContext, type Address, checkKnownOptions, kinds, type Known, type Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { promptOf } from "../prompt.ts";
@@ -14,7 +14,7 @@ export interface ReconsiderOptions {
   readonly receivers: readonly Address[];
 }
 
-const reconsiderOptions: Known<ReconsiderOptions> = { gate: true, receivers: true };
+const reconsiderOptions: Known<ReconsiderOptions> = { gate: kinds.object, receivers: kinds.addresses };
 
 /** A product manager's answer. The reasons come first, so that the verdict follows from them. */
 interface Answer {

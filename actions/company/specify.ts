@@ -1,5 +1,5 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, type Known, type Message, WorkspaceError } from "../../src/index.ts";
+import { type ActionContext, type Address, checkKnownOptions, kinds, type Known, type Message, WorkspaceError } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
@@ -44,14 +44,14 @@ export interface SpecifyOptions {
 }
 
 const specifyOptions: Known<SpecifyOptions> = {
-  size: true,
-  stack: true,
-  receivers: true,
-  asks: true,
-  approves: true,
-  mayInstall: true,
-  existing: true,
-  gate: true,
+  size: kinds.text,
+  stack: kinds.text,
+  receivers: kinds.record(kinds.addresses),
+  asks: kinds.boolean,
+  approves: kinds.boolean,
+  mayInstall: kinds.boolean,
+  existing: kinds.boolean,
+  gate: kinds.object,
 };
 
 /** A question that the user alone can answer, with likely answers. */

@@ -4,6 +4,7 @@ import {
   type Address,
   type ChatModel,
   checkKnownOptions,
+  kinds,
   type Known,
   type Message,
   ROUTE_TO_ALL,
@@ -52,14 +53,14 @@ export interface VerifyOptions {
 }
 
 const verifyOptions: Known<VerifyOptions> = {
-  gate: true,
-  repairedBy: true,
-  rounds: true,
-  diff: true,
-  review: true,
-  model: true,
-  planners: true,
-  board: true,
+  gate: kinds.object,
+  repairedBy: kinds.address,
+  rounds: kinds.record(kinds.count),
+  diff: kinds.function,
+  review: kinds.boolean,
+  model: kinds.model,
+  planners: kinds.addresses,
+  board: kinds.object,
 };
 
 /** Most rounds of repair. */

@@ -1,4 +1,13 @@
-import { type ActionContext, type Address, type InputsOf, type Known, type Message, ROUTE_TO_ALL, UsageError } from "../../src/index.ts";
+import {
+  type ActionContext,
+  type Address,
+  type InputsOf,
+  kinds,
+  type Known,
+  type Message,
+  ROUTE_TO_ALL,
+  UsageError,
+} from "../../src/index.ts";
 import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import type { z } from "zod";
 import { DebugReportSchema, renderTestReport, type TestReport, TestReportSchema } from "./test-report.ts";
@@ -18,7 +27,13 @@ export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace">
   readonly repairedBy?: Address;
 }
 
-const runTestsOptions: Known<RunTestsOptions> = { workspace: true, sandbox: true, timeout: true, debugRounds: true, repairedBy: true };
+const runTestsOptions: Known<RunTestsOptions> = {
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  timeout: kinds.milliseconds,
+  debugRounds: kinds.count,
+  repairedBy: kinds.address,
+};
 
 /** Characters kept of what the tests printed. */
 const OUTPUT = 8_000;

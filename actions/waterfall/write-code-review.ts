@@ -1,4 +1,4 @@
-import { type ActionContext, type InputsOf, type Known, type Message, UsageError } from "../../src/index.ts";
+import { type ActionContext, type InputsOf, kinds, type Known, type Message, UsageError } from "../../src/index.ts";
 import type { z } from "zod";
 import { askCode } from "../code-reply.ts";
 import { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, ReviewSchema, renderReviewReport } from "./code-review.ts";
@@ -18,7 +18,7 @@ export interface WriteCodeReviewOptions extends ProjectActionOptions {
   readonly rounds?: number;
 }
 
-const reviewOptions: Known<WriteCodeReviewOptions> = { ...projectActionOptions, rounds: true };
+const reviewOptions: Known<WriteCodeReviewOptions> = { ...projectActionOptions, rounds: kinds.count };
 
 const REVIEW =
   "Review the file below as a strict colleague. Does it do what the plan says, with the names that the other files use? Is it correct at the edges, and complete? Style is no reason to refuse it. Say LBTM only for what would fail a user or a test.";

@@ -11,6 +11,7 @@ import { checkProjectOptions } from "../../actions/project-action.ts";
 import {
   type ChatModel,
   defineRole,
+  kinds,
   type Known,
   type Role,
   ROUTE_TO_NONE,
@@ -65,22 +66,22 @@ export interface SoftwareCompanyOptions {
 }
 
 const companyOptions: Known<SoftwareCompanyOptions> = {
-  workspace: true,
-  sandbox: true,
-  size: true,
-  stack: true,
-  existing: true,
-  diff: true,
-  allowInstall: true,
-  approve: true,
-  asks: true,
-  implement: true,
-  review: true,
-  reviewModel: true,
-  rounds: true,
-  engineers: true,
-  verificationShare: true,
-  verify: true,
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  size: kinds.text,
+  stack: kinds.text,
+  existing: kinds.boolean,
+  diff: kinds.function,
+  allowInstall: kinds.boolean,
+  approve: kinds.oneOf("prd", "plan"),
+  asks: kinds.boolean,
+  implement: kinds.boolean,
+  review: kinds.boolean,
+  reviewModel: kinds.model,
+  rounds: kinds.record(kinds.count),
+  engineers: kinds.size,
+  verificationShare: kinds.checked,
+  verify: kinds.function,
 };
 
 const MANAGER = "Alice";

@@ -2,6 +2,7 @@ import {
   checkKnownOptions,
   type ChatModel,
   formatUsd,
+  kinds,
   type Known,
   type MicroUsd,
   type PriceTable,
@@ -39,16 +40,16 @@ export interface CrewToCheck {
 }
 
 const crewToCheck: Known<CrewToCheck> = {
-  roles: true,
-  reserve: true,
-  model: true,
-  models: true,
-  prices: true,
-  budget: true,
-  allowUnpriced: true,
-  rounds: true,
-  output: true,
-  inputTokens: true,
+  roles: kinds.iterable("roles"),
+  reserve: kinds.iterable("roles"),
+  model: kinds.object,
+  models: kinds.record(kinds.object),
+  prices: kinds.record(kinds.price),
+  budget: kinds.count,
+  allowUnpriced: kinds.boolean,
+  rounds: kinds.count,
+  output: kinds.texts,
+  inputTokens: kinds.count,
 };
 
 /** The findings of a check of a crew. */

@@ -1,5 +1,5 @@
 import { readForm, readYaml } from "../../src/adapters/yaml.ts";
-import { checkKnownOptions, defineRole, type Known, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
+import { checkKnownOptions, defineRole, kinds, type Known, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
@@ -19,7 +19,12 @@ export interface CrewPorts {
   readonly web?: WebAccess | false;
 }
 
-const crewPorts: Known<CrewPorts> = { workspace: true, sandbox: true, search: true, web: true };
+const crewPorts: Known<CrewPorts> = {
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  search: kinds.list(kinds.searchProvider),
+  web: kinds.either(kinds.object, kinds.oneOf(false)),
+};
 
 /** A crew that can be hired: `new Team({ name, roles, reserve, budget })`. */
 export interface Crew {

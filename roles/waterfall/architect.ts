@@ -1,6 +1,6 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { WriteDesign, WritePrd } from "../../actions/index.ts";
-import { type Reaction, Role } from "../../src/index.ts";
+import { kinds, type Reaction, Role } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Turns requirements into a design. */
@@ -13,7 +13,7 @@ export class Architect extends Role {
 
   constructor(options: { readonly workspace: Workspace }) {
     super();
-    checkProjectOptions("new Architect", options, { workspace: true });
+    checkProjectOptions("new Architect", options, { workspace: kinds.workspace });
     const { workspace } = options;
     this.reactions = [{ on: WritePrd, do: new WriteDesign({ workspace }) }];
   }

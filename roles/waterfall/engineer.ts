@@ -1,6 +1,6 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks } from "../../actions/index.ts";
-import { type Address, type Known, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../../src/index.ts";
+import { type Address, kinds, type Known, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Options of an engineer. */
@@ -12,7 +12,7 @@ export interface EngineerOptions {
   readonly reviewRounds?: number;
 }
 
-const engineerOptions: Known<EngineerOptions> = { workspace: true, codeReview: true, reviewRounds: true };
+const engineerOptions: Known<EngineerOptions> = { workspace: kinds.workspace, codeReview: kinds.boolean, reviewRounds: kinds.count };
 
 /**
  * Writes the code, reviews it, and repairs what failing tests find. Reports of tests are not watched but sent to the engineer while they

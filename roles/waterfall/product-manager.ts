@@ -1,6 +1,6 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { WritePrd } from "../../actions/index.ts";
-import { type Reaction, Role, UserRequirement } from "../../src/index.ts";
+import { kinds, type Reaction, Role, UserRequirement } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Turns the user's idea into requirements. */
@@ -13,7 +13,7 @@ export class ProductManager extends Role {
 
   constructor(options: { readonly workspace: Workspace }) {
     super();
-    checkProjectOptions("new ProductManager", options, { workspace: true });
+    checkProjectOptions("new ProductManager", options, { workspace: kinds.workspace });
     const { workspace } = options;
     this.reactions = [{ on: UserRequirement, do: new WritePrd({ workspace }) }];
   }

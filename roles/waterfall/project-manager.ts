@@ -1,6 +1,6 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { WriteDesign, WritePrd, WriteTasks } from "../../actions/index.ts";
-import { type Reaction, Role } from "../../src/index.ts";
+import { kinds, type Reaction, Role } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 
 /** Breaks a design into files to write. */
@@ -13,7 +13,7 @@ export class ProjectManager extends Role {
 
   constructor(options: { readonly workspace: Workspace }) {
     super();
-    checkProjectOptions("new ProjectManager", options, { workspace: true });
+    checkProjectOptions("new ProjectManager", options, { workspace: kinds.workspace });
     const { workspace } = options;
     this.reactions = [{ on: WriteDesign, needs: [WritePrd, WriteDesign], do: new WriteTasks({ workspace }) }];
   }

@@ -1,6 +1,6 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks, WriteTest } from "../../actions/index.ts";
-import { type Address, type Known, type Reaction, Role, ROUTE_TO_SELF } from "../../src/index.ts";
+import { type Address, kinds, type Known, type Reaction, Role, ROUTE_TO_SELF } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 
 /** Options of a QA engineer. */
@@ -17,11 +17,11 @@ export interface QaEngineerOptions {
 }
 
 const qaEngineerOptions: Known<QaEngineerOptions> = {
-  workspace: true,
-  sandbox: true,
-  codeReview: true,
-  debugRounds: true,
-  testTimeout: true,
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  codeReview: kinds.boolean,
+  debugRounds: kinds.count,
+  testTimeout: kinds.milliseconds,
 };
 
 /** Writes the tests, runs them, and runs them again after each repair. */

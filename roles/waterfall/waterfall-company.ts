@@ -1,5 +1,5 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import type { Known, Role } from "../../src/index.ts";
+import { kinds, type Known, type Role } from "../../src/index.ts";
 import { refusedSandbox, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import { Architect } from "./architect.ts";
 import { Engineer } from "./engineer.ts";
@@ -28,14 +28,14 @@ export interface WaterfallCompanyOptions {
 }
 
 const companyOptions: Known<WaterfallCompanyOptions> = {
-  workspace: true,
-  sandbox: true,
-  codeReview: true,
-  runTests: true,
-  implement: true,
-  debugRounds: true,
-  reviewRounds: true,
-  testTimeout: true,
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  codeReview: kinds.boolean,
+  runTests: kinds.boolean,
+  implement: kinds.boolean,
+  debugRounds: kinds.count,
+  reviewRounds: kinds.count,
+  testTimeout: kinds.milliseconds,
 };
 
 const nothingRuns = refusedSandbox("running them is switched off", "Run them in the project's folder with: node --test");

@@ -1,5 +1,6 @@
 import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -32,7 +33,7 @@ export interface FileCacheOptions {
   readonly clock?: Clock;
 }
 
-const fileCacheOptions: Known<FileCacheOptions> = { dir: true, clock: true };
+const fileCacheOptions: Known<FileCacheOptions> = { dir: kinds.text, clock: kinds.clock };
 
 const VERSION = 1;
 /** Writes between two searches for expired files. */

@@ -5,6 +5,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { CacheError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import {
   checkKeyCount,
   checkObjectKey,
@@ -31,7 +32,7 @@ export interface FileObjectsOptions {
   readonly mostBytes?: number;
 }
 
-const fileObjectsOptions: Known<FileObjectsOptions> = { dir: true, mostBytes: true };
+const fileObjectsOptions: Known<FileObjectsOptions> = { dir: kinds.text, mostBytes: kinds.count };
 
 /** The end of the name of an object's file: no part of a key has it, so a folder never has the name of an object. */
 const END = "~";

@@ -1,4 +1,6 @@
+import { either, having, listOf, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { withTimeout } from "../kernel/abort.ts";
 
@@ -7,6 +9,8 @@ export interface Flushable {
   /** Resolves when everything it was given is stored. */
   persist(): Promise<unknown>;
 }
+
+const aFlushable = having("a memory", "persist");
 
 /** Options of {@link flushOnSignals}. */
 export interface FlushOptions {
@@ -19,13 +23,24 @@ export interface FlushOptions {
   readonly clock?: Clock;
 }
 
-const flushOptions: Known<FlushOptions> = { signals: true, timeout: true, onError: true, clock: true };
+const flushOptions: Known<FlushOptions> = {
+  signals: kinds.texts,
+  timeout: kinds.milliseconds,
+  onError: kinds.function,
+  clock: kinds.clock,
+};
 
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const TIMEOUT = 5_000;
 
-/** All listeners that this file has added, and how many of them are storing now: several calls share one process. */
-const listeners = new WeakSet<object>();
+/** A call whose memories wait for a signal. */
+interface Registration {
+  readonly flush: () => readonly Promise<unknown>[];
+  readonly stop: () => void;
+}
+
+/** The calls that wait for each signal: however many there are, the process has one listener for them. */
+const waiting = new Map<NodeJS.Signals, Set<Registration>>();
 let flushes = 0;
 
 /**
@@ -45,23 +60,41 @@ let flushes = 0;
 export function flushOnSignals(memories: Flushable | readonly Flushable[], o: FlushOptions = {}): () => void {
   checkKnownOptions("flushOnSignals", o, flushOptions);
   const { signals = SIGNALS, timeout = TIMEOUT, onError = tellOnStderr, clock = systemClock } = o;
+  takes("flushOnSignals", "memories", memories, either(aFlushable, listOf(aFlushable)));
   const all = Array.isArray(memories) ? (memories as readonly Flushable[]) : [memories as Flushable];
-  const stop = (): void => signals.forEach((signal) => void process.off(signal, end));
   const never = new AbortController().signal;
-  function end(signal: NodeJS.Signals): void {
-    const isAlone = process.listeners(signal).every((listener) => listeners.has(listener));
-    stop();
-    flushes += 1;
-    const flushed = all.map((memory) => withTimeout(clock, timeout, "storing memories", never, () => memory.persist()).catch(onError));
-    void Promise.allSettled(flushed).then(() => {
-      flushes -= 1;
-      if (isAlone && flushes === 0) process.kill(process.pid, signal);
-    });
-  }
-  listeners.add(end);
+  const registration: Registration = {
+    flush: () => all.map((memory) => withTimeout(clock, timeout, "storing memories", never, () => memory.persist()).catch(onError)),
+    stop: () => signals.forEach((signal) => leave(signal, registration)),
+  };
+  for (const signal of signals) join(signal, registration);
+  return registration.stop;
+}
+
+function join(signal: NodeJS.Signals, registration: Registration): void {
+  const others = waiting.get(signal);
+  if (others !== undefined) return void others.add(registration);
+  waiting.set(signal, new Set([registration]));
   // Before the listeners of the program: one that listens once would already be gone from the list when this one runs.
-  for (const signal of signals) process.prependListener(signal, end);
-  return stop;
+  process.prependListener(signal, end);
+}
+
+function leave(signal: NodeJS.Signals, registration: Registration): void {
+  const others = waiting.get(signal);
+  if (others?.delete(registration) !== true || others.size > 0) return;
+  waiting.delete(signal);
+  process.off(signal, end);
+}
+
+function end(signal: NodeJS.Signals): void {
+  const isAlone = process.listeners(signal).every((listener) => listener === end);
+  const registrations = [...(waiting.get(signal) ?? [])];
+  for (const { stop } of registrations) stop();
+  flushes += 1;
+  void Promise.allSettled(registrations.flatMap(({ flush }) => flush())).then(() => {
+    flushes -= 1;
+    if (isAlone && flushes === 0) process.kill(process.pid, signal);
+  });
 }
 
 function tellOnStderr(error: unknown): void {

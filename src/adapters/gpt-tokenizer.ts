@@ -1,5 +1,6 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { estimateTokens, type TokenCounter } from "../memory/tokens.ts";
 
@@ -9,7 +10,7 @@ export interface GptTokenizerOptions {
   readonly model: string;
 }
 
-const gptTokenizerOptions: Known<GptTokenizerOptions> = { model: true };
+const gptTokenizerOptions: Known<GptTokenizerOptions> = { model: kinds.text };
 
 type Encoding = "o200k_base" | "o200k_harmony" | "cl100k_base";
 type Count = (text: string, options: { readonly disallowedSpecial: Set<string> }) => number;

@@ -1,3 +1,6 @@
+import { type Shape, takes } from "../kernel/argument.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { McpTransport } from "./mcp-connection.ts";
@@ -18,6 +21,10 @@ export interface McpAddress {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
+
+const secretTexts: Shape = { ...kinds.record(kinds.text), isSecret: true };
+const processParts: Known<McpProcess> = { command: kinds.checked, args: kinds.texts, env: secretTexts, cwd: kinds.text };
+const addressParts: Known<McpAddress> = { url: kinds.checked, headers: secretTexts };
 
 /** Characters that are kept of the standard error of a server's process. */
 const LAST_WORDS = 2_000;
@@ -50,6 +57,8 @@ export function secretsOf(server: McpProcess | McpAddress): string[] {
 
 /** @throws UsageError `MCP_SERVER_INVALID` */
 export function assertServer(name: string, server: McpProcess | McpAddress): void {
+  takes("mcpServer", "server", server, kinds.object);
+  checkKnownOptions("the server of mcpServer", server, isProcess(server) ? processParts : addressParts);
   if (isProcess(server) && typeof server.command === "string" && server.command.trim() !== "") return;
   if (!isProcess(server) && isHttp(server.url)) return;
   throw new UsageError(

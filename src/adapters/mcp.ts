@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -36,14 +37,14 @@ export interface McpServerOptions {
 }
 
 const mcpServerOptions: Known<McpServerOptions> = {
-  name: true,
-  server: true,
-  trust: true,
-  connectTimeout: true,
-  timeout: true,
-  signal: true,
-  clock: true,
-  logger: true,
+  name: kinds.text,
+  server: kinds.checked,
+  trust: kinds.boolean,
+  connectTimeout: kinds.milliseconds,
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+  clock: kinds.clock,
+  logger: kinds.logger,
 };
 
 /** A server of the Model Context Protocol, and its tools. */

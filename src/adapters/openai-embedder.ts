@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { OpenAI } from "openai";
 import { z } from "zod";
 import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
@@ -40,13 +41,13 @@ export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
 
 const openAIEmbedderOptions: Known<OpenAIEmbedderOptions> = {
   ...serverOptions,
-  dimensions: true,
-  maxBatch: true,
-  maxChars: true,
-  threshold: true,
-  prefix: true,
-  price: true,
-  clock: true,
+  dimensions: kinds.size,
+  maxBatch: kinds.size,
+  maxChars: kinds.size,
+  threshold: kinds.number,
+  prefix: kinds.record(kinds.text),
+  price: kinds.price,
+  clock: kinds.clock,
 };
 
 const MAX_BATCH = 128;

@@ -1,4 +1,5 @@
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError, type ModelError } from "../kernel/errors.ts";
 import { modelError } from "../model/failure.ts";
 import type { OpenAI } from "openai";
@@ -47,13 +48,13 @@ export interface ServerOptions {
 
 /** Their names. @internal */
 export const serverOptions: Known<ServerOptions> = {
-  model: true,
-  apiKey: true,
-  baseURL: true,
-  organization: true,
-  headers: true,
-  stream: true,
-  fetch: true,
+  model: kinds.text,
+  apiKey: kinds.secret,
+  baseURL: kinds.text,
+  organization: kinds.text,
+  headers: { ...kinds.record(kinds.text), isSecret: true },
+  stream: kinds.boolean,
+  fetch: kinds.function,
 };
 
 /** Returns the target of requests by options and environment variables. @throws ModelError `MODEL_AUTH`, UsageError `BASE_URL_INVALID` */

@@ -3,6 +3,7 @@ import type { ChatCompletionCreateParams } from "openai/resources/chat/completio
 import { systemClock } from "../kernel/clock.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Mask, redactor } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
@@ -46,12 +47,12 @@ export interface OpenAIOptions extends ServerOptions {
 
 const openAIOptions: Known<OpenAIOptions> = {
   ...serverOptions,
-  extra: true,
-  price: true,
-  maxOutputTokens: true,
-  maxTokensField: true,
-  dropsRepeats: true,
-  timeouts: true,
+  extra: kinds.object,
+  price: kinds.price,
+  maxOutputTokens: kinds.count,
+  maxTokensField: kinds.oneOf("max_tokens", "max_completion_tokens"),
+  dropsRepeats: kinds.boolean,
+  timeouts: kinds.checked,
 };
 
 /**

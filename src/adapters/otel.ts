@@ -3,6 +3,7 @@ import type { Context, Counter, HrTime, Histogram, Meter, Span, Tracer } from "@
 import { either, having, iterable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
@@ -26,7 +27,12 @@ export interface TraceOptions {
   readonly provider?: string;
 }
 
-const traceOptions: Known<TraceOptions> = { tracer: true, meter: true, content: true, provider: true };
+const traceOptions: Known<TraceOptions> = {
+  tracer: kinds.having("a tracer", "startSpan"),
+  meter: kinds.having("a meter", "createHistogram", "createCounter"),
+  content: kinds.boolean,
+  provider: kinds.text,
+};
 
 /** A run that can be observed: a {@link Run} or an {@link Environment}. */
 export interface ObservableRun {

@@ -4,6 +4,7 @@ import type { AccountOptions, BudgetAccount, BudgetPool } from "../kernel/budget
 import type { Cancellation } from "../kernel/cancellation.ts";
 import { AbortedError, BudgetError, UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -45,7 +46,7 @@ export interface PostgresBudget extends BudgetPool {
   close(): Promise<void>;
 }
 
-const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: true, amount: true, parent: true };
+const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: kinds.text, amount: kinds.count, parent: kinds.checked };
 
 /** Milliseconds after which those who wait look again, if nothing was told before. */
 const LOOK = 1_000;

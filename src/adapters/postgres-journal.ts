@@ -12,8 +12,10 @@ import {
   leftAs,
   type ReleaseOptions,
   type RunInfo,
-  type RunsPage,
   type RunSnapshot,
+  type RunsPage,
+  takesEvents,
+  takesRun,
 } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Owners } from "../runtime/record/owners.ts";
@@ -110,10 +112,12 @@ export class PostgresJournal implements Journal {
   }
 
   async create(runId: string): Promise<void> {
+    takesRun("Journal.create", runId);
     if (!(await this.#creating.ask({ runId, start: chainStart(runId), maker: randomUUID() }))) throw runExists(runId);
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    takesRun("Journal.claim", runId);
     if (o.ifFree === true && this.#owned.has(runId)) throw ownedBy(runId);
     let tried: { readonly session: number; readonly former: FormerOwner } | undefined;
     for (;;) {
@@ -144,6 +148,7 @@ export class PostgresJournal implements Journal {
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
     const owned = this.#tallies.before(runId, expectedSeq);
     const tally = owned && tallyAfter(owned, events);
@@ -157,6 +162,7 @@ export class PostgresJournal implements Journal {
   }
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.rewrite", runId, events, epoch);
     const encoded = events.map((event, place) => encodeEvent(event, runId, place));
     this.#tallies.drop(runId);
     await this.#appends.rewrite(runId, epoch, encoded);
@@ -167,6 +173,7 @@ export class PostgresJournal implements Journal {
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
+    takesRun("Journal.read", runId, from);
     return readRun(this.#db, runId, from);
   }
 

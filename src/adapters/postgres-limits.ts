@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import {
   type CallRate,
@@ -32,11 +33,11 @@ export interface PostgresLimits extends ModelLimits {
 
 const limitsOptions: Known<PostgresLimitsOptions> = {
   ...postgresOptions,
-  name: true,
-  concurrency: true,
-  requestsPerSecond: true,
-  requestsPerMinute: true,
-  tokensPerMinute: true,
+  name: kinds.text,
+  concurrency: kinds.size,
+  requestsPerSecond: kinds.amount,
+  requestsPerMinute: kinds.amount,
+  tokensPerMinute: kinds.amount,
 };
 
 /**

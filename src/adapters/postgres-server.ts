@@ -4,6 +4,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Mask, maskSecrets, redactor } from "../kernel/mask.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 
@@ -26,13 +27,13 @@ export interface PostgresOptions {
 
 /** The names of {@link PostgresOptions}, for functions that take more. */
 export const postgresOptions: Known<PostgresOptions> = {
-  url: true,
-  schema: true,
-  patience: true,
-  timeout: true,
-  connections: true,
-  logger: true,
-  clock: true,
+  url: kinds.secret,
+  schema: kinds.text,
+  patience: kinds.milliseconds,
+  timeout: kinds.milliseconds,
+  connections: kinds.size,
+  logger: kinds.logger,
+  clock: kinds.clock,
 };
 
 /** Loads the `pg` package. @internal */
@@ -74,7 +75,7 @@ const SCHEMA_FORM = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
 export function postgresServer(
   what: string,
   options: PostgresOptions,
-  known: { readonly [name: string]: true } = postgresOptions,
+  known: Known<Record<string, unknown>> = postgresOptions,
 ): PostgresServer {
   checkGivenOptions(what, options, known);
   const { url, schema = SCHEMA, patience = PATIENCE, timeout = TIMEOUT, connections = CONNECTIONS } = options;

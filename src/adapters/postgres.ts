@@ -1,5 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { PostgresJournal } from "./postgres-journal.ts";
@@ -32,7 +33,7 @@ export interface PostgresJournalOptions extends PostgresOptions {
   readonly grace?: number;
 }
 
-const journalOptions: Known<PostgresJournalOptions> = { ...postgresOptions, grace: true };
+const journalOptions: Known<PostgresJournalOptions> = { ...postgresOptions, grace: kinds.milliseconds };
 
 const GRACE = 2_000;
 

@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -26,12 +27,12 @@ export interface RedisCacheOptions {
 }
 
 const redisCacheOptions: Known<RedisCacheOptions> = {
-  url: true,
-  fallback: true,
-  timeout: true,
-  connectTimeout: true,
-  logger: true,
-  clock: true,
+  url: kinds.secret,
+  fallback: kinds.cache,
+  timeout: kinds.milliseconds,
+  connectTimeout: kinds.milliseconds,
+  logger: kinds.logger,
+  clock: kinds.clock,
 };
 
 const TIMEOUT = 500;

@@ -3,6 +3,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import {
   checkListLimit,
@@ -40,13 +41,13 @@ export interface RestateOptions {
 }
 
 const restateOptions: Known<RestateOptions> = {
-  ingress: true,
-  admin: true,
-  host: true,
-  port: true,
-  timeout: true,
-  logger: true,
-  clock: true,
+  ingress: kinds.text,
+  admin: kinds.text,
+  host: kinds.text,
+  port: kinds.count,
+  timeout: kinds.milliseconds,
+  logger: kinds.logger,
+  clock: kinds.clock,
 };
 
 const INGRESS = "http://127.0.0.1:8080";

@@ -3,6 +3,7 @@ import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import {
   checkKeyCount,
   checkObjectKey,
@@ -49,16 +50,16 @@ export interface S3ObjectsOptions {
 }
 
 const s3ObjectsOptions: Known<S3ObjectsOptions> = {
-  endpoint: true,
-  bucket: true,
-  prefix: true,
-  region: true,
-  credentials: true,
-  mostBytes: true,
-  retries: true,
-  timeout: true,
-  leastBytesPerSecond: true,
-  clock: true,
+  endpoint: kinds.text,
+  bucket: kinds.text,
+  prefix: kinds.text,
+  region: kinds.text,
+  credentials: { ...kinds.object, isSecret: true },
+  mostBytes: kinds.count,
+  retries: kinds.count,
+  timeout: kinds.milliseconds,
+  leastBytesPerSecond: kinds.amount,
+  clock: kinds.clock,
 };
 
 const RETRIES = 4;
@@ -99,7 +100,8 @@ export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   if (typeof region !== "string" || !/^[a-z0-9-]{1,50}$/.test(region)) {
     throw new UsageError("OPTION_INVALID", `Expected the name of a region, got ${valueText(region)}.`);
   }
-  if (![credentials?.accessKeyId, credentials?.secretAccessKey].every((key) => typeof key === "string" && key !== "")) {
+  const { accessKeyId, secretAccessKey, sessionToken = "none" } = credentials ?? {};
+  if (![accessKeyId, secretAccessKey, sessionToken].every((key) => typeof key === "string" && key !== "")) {
     throw new UsageError("OPTION_INVALID", "Expected credentials with accessKeyId and secretAccessKey, got at least one without a text.");
   }
   for (const [name, count] of Object.entries({ mostBytes, retries })) {

@@ -2,8 +2,9 @@ import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { JournalError } from "../kernel/errors.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { fileError, type FileFault, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
 
@@ -22,6 +23,17 @@ export interface FileOptions {
   readonly patience: number;
   /** Most pages of the file. */
   readonly maxPages?: number | undefined;
+}
+
+/**
+ * Returns the whole path of a file. @throws UsageError `OPTION_INVALID` for what names no file, also for SQLite's database in memory
+ *
+ * @param instead what to write for data that end with the process
+ */
+export function filePath(what: string, path: unknown, instead: string): string {
+  if (typeof path === "string" && path !== "" && path !== ":memory:" && !path.startsWith("file:") && !path.includes("\0"))
+    return resolve(path);
+  throw new UsageError("OPTION_INVALID", `Expected path of ${what} to be the path of a file, got ${valueText(path)}. ${instead}`);
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
+import { takesEvents, takesRun } from "../runtime/record/journal.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
@@ -55,11 +56,13 @@ export class SqliteJournal implements Journal {
   }
 
   create(runId: string): Promise<void> {
+    takesRun("Journal.create", runId);
     return this.#commits.commit((db) => createRun(db, runId));
   }
 
   /** The option `take` changes nothing: only the operating system ends the lock of a process. */
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    takesRun("Journal.claim", runId);
     const { db, locks } = await this.#opened();
     const isOurs = locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
@@ -71,6 +74,7 @@ export class SqliteJournal implements Journal {
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
     const tally = this.#tallies.before(runId, expectedSeq);
     try {
@@ -110,10 +114,10 @@ export class SqliteJournal implements Journal {
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
+    takesRun("Journal.read", runId, from);
     const options = this.#options;
     const open = async (): Promise<Database> => (await this.#opened()).db;
-    const rescue = (): Promise<Database> => openRemains(options);
-    return readEvents({ options, open, rescue }, runId, from);
+    return readEvents({ options, open, rescue: () => openRemains(options) }, runId, from);
   }
 
   async runs(): Promise<readonly RunInfo[]> {

@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
 import { nextMacrotask, systemClock } from "../kernel/clock.ts";
-import { MemoryError, UsageError } from "../kernel/errors.ts";
+import { MemoryError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type {
   MessageIdentity,
   MessageLookup,
@@ -17,7 +17,7 @@ import type {
 import type { SketchLookup, SketchPage } from "../memory/vector-sketch.ts";
 import { type Database, patiently } from "./sqlite-database.ts";
 import { fileError, isBroken } from "./sqlite-errors.ts";
-import { type FileOptions, openFile } from "./sqlite-file.ts";
+import { filePath, type FileOptions, openFile } from "./sqlite-file.ts";
 import {
   gatherMessages,
   messageInBlock,
@@ -53,7 +53,7 @@ export interface SqliteStoreOptions {
   readonly path: string;
 }
 
-const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
+const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: kinds.text };
 
 /**
  * Long-term memories of any number of roles in a SQLite file, over `libsql`, which the first call loads. Several processes may use it at
@@ -80,11 +80,8 @@ const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
  */
 export function sqliteStore(options: SqliteStoreOptions): MessageStore {
   checkGivenOptions("sqliteStore", options, sqliteStoreOptions);
-  const { path } = options;
-  if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new UsageError("OPTION_INVALID", `Expected the path of a memory's file, got ${JSON.stringify(path)}.`);
-  }
-  return new SqliteStore({ file: resolve(path), clock: systemClock, patience: PATIENCE });
+  const file = filePath("sqliteStore", options.path, "Leave the store out for a memory that ends with its process.");
+  return new SqliteStore({ file, clock: systemClock, patience: PATIENCE });
 }
 
 /** See {@link sqliteStore}. It owns the connection. */

@@ -1,9 +1,8 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { resolve } from "node:path";
+import { kinds } from "../kernel/option-kinds.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { JOURNAL } from "./sqlite-file.ts";
+import { filePath, JOURNAL } from "./sqlite-file.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 /*
@@ -35,7 +34,7 @@ export interface SqliteOptions {
   readonly path: string;
 }
 
-const sqliteOptions: Known<SqliteOptions> = { path: true };
+const sqliteOptions: Known<SqliteOptions> = { path: kinds.text };
 
 /**
  * A journal in a SQLite file.
@@ -50,12 +49,6 @@ const sqliteOptions: Known<SqliteOptions> = { path: true };
  */
 export function sqlite(options: SqliteOptions): Journal {
   checkGivenOptions("sqlite", options, sqliteOptions);
-  const { path } = options;
-  if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected the path of a journal's file, got ${JSON.stringify(path)}. Write sqlite({ path: "runs.db" }).`,
-    );
-  }
-  return new SqliteJournal({ kind: JOURNAL, file: resolve(path), clock: systemClock, patience: PATIENCE });
+  const file = filePath("sqlite", options.path, "Write memoryJournal() for a journal that ends with its process.");
+  return new SqliteJournal({ kind: JOURNAL, file, clock: systemClock, patience: PATIENCE });
 }

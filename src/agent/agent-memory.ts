@@ -1,3 +1,4 @@
+import { having, type Shape } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ChatMeasure } from "../memory/chat-unit.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
@@ -121,3 +122,6 @@ export function isRemark(message: ChatMessage): boolean {
   const { role, content = "" } = message;
   return role === "user" && (content.startsWith(MARK) || content.startsWith(OBSERVED));
 }
+
+/** The shape of a memory that is given as an argument. @internal */
+export const anAgentMemory: Shape = having("a memory of an agent", "goal", "update", "dump");

@@ -1,6 +1,7 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, orNothing, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { type StopSignal, stopSignal, throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { throwIfAborted, untilAborted, type StopSignal, stopSignal } from "../kernel/abort.ts";
 import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { checkModel } from "../kernel/foreign-models.ts";
 import { guardResult } from "../kernel/run-handle.ts";
@@ -8,8 +9,6 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { outputSchema } from "../model/json-schema.ts";
-import { checkPolicy } from "../tool/permission.ts";
-import { checkChoiceForm } from "../tool/call-options.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
@@ -34,7 +33,14 @@ export interface AgentOptions extends BrainOptions {
   readonly terminate?: boolean;
 }
 
-const agentOptions: Known<AgentOptions> = { ...brainOptions, name: true, description: true, tools: true, memory: true, terminate: true };
+const agentOptions: Known<AgentOptions> = {
+  ...brainOptions,
+  name: kinds.text,
+  description: kinds.text,
+  tools: kinds.iterable("tools"),
+  memory: kinds.object,
+  terminate: kinds.boolean,
+};
 
 /** Options of one run. */
 export interface AgentRunOptions {
@@ -42,7 +48,7 @@ export interface AgentRunOptions {
   readonly signal?: AbortSignal;
 }
 
-const agentRunOptions: Known<AgentRunOptions> = { signal: true };
+const agentRunOptions: Known<AgentRunOptions> = { signal: kinds.signal };
 
 /** A run of an agent: its result, and its events, from the beginning for every reader but for pieces of text and of progress. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
@@ -122,6 +128,7 @@ export class Agent {
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
   run(task?: string, o: AgentRunOptions = {}): AgentRun {
+    takes("run of an agent", "task", task, orNothing(aText));
     checkKnownOptions("run of an agent", o, agentRunOptions);
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
@@ -210,17 +217,15 @@ function alreadyRunning(name: string): UsageError {
 /** Checks what programs without types get wrong, before the names of the options are checked. */
 function checkParts(options: unknown): void {
   if (!isRecord(options)) throw invalid("the parts of an agent, new Agent({ name, model, ... })", options);
-  const { name, net, toolChoice } = options;
+  const { name, net } = options;
   if (typeof name !== "string" || name.trim() === "") throw invalid("an agent to have a name", name);
   if (net !== undefined && !(net instanceof Net)) throw invalid(`the net of the agent ${name} to be one, such as react()`, net);
-  if (toolChoice !== undefined) checkChoiceForm(toolChoice);
 }
 
 function checkOptions(options: AgentOptions): void {
-  const { name, model, memory, tools, permissions = {}, output } = options;
+  const { name, model, memory, tools, output } = options;
   if (output !== undefined) outputSchema(output);
   checkBrainLimits(options);
-  checkPolicy(permissions);
   checkModel("AGENT_INVALID", `the model of the agent ${name}`, model);
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(

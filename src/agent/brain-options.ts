@@ -1,9 +1,11 @@
+import { checkChoiceForm } from "../tool/call-options.ts";
 import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { checkBudget } from "../model/budget-pool.ts";
 import { type CallPolicy, checkTuning } from "../model/call.ts";
@@ -11,7 +13,7 @@ import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Approver, HumanPort } from "../tool/approval.ts";
-import type { PermissionPolicy } from "../tool/permission.ts";
+import { checkPolicy, type PermissionPolicy } from "../tool/permission.ts";
 import { compactionOptions, type CompactionOptions } from "./compaction.ts";
 import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
 import { loopOptions, type LoopOptions } from "./loop-detector.ts";
@@ -82,37 +84,52 @@ export interface BrainOptions extends CallRules {
 
 /** The names of the options. @internal */
 export const brainOptions: Known<BrainOptions> = {
-  name: true,
-  permissions: true,
-  approve: true,
-  ask: true,
-  deps: true,
-  parallelTools: true,
-  model: true,
-  output: true,
-  net: true,
-  maxSteps: true,
-  maxObserve: true,
-  toolChoice: true,
-  systemPrompt: true,
-  nextStepPrompt: true,
-  steps: true,
-  clock: true,
-  calls: true,
-  budget: true,
-  tokenLimit: true,
-  limits: true,
-  loops: true,
-  compaction: true,
+  name: kinds.text,
+  permissions: kinds.object,
+  approve: kinds.function,
+  ask: kinds.function,
+  deps: kinds.checked,
+  parallelTools: kinds.checked,
+  model: kinds.checked,
+  output: kinds.schema,
+  net: kinds.having("a net", "startOf", "state"),
+  maxSteps: kinds.checked,
+  maxObserve: kinds.checked,
+  toolChoice: kinds.checked,
+  systemPrompt: kinds.text,
+  nextStepPrompt: kinds.text,
+  steps: kinds.steps,
+  clock: kinds.clock,
+  calls: kinds.object,
+  budget: kinds.checked,
+  tokenLimit: kinds.checked,
+  limits: kinds.checked,
+  loops: kinds.checked,
+  compaction: kinds.checked,
 };
 
 /**
  * Refuses limits under which an agent would never make room, never notice a loop, or do nothing.
  *
- * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`
+ * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`, `PERMISSION_INVALID`, `TOOL_CHOICE_INVALID`
  */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
-  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, calls, steps, maxSteps, maxObserve } = options;
+  const {
+    parallelTools,
+    loops,
+    compaction = {},
+    tokenLimit,
+    budget,
+    limits,
+    calls,
+    steps,
+    maxSteps,
+    maxObserve,
+    permissions,
+    toolChoice,
+  } = options;
+  if (permissions !== undefined) checkPolicy(permissions);
+  if (toolChoice !== undefined) checkChoiceForm(toolChoice);
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
   checkKnownOptions("the option compaction", compaction, compactionOptions);
   const { repeats, longest } = loops === false ? {} : (loops ?? {});

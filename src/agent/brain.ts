@@ -1,3 +1,5 @@
+import { checkModel } from "../kernel/foreign-models.ts";
+import { takes } from "../kernel/argument.ts";
 import type { z } from "zod";
 import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
@@ -5,6 +7,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { freshStepKey } from "../kernel/id.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { cancellationOf } from "../kernel/cancellation.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
@@ -19,7 +22,7 @@ import { InnerRun } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import { readReply } from "../model/structured-output.ts";
 import { checkToolChoice } from "../tool/call-options.ts";
-import { type AgentMemory, closeOpenCalls } from "./agent-memory.ts";
+import { type AgentMemory, anAgentMemory, closeOpenCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Compaction } from "./compaction.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
@@ -37,7 +40,7 @@ export interface BrainRunOptions {
   readonly tell?: (event: AgentEvent) => void;
 }
 
-const brainRunOptions: Known<BrainRunOptions> = { signal: true, tell: true };
+const brainRunOptions: Known<BrainRunOptions> = { signal: kinds.signal, tell: kinds.function };
 
 /**
  * Runs a net over a memory: it decides which state comes next, counts steps, streams the text, and stops. It holds nothing of a run:
@@ -59,6 +62,7 @@ export class Brain {
   /** @throws UsageError `AGENT_INVALID` for limits under which nothing could be done. */
   constructor(options: BrainOptions) {
     checkGivenOptions("new Brain", options, brainOptions);
+    checkModel("AGENT_INVALID", "the model of a brain", options.model);
     checkBrainLimits(options);
     this.#options = options;
     this.net = options.net ?? react();
@@ -79,6 +83,7 @@ export class Brain {
 
   /** Like {@link run}, as an object that also has the usage so far. */
   begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
+    takes("run of a brain", "memory", memory, anAgentMemory);
     checkKnownOptions("run of a brain", o, brainRunOptions);
     return this.work(memory, o, this.innerRun({}));
   }

@@ -1,5 +1,6 @@
 import type { Compacted } from "./events.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
@@ -23,11 +24,11 @@ export interface CompactionOptions {
 
 /** The names of the options. @internal */
 export const compactionOptions: Known<CompactionOptions> = {
-  contextTokens: true,
-  share: true,
-  keepResults: true,
-  summaryWords: true,
-  counter: true,
+  contextTokens: kinds.checked,
+  share: kinds.checked,
+  keepResults: kinds.checked,
+  summaryWords: kinds.checked,
+  counter: kinds.tokenCounter,
 };
 
 /** Bounds of a request whose messages are to be shortened. */

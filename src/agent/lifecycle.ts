@@ -1,4 +1,5 @@
-import { takes } from "../kernel/argument.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { aFunction, orNothing, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 /** Default of the most steps of one run. */
@@ -32,6 +33,7 @@ const MOVES: AgentMoves = {
 export function stateAfter<S extends AgentState, M extends AgentMoveFrom<S>>(state: S, move: M): AgentMoves[S][M] {
   const states = Object.keys(MOVES);
   takes("stateAfter", "state", state, { says: `one of ${states.join(", ")}`, fits: (value) => states.includes(value as string) });
+  takes("stateAfter", "move", move, kinds.oneOf(...Object.keys(MOVES[state])));
   return MOVES[state][move];
 }
 
@@ -64,6 +66,7 @@ export class Lifecycle {
 
   /** @throws UsageError `AGENT_TRANSITION` for a move that is not legal in the present state. */
   move(move: AgentMove, tell?: MoveListener): AgentState {
+    takes("Lifecycle.move", "tell", tell, orNothing(aFunction));
     const from = this.#state;
     const to = moved(from, move);
     if (to === undefined) throw refused(from, move);

@@ -1,5 +1,6 @@
 import { Cycles } from "../kernel/cycles.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { canonicalJson, contentHash } from "../kernel/json.ts";
 import { type CalledTool, resultText, type ToolResult } from "../tool/tool-result.ts";
 
@@ -12,7 +13,7 @@ export interface LoopOptions {
 }
 
 /** The names of the options. @internal */
-export const loopOptions: Known<LoopOptions> = { repeats: true, longest: true };
+export const loopOptions: Known<LoopOptions> = { repeats: kinds.checked, longest: kinds.checked };
 
 /** Rounds after which a poll with the same answer is a loop. */
 const MOST_POLLS = 20;

@@ -1,5 +1,6 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
@@ -20,7 +21,10 @@ export interface MessagesMemoryOptions {
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
 
-const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: true, messages: true };
+const messagesMemoryOptions: Known<MessagesMemoryOptions> = {
+  tools: kinds.checked,
+  messages: kinds.either(kinds.object, kinds.list(kinds.checked)),
+};
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();
@@ -68,6 +72,7 @@ export class MessagesMemory implements AgentMemory {
   }
 
   setGoal(goal: string): Promise<void> {
+    takes("MessagesMemory.setGoal", "goal", goal, aText);
     if (this.#goal !== undefined) this.#fill(this.#chat.messages, undefined);
     this.#goal = ChatMessage.user(goal);
     this.#chat.add(this.#goal, { pin: true });
@@ -97,6 +102,7 @@ export class MessagesMemory implements AgentMemory {
   }
 
   rewrite(messages: readonly ChatMessage[]): Promise<void> {
+    takes("MessagesMemory.rewrite", "messages", messages, { says: "a list of chat messages", fits: Array.isArray });
     const isGoal = (message: ChatMessage): boolean => isSameGoal(message, this.#goal);
     const found = messages.findLast(isGoal);
     const goal = found ?? this.#goal;
@@ -106,10 +112,12 @@ export class MessagesMemory implements AgentMemory {
   }
 
   note(key: string): Promise<Json | undefined> {
+    takes("MessagesMemory.note", "key", key, aText);
     return Promise.resolve(this.#notes?.get(key));
   }
 
   setNote(key: string, value: Json): Promise<void> {
+    takes("MessagesMemory.setNote", "key", key, aText);
     this.#notes ??= new Map();
     this.#notes.set(key, value);
     return Promise.resolve();

@@ -1,5 +1,7 @@
+import { anAgentMemory } from "./agent-memory.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { z } from "zod";
-import { aFunction, aText, either, object, takes } from "../kernel/argument.ts";
+import { aFunction, aText, either, having, object, takes } from "../kernel/argument.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
@@ -33,7 +35,7 @@ export class Net {
 
   /** @throws UsageError `NET_UNKNOWN_STATE` when the start is none of the states. */
   constructor(parts: NetParts) {
-    const shape = { name: aText, start: either(aText, aFunction), states: object("states by their names") };
+    const shape = { name: aText, start: either(aText, aFunction), states: kinds.record(having("a state of a net", "run")) };
     takes("new Net", "parts", parts, object("an object with name, start and states", shape));
     this.name = parts.name;
     this.#start = parts.start;
@@ -47,6 +49,7 @@ export class Net {
 
   /** Returns the state in which the work of a memory goes on. */
   startOf(memory: AgentMemory): string {
+    takes("Net.startOf", "memory", memory, anAgentMemory);
     return typeof this.#start === "string" ? this.#start : this.#start(memory);
   }
 

@@ -1,12 +1,13 @@
+import { aText, object, takes } from "../kernel/argument.ts";
 import { stopSignal } from "../kernel/abort.ts";
-import { object, takes } from "../kernel/argument.ts";
 import { guardResult } from "../kernel/run-handle.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
-import type { TaskFields } from "./task.ts";
-import type { CallPolicy } from "../model/call.ts";
+import { type TaskFields, taskOf } from "./task.ts";
+import { type CallPolicy, checkTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";
 import { EventLog } from "./events.ts";
@@ -39,16 +40,16 @@ export interface PlanningFlowOptions {
 }
 
 const planningFlowOptions: Known<PlanningFlowOptions> = {
-  model: true,
-  executors: true,
-  tasks: true,
-  tries: true,
-  replans: true,
-  concurrency: true,
-  maxSteps: true,
-  steps: true,
-  clock: true,
-  calls: true,
+  model: kinds.model,
+  executors: kinds.record(kinds.either(kinds.function, kinds.having("an agent", "run"))),
+  tasks: kinds.list(kinds.object),
+  tries: kinds.checked,
+  replans: kinds.checked,
+  concurrency: kinds.checked,
+  maxSteps: kinds.checked,
+  steps: kinds.steps,
+  clock: kinds.clock,
+  calls: kinds.object,
 };
 
 type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "concurrency" | "maxSteps">>;
@@ -78,6 +79,8 @@ function flowParts(options: PlanningFlowOptions): FlowParts {
     const least = name === "replans" ? 0 : 1;
     if (!Number.isSafeInteger(limit) || limit < least) throw invalid(`${name} to be a whole number of ${least} or more`, String(limit));
   }
+  checkTuning({ retry: options.calls?.retry, timeouts: options.calls?.timeouts });
+  for (const task of options.tasks ?? []) taskOf(task);
   return { options, limits, executors, first };
 }
 
@@ -124,7 +127,8 @@ export class PlanningFlow {
 
   /** Begins at once; may be called again while another run is under way, where the executors allow it. */
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
-    checkKnownOptions("run of a flow", o, { signal: true });
+    takes("run of a flow", "goal", goal, aText);
+    checkKnownOptions("run of a flow", o, { signal: kinds.signal });
     const log = new EventLog<FlowEvent>(flowEventKinds);
     const { signal, stop, end } = stopSignal(o.signal);
     const result = new FlowRunner(this.#parts, goal, signal, log).result().finally(end);

@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
@@ -60,13 +62,13 @@ const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
 };
 
 const TASK_NAMES: Known<TaskFields> = {
-  id: true,
-  dependsOn: true,
-  instruction: true,
-  assignee: true,
-  type: true,
-  status: true,
-  result: true,
+  id: kinds.checked,
+  dependsOn: kinds.checked,
+  instruction: kinds.checked,
+  assignee: kinds.checked,
+  type: kinds.checked,
+  status: kinds.checked,
+  result: kinds.checked,
 };
 
 /** Returns what is wrong with {@link TaskFields} from outside, such as `instruction: expected a text`; nothing where they fit. */
@@ -78,9 +80,12 @@ export function taskFaults(given: unknown): readonly string[] {
   });
 }
 
-/** Makes a task from its fields. Each dependency is kept once. @throws UsageError `OPTION_UNKNOWN` */
+/** Makes a task from its fields. Each dependency is kept once. @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN` */
 export function taskOf(fields: TaskFields): Task {
-  checkKnownOptions("a task", fields, TASK_NAMES);
+  if (isRecord(fields)) checkKnownOptions("a task", fields, TASK_NAMES);
+  const faults = taskFaults(fields);
+  if (faults.length > 0)
+    throw new PlanError("PLAN_INVALID", `Expected a task { id, instruction }, got ${valueText(fields)}: ${faults.join(", ")}.`);
   const { id, instruction, assignee, type } = fields;
   const base = {
     id,

@@ -1,5 +1,6 @@
 import { TroupeError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkPath, visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { CommandStep, Criterion, GivenFile } from "./acceptance.ts";
@@ -19,7 +20,13 @@ export interface CommandChecksRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const commandChecksRequest: Known<CommandChecksRequest> = { root: true, sandbox: true, criteria: true, timeout: true, signal: true };
+const commandChecksRequest: Known<CommandChecksRequest> = {
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  criteria: kinds.list(kinds.object),
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /** Milliseconds for one criterion. */
 const CRITERION_TIMEOUT = 15_000;

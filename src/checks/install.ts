@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { visibleLines } from "../workspace/path-rules.ts";
@@ -28,7 +29,14 @@ export interface InstallRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const installRequest: Known<InstallRequest> = { root: true, sandbox: true, stack: true, registry: true, timeout: true, signal: true };
+const installRequest: Known<InstallRequest> = {
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  stack: kinds.text,
+  registry: kinds.text,
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /**
  * The result of an installation. Plain JSON. `nothing`: the project names no package. `failed`: the project is as it was. `not run`: it names something

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 import type { Criterion, PageStep } from "./acceptance.ts";
@@ -47,16 +48,16 @@ export interface PageTimes {
 export const defaultPageTimes: PageTimes = { step: 5_000, load: 10_000, criterion: 40_000 };
 
 const pageCheckRequest: Known<PageCheckRequest> = {
-  root: true,
-  sandbox: true,
-  open: true,
-  criteria: true,
-  timeout: true,
-  signal: true,
-  browser: true,
-  means: true,
-  picture: true,
-  times: true,
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  open: kinds.text,
+  criteria: kinds.list(kinds.object),
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+  browser: kinds.text,
+  means: kinds.text,
+  picture: kinds.boolean,
+  times: kinds.record(kinds.milliseconds),
 };
 
 /** The results of a page's checks. Plain JSON but for the picture. */

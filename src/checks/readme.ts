@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -22,7 +23,7 @@ export interface ReadmeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const readmeRequest: Known<ReadmeRequest> = { root: true, sandbox: true, timeout: true, signal: true };
+const readmeRequest: Known<ReadmeRequest> = { root: kinds.text, sandbox: kinds.sandbox, timeout: kinds.milliseconds, signal: kinds.signal };
 
 /** The commands of one fenced block of a README, in their order. */
 export interface ReadmeBlock {

@@ -1,5 +1,5 @@
 import { aNumber, aText, having, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
-import { checkGivenOptions } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 
 /** The shape of criteria. Their checks have the form that `CriterionSchema` reads. */
 export const criteriaShape: Shape = listOf(
@@ -25,7 +25,7 @@ const PROJECT: { readonly [member: string]: Shape } = { root: aText, sandbox: ha
 export function checkRequest(
   door: string,
   request: object,
-  known: { readonly [name: string]: true },
+  known: Known<Record<string, unknown>>,
   members: { readonly [member: string]: Shape } = {},
 ): void {
   checkGivenOptions(door, request, known);

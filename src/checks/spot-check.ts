@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { aNumber, orNothing } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
 import { isHidden, isNormalPath, visible } from "../workspace/path-rules.ts";
@@ -28,7 +29,14 @@ export interface SpotCheckRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const spotCheckRequest: Known<SpotCheckRequest> = { root: true, sandbox: true, suites: true, seed: true, timeout: true, signal: true };
+const spotCheckRequest: Known<SpotCheckRequest> = {
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  suites: kinds.list(kinds.object),
+  seed: kinds.number,
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /** Functions that are broken, one after another, before the tests are called weak. */
 const TRIES = 3;

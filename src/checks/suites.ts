@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, listOf, orNothing } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -27,7 +28,13 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const suitesRequest: Known<SuitesRequest> = { root: true, sandbox: true, languages: true, timeout: true, signal: true };
+const suitesRequest: Known<SuitesRequest> = {
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  languages: kinds.list(kinds.oneOf("javascript", "python")),
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /** Most failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { aText, listOf, orNothing } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { walkFiles } from "../workspace/folders.ts";
 import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
@@ -26,7 +27,14 @@ export interface SyntaxRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const syntaxRequest: Known<SyntaxRequest> = { root: true, sandbox: true, files: true, stack: true, timeout: true, signal: true };
+const syntaxRequest: Known<SyntaxRequest> = {
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  files: kinds.texts,
+  stack: kinds.text,
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /** Most faults of one check. */
 const MOST_FAULTS = 30;

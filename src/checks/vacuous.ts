@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, orNothing } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ioError } from "../workspace/folders.ts";
 import { temporaryFolder } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
@@ -18,7 +19,12 @@ export interface VacuousRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const vacuousRequest: Known<VacuousRequest> = { sandbox: true, criteria: true, timeout: true, signal: true };
+const vacuousRequest: Known<VacuousRequest> = {
+  sandbox: kinds.sandbox,
+  criteria: kinds.list(kinds.object),
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /** A project without code, whose tests fail: a runner that finds none would succeed. */
 const NOTHING: Readonly<Record<string, string>> = {

@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { aFunction, takes } from "../kernel/argument.ts";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { lstat, readdir, readlink } from "node:fs/promises";
@@ -45,6 +47,8 @@ export class VerificationCache {
 
   /** @param verify default {@link verifyProject} */
   constructor(sandbox: Sandbox, verify: Verifier = verifyProject) {
+    takes("new VerificationCache", "sandbox", sandbox, kinds.sandbox);
+    takes("new VerificationCache", "verify", verify, aFunction);
     this.#sandbox = sandbox;
     this.#verify = verify;
   }
@@ -57,6 +61,8 @@ export class VerificationCache {
    * @throws UsageError, WorkspaceError as {@link verifyProject}.
    */
   async verify(request: CachedRequest, isGreen: (found: Verification) => boolean = (found) => !isRed(found)): Promise<Verification> {
+    takes("VerificationCache.verify", "request", request, kinds.object);
+    takes("VerificationCache.verify", "isGreen", isGreen, aFunction);
     const state = await stateOf(request);
     if (state === undefined) return this.#verify({ ...request, sandbox: this.#sandbox });
     return this.#kept.get(keyOf(state, request)) ?? (await this.#run(state, request, isGreen));

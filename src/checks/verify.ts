@@ -1,6 +1,7 @@
 import { aText } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Criterion } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
@@ -45,16 +46,16 @@ export interface VerifyRequest {
 }
 
 const verifyRequest: Known<VerifyRequest> = {
-  root: true,
-  sandbox: true,
-  criteria: true,
-  stack: true,
-  planned: true,
-  depth: true,
-  known: true,
-  timeout: true,
-  signal: true,
-  progress: true,
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  criteria: kinds.list(kinds.object),
+  stack: kinds.text,
+  planned: kinds.texts,
+  depth: kinds.oneOf("syntax", "criteria", "quick", "whole"),
+  known: kinds.object,
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+  progress: kinds.function,
 };
 
 /** Milliseconds for the tests of one language, and the share of it for one criterion. */

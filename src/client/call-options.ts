@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
@@ -15,19 +16,24 @@ export interface CallOptions {
 }
 
 /** The names of the options. @internal */
-export const callOptions: Known<CallOptions> = { signal: true };
+export const callOptions: Known<CallOptions> = { signal: kinds.signal };
 
 /** Options of a change of a run. */
 export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
 
 /** The names of the options. @internal */
-export const changeOptions: Known<ChangeOptions> = { ...callOptions, onTeamChange: true };
+export const changeOptions: Known<ChangeOptions> = { ...callOptions, onTeamChange: kinds.oneOf("refuse", "continue") };
 
 /** Options of a call with which a run goes on. */
 export interface GoOnOptions extends CallOptions, ContinueTerms {}
 
 /** The names of the options. @internal */
-export const goOnOptions: Known<GoOnOptions> = { ...changeOptions, rounds: true, budget: true, reuse: true };
+export const goOnOptions: Known<GoOnOptions> = {
+  ...changeOptions,
+  rounds: kinds.count,
+  budget: kinds.count,
+  reuse: kinds.oneOf("all", "none"),
+};
 
 /** Options of starting or forking a run. */
 export interface StartOptions extends CallOptions {
@@ -36,7 +42,7 @@ export interface StartOptions extends CallOptions {
 }
 
 /** The names of the options. @internal */
-export const startOptions: Known<StartOptions> = { ...callOptions, key: true };
+export const startOptions: Known<StartOptions> = { ...callOptions, key: kinds.text };
 
 /** Options of a list of runs. */
 export interface ListOptions extends CallOptions {
@@ -48,7 +54,7 @@ export interface ListOptions extends CallOptions {
 }
 
 /** The names of the options. @internal */
-export const listOptions: Known<ListOptions> = { ...callOptions, limit: true, cursor: true, status: true };
+export const listOptions: Known<ListOptions> = { ...callOptions, limit: kinds.size, cursor: kinds.text, status: kinds.text };
 
 /** Options of saying something in a conversation. */
 export interface SayOptions extends GoOnOptions {
@@ -57,7 +63,7 @@ export interface SayOptions extends GoOnOptions {
 }
 
 /** The names of the options. @internal */
-export const sayOptions: Known<SayOptions> = { ...goOnOptions, user: true };
+export const sayOptions: Known<SayOptions> = { ...goOnOptions, user: kinds.text };
 
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {
@@ -72,4 +78,10 @@ export interface WatchOptions extends CallOptions {
 }
 
 /** The names of the options. @internal */
-export const watchOptions: Known<WatchOptions> = { ...callOptions, from: true, follow: true, onNotice: true, onState: true };
+export const watchOptions: Known<WatchOptions> = {
+  ...callOptions,
+  from: kinds.count,
+  follow: kinds.boolean,
+  onNotice: kinds.function,
+  onState: kinds.function,
+};

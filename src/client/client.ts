@@ -1,8 +1,10 @@
+import { withChecks } from "./client-doors.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import {
   callOptions,
   type CallOptions,
@@ -54,7 +56,13 @@ export interface ClientOptions {
   readonly clock?: Clock;
 }
 
-const clientOptions: Known<ClientOptions> = { url: true, token: true, fetch: true, patience: true, clock: true };
+const clientOptions: Known<ClientOptions> = {
+  url: kinds.text,
+  token: kinds.secret,
+  fetch: kinds.function,
+  patience: kinds.milliseconds,
+  clock: kinds.clock,
+};
 
 const DEFAULT_PATIENCE = 300_000;
 /** Milliseconds before the first and at most before any further try to connect again. */
@@ -82,7 +90,7 @@ const SILENCE = 45_000;
  */
 export function createClient(options: ClientOptions = {}): RunClient {
   checkKnownOptions("createClient", options, clientOptions);
-  return new RunClient(options);
+  return withChecks(new RunClient(options));
 }
 
 /**

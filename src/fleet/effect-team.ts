@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { aFunction, aText, having, object, readable, takes } from "../kernel/argument.ts";
 import { StepError, UsageError } from "../kernel/errors.ts";
 import type { EffectCall } from "../kernel/effect.ts";
@@ -46,6 +47,7 @@ const LONGEST = 1_000_000;
 export function effectTeam(name: string, effect: ServedEffect, options: EffectTeamOptions = {}): Team {
   takes("effectTeam", "name", name, aText);
   takes("effectTeam", "effect", effect, aFunction);
+  takes("effectTeam", "options", options, kinds.object);
   if (!/^[^:]+:./.test(name)) {
     throw new UsageError("ARGUMENT_INVALID", `Expected kind and name of a step, such as "tool:render", got ${valueText(name)}.`);
   }

@@ -5,6 +5,7 @@ import { type EffectCall, type EffectEnd, type EffectPort, isUncertain, localEff
 import { type ErrorRecord, errorRecord, JournalError, MovedError, StepError, TimeoutError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { addUsage, type Usage } from "../model/chat-model.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
@@ -25,7 +26,13 @@ export interface RemoteEffectsOptions {
   readonly clock?: Clock;
 }
 
-const remoteEffectsOptions: Known<RemoteEffectsOptions> = { driver: true, journal: true, effects: true, limit: true, clock: true };
+const remoteEffectsOptions: Known<RemoteEffectsOptions> = {
+  driver: kinds.runDriver,
+  journal: kinds.journal,
+  effects: kinds.texts,
+  limit: kinds.milliseconds,
+  clock: kinds.clock,
+};
 
 const LIMIT = 3_600_000;
 /** Milliseconds that the queue gets to cancel an effect. */

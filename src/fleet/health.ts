@@ -1,6 +1,7 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { object, type Shape, takes } from "../kernel/argument.ts";
+import { type Shape, takes } from "../kernel/argument.ts";
 import { listenFailed } from "../server/listening.ts";
 import type { Worker } from "./worker.ts";
 
@@ -10,7 +11,7 @@ export interface HealthProbe {
   close(): Promise<void>;
 }
 
-const aWorker: Shape = object("a worker");
+const aWorker: Shape = { says: "a worker", fits: (value) => isRecord(value) && "runs" in value && "isDraining" in value };
 const aPort: Shape = {
   says: "a port: a whole number from 0 to 65535",
   fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,

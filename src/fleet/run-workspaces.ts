@@ -6,6 +6,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
 import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { isCount, isObject } from "../kernel/value-kind.ts";
@@ -33,7 +34,13 @@ export interface RunWorkspacesOptions {
   readonly logger?: Logger;
 }
 
-const runWorkspacesOptions: Known<RunWorkspacesOptions> = { objects: true, folder: true, mostBytes: true, mostLeft: true, logger: true };
+const runWorkspacesOptions: Known<RunWorkspacesOptions> = {
+  objects: kinds.having("a store of objects", "put", "get", "list", "remove"),
+  folder: kinds.text,
+  mostBytes: kinds.count,
+  mostLeft: kinds.count,
+  logger: kinds.logger,
+};
 
 /** A call about the folder of a run. */
 export interface RunWorkspaceCall {

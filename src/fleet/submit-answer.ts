@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { EVENT_VERSION } from "../runtime/record/event.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
@@ -21,7 +22,13 @@ export interface SubmitAnswerOptions {
   readonly signal?: AbortSignal;
 }
 
-const submitAnswerOptions: Known<SubmitAnswerOptions> = { journal: true, driver: true, secrets: true, clock: true, signal: true };
+const submitAnswerOptions: Known<SubmitAnswerOptions> = {
+  journal: kinds.journal,
+  driver: kinds.runDriver,
+  secrets: kinds.secrets,
+  clock: kinds.clock,
+  signal: kinds.signal,
+};
 
 /**
  * Answers a question to a person, and gives the run to the workers. Resolves when the answer is recorded and the job is durable. As with

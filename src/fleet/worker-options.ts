@@ -4,6 +4,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { isCount, isList } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
@@ -43,17 +44,17 @@ export interface WorkerOptions {
 }
 
 const workerOptions: Known<WorkerOptions> = {
-  driver: true,
-  journal: true,
-  teams: true,
-  concurrency: true,
-  grace: true,
-  tries: true,
-  onTeamChange: true,
-  workspaces: true,
-  workspaceEvery: true,
-  logger: true,
-  clock: true,
+  driver: kinds.runDriver,
+  journal: kinds.journal,
+  teams: kinds.checked,
+  concurrency: kinds.size,
+  grace: kinds.milliseconds,
+  tries: kinds.size,
+  onTeamChange: kinds.checked,
+  workspaces: kinds.having("workspaces of runs", "folderOf", "fetch", "put"),
+  workspaceEvery: kinds.milliseconds,
+  logger: kinds.logger,
+  clock: kinds.clock,
 };
 
 /** Options of a worker with their defaults. */

@@ -1,4 +1,5 @@
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { either, having, object, readable, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -25,6 +26,8 @@ export interface SnapshotOptions {
   /** Gives the time of the snapshot. */
   readonly clock?: Clock | undefined;
 }
+
+const snapshotOptions: Known<SnapshotOptions> = { clock: kinds.clock };
 
 /** The result of an import. */
 export interface ImportedSnapshot {
@@ -56,7 +59,7 @@ export async function exportSnapshot(
   options: SnapshotOptions = {},
 ): Promise<MemorySnapshot> {
   takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
-  checkKnownOptions("exportSnapshot", options, { clock: true });
+  checkKnownOptions("exportSnapshot", options, snapshotOptions);
   const { clock = systemClock } = options;
   const taken = await takenOf(memory);
   if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);
@@ -99,7 +102,7 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
  */
 export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
   takes("importSnapshot", "snapshot", snapshot, readable);
-  takes("importSnapshot", "memory", memory, readable);
+  takes("importSnapshot", "memory", memory, having("a memory, a storage or a brain memory", "delete"));
   return importContent(readSnapshot(snapshot), memory);
 }
 

@@ -13,6 +13,10 @@ export interface Shape {
   readonly says: string;
   /** May throw: then the value does not fit. */
   readonly fits: (value: unknown) => boolean;
+  /** True where no error may show the value. */
+  readonly isSecret?: boolean;
+  /** What came and what to do, where that is clearer than the value. */
+  readonly advice?: (value: unknown) => { readonly got: string; readonly todo: string };
 }
 
 /**
@@ -22,12 +26,17 @@ export interface Shape {
  * @throws UsageError `ARGUMENT_INVALID`
  */
 export function takes(door: string, name: string, value: unknown, shape: Shape): void {
-  if (fits(value, shape)) return;
-  throw new UsageError("ARGUMENT_INVALID", `Expected ${name} of ${door} to be ${shape.says}, got ${valueText(value)}.`);
+  if (!fits(value, shape)) throw misfit("ARGUMENT_INVALID", door, name, value, shape);
+}
+
+/** The error about a value that does not fit. */
+export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", door: string, name: string, value: unknown, shape: Shape): UsageError {
+  const { got, todo } = shape.advice?.(value) ?? { got: shape.isSecret === true ? "something else" : valueText(value), todo: "" };
+  return new UsageError(code, `Expected ${name} of ${door} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
 }
 
 /** True when a value has a shape. An error of the value counts as false. */
-function fits(value: unknown, shape: Shape): boolean {
+export function fits(value: unknown, shape: Shape): boolean {
   try {
     return shape.fits(value);
   } catch {
@@ -42,6 +51,9 @@ export const aCount: Shape = { says: "a whole number of 0 or more", fits: (value
 /** Infinity is a time: all that is older. */
 export const aTime: Shape = { says: "a time in milliseconds", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
 export const aFunction: Shape = { says: "a function", fits: (value) => typeof value === "function" };
+
+/** Any value at all. Its function checks it, so options of this kind cost nothing. */
+export const anything: Shape = { says: "any value", fits: () => true };
 
 /** The shape of an object with readable members, some of which have shapes. */
 export function object(says: string, members: { readonly [name: string]: Shape } = {}): Shape {

@@ -1,14 +1,14 @@
 import { isRecord } from "./value-kind.ts";
-import { aText, takes } from "./argument.ts";
+import { anything, aText, fits, misfit, object, type Shape, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { meaningOf } from "./foreign-words.ts";
 import { valueText } from "./value-text.ts";
 
 /**
- * The names of all members of a type of options. A record type requires every member and no other, so the names cannot differ from the
- * type.
+ * The names of all members of a type of options, each with its kind. A record type requires every member and no other, so the names cannot
+ * differ from the type.
  */
-export type Known<T> = { readonly [Name in keyof Required<T>]: true };
+export type Known<T> = { readonly [Name in keyof Required<T>]: Shape };
 
 /** Letters of the shortest known name that is suggested because the given name contains it. */
 const SHORTEST_PART = 4;
@@ -16,38 +16,41 @@ const SHORTEST_PART = 4;
 const SHOWN = 60;
 
 /**
- * Refuses options that have an unknown name, so that a misspelled option does not go unnoticed. Members that are `undefined` are ignored,
- * and so is `undefined` instead of options.
+ * Refuses options that have an unknown name or a value of another kind, so that a mistake does not go unnoticed. Members that are
+ * `undefined` are ignored, and so is `undefined` instead of options.
  *
  * @param what the function that takes the options, as its caller writes it: `new Team`
- * @param known the names of all options; the type `Known<Options>` makes a constant complete
- * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for options that are no object;
- * `ARGUMENT_INVALID` where `what` is no text
+ * @param known the names of all options with their kinds; the type `Known<Options>` makes a constant complete
+ * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for a value that is not of its kind, and for
+ * options that are no object; `ARGUMENT_INVALID` where `what` is no text
  *
  * @example
- * import { checkKnownOptions, type Known } from "troupe";
+ * import { checkKnownOptions, kinds, type Known } from "troupe";
  *
  * interface PrinterOptions {
  *   readonly copies?: number;
  * }
- * const printerOptions: Known<PrinterOptions> = { copies: true };
+ * const printerOptions: Known<PrinterOptions> = { copies: kinds.size };
  *
  * export function print(text: string, options: PrinterOptions = {}): string {
  *   checkKnownOptions("print", options, printerOptions); // { copys: 2 }: OPTION_UNKNOWN, "Did you mean copies?"
  *   return text.repeat(options.copies ?? 1);
  * }
  */
-export function checkKnownOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
+export function checkKnownOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
   if (given === undefined) return;
   if (typeof what !== "string") takes("checkKnownOptions", "what", what, aText);
+  if (!isRecord(known)) takes("checkKnownOptions", "known", known, object("the names of all options"));
   if (!isRecord(given)) {
     throw new UsageError(
       "OPTION_INVALID",
       `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.${mapped(given)}`,
     );
   }
-  const strange = readable(what, given, known);
-  if (strange !== undefined) throw unknown(what, strange, known);
+  const wrong = wrongName(what, given, known);
+  if (wrong === undefined) return;
+  const shape = known[wrong];
+  throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, known);
 }
 
 /** `map` passes an index where a function takes options. */
@@ -60,7 +63,7 @@ function mapped(given: unknown): string {
  *
  * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a value that is no object, and for undefined
  */
-export function checkGivenOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
+export function checkGivenOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
   checkKnownOptions(what, given, known);
   if (given !== undefined) return;
   throw new UsageError(
@@ -69,17 +72,29 @@ export function checkGivenOptions(what: string, given: unknown, known: { readonl
   );
 }
 
-/** Returns the first unknown name. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
-function readable(what: string, given: object, known: { readonly [name: string]: true }): string | undefined {
+/** Returns a name that is unknown, else one whose value is of another kind. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
+function wrongName(what: string, given: { readonly [name: string]: unknown }, known: Known<Record<string, unknown>>): string | undefined {
+  let wrong: string | undefined;
   try {
     // Every message is checked here: no list of names is made, and only an unknown name is checked twice.
-    for (const name in given) if (known[name] !== true && isGiven(given, name)) return name;
-    return undefined;
+    for (const name in given) {
+      const shape = known[name];
+      if (shape === anything) continue;
+      if (!isShape(shape)) {
+        if (isGiven(given, name)) return name;
+      } else if (given[name] !== undefined && !fits(given[name], shape)) wrong ??= name;
+    }
+    return wrong;
   } catch (cause) {
     throw new UsageError("OPTION_INVALID", `Expected the options of ${what} as an object that can be read, got one that throws.`, {
       cause,
     });
   }
+}
+
+/** False for what every object inherits, such as `constructor`. */
+function isShape(value: Shape | undefined): value is Shape {
+  return value?.fits !== undefined;
 }
 
 function isGiven(given: object, name: string): boolean {
@@ -125,8 +140,9 @@ export function adviceOn(name: string, names: readonly string[]): { readonly mea
   const meaning = meaningOf(name, names);
   const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names, 1);
   if (meant === undefined && meaning !== undefined && "elsewhere" in meaning) return { advice: `Troupe calls it ${meaning.elsewhere}.` };
-  // Two slips in a short word make another word of it.
-  const guess = meant ?? containedIn(name, names) ?? (name.length > SHORTEST_PART ? nearestWord(name, names) : undefined);
+  // Two slips in a short word make another word of it, unless both begin alike.
+  const alike = name.length > SHORTEST_PART ? names : names.filter((each) => each.startsWith(name.slice(0, 2)));
+  const guess = meant ?? containedIn(name, names) ?? nearestWord(name, alike);
   return guess === undefined ? { advice: "Leave it out." } : { meant: guess, advice: `Did you mean ${guess}?` };
 }
 

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Known } from "../kernel/known-options.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -38,15 +39,15 @@ export interface BrainMemoryOptions {
 
 /** The names of the options. @internal */
 export const brainMemoryOptions: Known<BrainMemoryOptions> = {
-  model: true,
-  cache: true,
-  key: true,
-  maxMessages: true,
-  maxTokens: true,
-  keepMessages: true,
-  keepOriginals: true,
-  tokens: true,
-  ttl: true,
-  timeout: true,
-  clock: true,
+  model: kinds.model,
+  cache: kinds.cache,
+  key: kinds.either(kinds.text, kinds.object),
+  maxMessages: kinds.checked,
+  maxTokens: kinds.checked,
+  keepMessages: kinds.checked,
+  keepOriginals: kinds.count,
+  tokens: kinds.tokenCounter,
+  ttl: kinds.checked,
+  timeout: kinds.milliseconds,
+  clock: kinds.clock,
 };

@@ -1,9 +1,10 @@
+import { idOf } from "./message-memory.ts";
 import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known, checkKnownOptions } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import {
   brainJson,
@@ -19,7 +20,7 @@ import {
   withoutMessage,
 } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { BrainModel, extractInfo } from "./brain-model.ts";
+import { BrainModel, extractInfo, someText } from "./brain-model.ts";
 import { scopedCacheKey } from "./forget-in-cache.ts";
 import { brainMemoryOptions, type BrainMemoryOptions } from "./brain-memory-options.ts";
 import { cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
@@ -39,7 +40,7 @@ export interface BrainCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const callOptions: Known<BrainCallOptions> = { signal: true };
+const callOptions: Known<BrainCallOptions> = { signal: kinds.signal };
 
 const TIMEOUT = 10 * 60 * 1000;
 /** Two questions and their answers. */
@@ -97,9 +98,6 @@ export class BrainMemory {
     }
     const name = typeof key === "object" ? ("role" in key ? scopedCacheKey(key) : cacheKey(key)) : (key ?? "");
     checkedTtl(ttl);
-    if (!Number.isSafeInteger(keepOriginals) || keepOriginals < 0) {
-      throw new UsageError("LIMIT_INVALID", `Expected keepOriginals to be a whole number of 0 or more, got ${valueText(keepOriginals)}.`);
-    }
     this.#keepOriginals = keepOriginals;
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#clock = clock;
@@ -170,7 +168,7 @@ export class BrainMemory {
    * with the next `load` or `save`. Returns false when it is not known.
    */
   delete(target: Message | string): boolean {
-    return this.#change(withoutMessage(this.#state, typeof target === "string" ? target : target.id));
+    return this.#change(withoutMessage(this.#state, idOf(target)));
   }
 
   /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
@@ -188,6 +186,7 @@ export class BrainMemory {
 
   /** True when a message of the history has exactly this content. */
   exists(text: string): boolean {
+    takes("BrainMemory.exists", "text", text, aText);
     return this.#state.history.some(({ content }) => content === text);
   }
 
@@ -200,6 +199,7 @@ export class BrainMemory {
 
   /** Replaces the history, without an open question, by a given summary. */
   setHistorySummary(text: string): void {
+    takes("BrainMemory.setHistorySummary", "text", text, aText);
     const { history } = this.#state;
     const covers = history.slice(0, history.length - openQuestion(history).length);
     if (this.summary === text && covers.length === 0) return;
@@ -294,13 +294,13 @@ export class BrainMemory {
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   async isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("isRelated", o);
-    return this.#model.isRelated(text1, text2, signal);
+    return this.#model.isRelated(someText(text1), someText(text2), signal);
   }
 
   /** Completes a sentence from its context. @throws ModelError, ControlError */
   async rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
     const signal = signalOf("rewrite", o);
-    return this.#model.rewrite(sentence, context, signal);
+    return this.#model.rewrite(someText(sentence), someText(context), signal);
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
@@ -311,9 +311,9 @@ export class BrainMemory {
 
   /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
   async summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    checkKnownOptions("summarize", o, { ...callOptions, maxWords: true });
+    checkKnownOptions("summarize", o, { ...callOptions, maxWords: kinds.size });
     const { signal, maxWords } = o;
-    return this.#model.summarize(text, maxWords, signal);
+    return this.#model.summarize(someText(text), maxWords, signal);
   }
 
   toJSON(): BrainJson {
@@ -322,6 +322,7 @@ export class BrainMemory {
 
   /** Splits a text into overlapping windows. */
   static splitTexts(text: string, window: number): string[] {
+    takes("BrainMemory.splitTexts", "window", window, kinds.size);
     takes("BrainMemory.splitTexts", "text", text, aText);
     return splitTexts(text, window);
   }

@@ -1,5 +1,6 @@
-import { aCount, readable, takes } from "../kernel/argument.ts";
+import { iterable, readable, takes, aCount } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
@@ -24,7 +25,13 @@ export interface ChatMemoryOptions {
   readonly trim?: "always" | "on_add" | undefined;
 }
 
-const chatMemoryOptions: Known<ChatMemoryOptions> = { maxMessages: true, maxTokens: true, pinned: true, tokens: true, trim: true };
+const chatMemoryOptions: Known<ChatMemoryOptions> = {
+  maxMessages: kinds.checked,
+  maxTokens: kinds.checked,
+  pinned: kinds.checked,
+  tokens: kinds.tokenCounter,
+  trim: kinds.oneOf("always", "on_add"),
+};
 
 /** Options of {@link ChatMemory.add}. */
 export interface AddOptions {
@@ -32,7 +39,7 @@ export interface AddOptions {
   readonly pin?: boolean | undefined;
 }
 
-const addOptions: Known<AddOptions> = { pin: true };
+const addOptions: Known<AddOptions> = { pin: kinds.boolean };
 
 /** A chat memory as plain JSON. */
 export interface ChatMemoryJson {
@@ -134,7 +141,8 @@ export class ChatMemory {
 
   /** Appends messages and returns how many were kept. */
   addAll(messages: Iterable<ChatMessage>): number {
-    const list = [...messages].map(parseChatMessage);
+    takes("ChatMemory.addAll", "messages", messages, iterable("chat messages"));
+    const list = Array.from(messages, parseChatMessage);
     const taken = list.filter((message) => this.#take(message, false)).length;
     if (this.trim === "always") this.#drop();
     return taken;
@@ -190,8 +198,9 @@ export class ChatMemory {
   /** As `map` calls it. */
   static fromJSON(json: unknown, index: number, list: readonly unknown[]): ChatMemory;
   static fromJSON(json: unknown, given?: Pick<ChatMemoryOptions, "tokens"> | number, list?: readonly unknown[]): ChatMemory {
-    const o = unlessMapped(given, list) ?? {};
+    const o = unlessMapped(given, list, {});
     takes("ChatMemory.fromJSON", "json", json, readable);
+    checkKnownOptions("ChatMemory.fromJSON", o, { tokens: kinds.tokenCounter });
     const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
     const { units, maxMessages = Infinity, maxTokens, trim } = parsed.data;

@@ -3,6 +3,7 @@ import type { ModelPrice } from "../model/price.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../kernel/abort.ts";
 import { ControlError, MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { beginningOf, charactersAndPairs, runsOf, stableHash } from "./text-terms.ts";
 import { squareOf } from "./vector-math.ts";
@@ -184,7 +185,7 @@ export interface HashingOptions {
   readonly dimensions?: number | undefined;
 }
 
-const hashingOptions: Known<HashingOptions> = { dimensions: true };
+const hashingOptions: Known<HashingOptions> = { dimensions: kinds.size };
 
 /**
  * An embedder that needs no network, no model and no download: words, pairs of words, pieces of words and, where writing has no spaces

@@ -1,6 +1,7 @@
-import { aCount, takes } from "../kernel/argument.ts";
+import { takes, aCount } from "../kernel/argument.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { unitVector } from "./embedder.ts";
 import { countDiffering, dotProduct, nearest, SignSketch } from "./vector-math.ts";
 
@@ -50,7 +51,7 @@ export interface ExactIndexOptions {
   readonly prefilterAbove?: number | undefined;
 }
 
-const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: true };
+const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: kinds.amount };
 
 /**
  * An index that compares the query with every vector. Up to `prefilterAbove` vectors, and in every search with a condition, the result is

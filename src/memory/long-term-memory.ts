@@ -1,11 +1,13 @@
-import { having, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { aText, having, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
 import type { MemoryStorage } from "./memory-storage.ts";
+import { idOf } from "./message-memory.ts";
 import { identityOf } from "./message-store.ts";
 import { WriteBehindQueue } from "./write-behind-queue.ts";
-import { checkedK, type SearchOptions, type SimilarMessage } from "./storage-options.ts";
+import { checkedK, type SearchOptions, searchOptions, type SimilarMessage } from "./storage-options.ts";
 
 /** Options of a {@link LongTermMemory}. */
 export interface LongTermMemoryOptions {
@@ -18,7 +20,12 @@ export interface LongTermMemoryOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-const longTermMemoryOptions: Known<LongTermMemoryOptions> = { storage: true, limit: true, maxUnsaved: true, onError: true };
+const longTermMemoryOptions: Known<LongTermMemoryOptions> = {
+  storage: kinds.having("a MemoryStorage or a ShardedStorage", "add", "recover"),
+  limit: kinds.count,
+  maxUnsaved: kinds.count,
+  onError: kinds.function,
+};
 
 /** A message found in memory or in the storage. */
 export interface FoundMessage {
@@ -120,6 +127,8 @@ export class LongTermMemory extends Memory {
    * @throws MemoryError, UsageError `OPTION_INVALID`, ControlError
    */
   async search(text: string, o: SearchOptions = {}): Promise<FoundMessage[]> {
+    takes("LongTermMemory.search", "text", text, aText);
+    checkKnownOptions("search", o, searchOptions);
     if (text.trim() === "") return [];
     const { runId } = this.storage;
     const { k = FOUND, filter = (): boolean => true } = o;
@@ -154,7 +163,7 @@ export class LongTermMemory extends Memory {
    * @returns true when it was in memory, or among the messages read from the storage
    */
   override delete(target: Message | string): boolean {
-    const id = typeof target === "string" ? target : target.id;
+    const id = idOf(target);
     const isKnown = this.has(id) || this.storage.has(id);
     this.#queue.assertRoom();
     super.delete(id);
@@ -170,6 +179,7 @@ export class LongTermMemory extends Memory {
 
   /** Deletes older messages in memory and in the storage. Returns the number in memory. */
   override deleteOlderThan(timestampMs: number): number {
+    takes("deleteOlderThan", "timestampMs", timestampMs, kinds.number);
     this.#queue.assertRoom();
     const count = super.deleteOlderThan(timestampMs);
     this.#queue.push({ type: "older", than: timestampMs });

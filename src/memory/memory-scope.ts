@@ -1,11 +1,12 @@
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 
 /** The parts of a {@link Scope}. @internal */
-export const scopeParts: Known<Scope> = { tenant: true, user: true, conversation: true };
+export const scopeParts: Known<Scope> = { tenant: kinds.text, user: kinds.text, conversation: kinds.text };
 
 /** Whose long-term memory something is: that of a role, for everybody or for a part of them. */
 export interface MemoryScope extends Scope {

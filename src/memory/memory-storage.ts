@@ -1,6 +1,7 @@
 import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { assertMessage, type Message } from "../message/message.ts";
+import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
+import { checkedBatch, idOf } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import {
@@ -145,7 +146,10 @@ export class MemoryStorage {
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
     const { runId = this.runId, signal } = callOf("addBatch", o);
-    const given = [...messages];
+    const given = Array.from(checkedBatch(messages), (message) => {
+      assertMessage(message);
+      return message;
+    });
     return this.#inTurn(async () => {
       const first = await this.#nextTime();
       return this.#add(
@@ -206,7 +210,7 @@ export class MemoryStorage {
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkSearch(this.#parts, o);
     if (this.#isClosed) throw memoryClosed();
-    const found = await this.search(typeof target === "string" ? target : target.content, { ...o, k: o.k ?? FOUND });
+    const found = await this.search(textOf(target), { ...o, k: o.k ?? FOUND });
     return found.map(({ message, score, runId }) => ({ message, score, runId }));
   }
 
@@ -393,8 +397,7 @@ export class MemoryStorage {
   }
 }
 
-function idOf(target: Message | string): string {
-  if (typeof target === "string") return target;
-  assertMessage(target);
-  return target.id;
+/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
+function textOf(target: Message | string): string {
+  return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
 }

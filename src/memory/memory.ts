@@ -1,5 +1,6 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aNumber, aText, iterable, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
@@ -7,6 +8,7 @@ import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { assertMessage, checkedTarget, type Message, MessageSchema } from "../message/message.ts";
 import { Arrivals, DELETED, dropFrom, listOf, type Slot } from "./arrivals.ts";
 import {
+  checkedBatch,
   checkedCount,
   containing,
   type MemoryJson,
@@ -31,7 +33,7 @@ export interface MemoryOptions {
   readonly onEvict?: ((message: Message) => void) | undefined;
 }
 
-const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvict: true };
+const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: kinds.count, onEvict: kinds.function };
 
 /**
  * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival.
@@ -101,17 +103,17 @@ export class Memory implements MessageMemory {
 
   addBatch(messages: Iterable<Message>): number {
     let added = 0;
-    for (const message of messages) if (this.add(message)) added++;
+    for (const message of checkedBatch(messages)) if (this.add(message)) added++;
     return added;
   }
 
   has(target: Message | string): boolean {
-    return this.find(checkedTarget(target)) !== undefined;
+    return this.find(target) !== undefined;
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
-    const known = typeof target === "string" ? resolveTarget(this, target) : target;
+    const known = typeof target === "string" ? resolveTarget(this, target) : checkedTarget(target);
     if (known === undefined) return undefined;
     return this.#slotOf(typeof known === "string" ? known : identityIn(this, known))?.message;
   }
@@ -121,10 +123,12 @@ export class Memory implements MessageMemory {
   }
 
   getByPosition(place: number): Message | undefined {
+    takes("getByPosition", "place", place, aNumber);
     return this.#arrivals.nth(place);
   }
 
   getByRole(role: Message["role"]): Message[] {
+    takes("getByRole", "role", role, aText);
     this.#byRole ??= this.#arrivals.grouped((message) => message.role);
     return this.#byRole.get(role)?.newest(Infinity) ?? [];
   }
@@ -155,7 +159,7 @@ export class Memory implements MessageMemory {
   }
 
   delete(target: Message | string): boolean {
-    const message = this.find(checkedTarget(target));
+    const message = this.find(target);
     this.#forget(message);
     return message !== undefined;
   }
@@ -281,9 +285,11 @@ export function resolveTarget(memory: ReadableMemory, target: Message | string):
 
 /** Returns the observed messages that are not among the newest `k`, each once. */
 export function findNewsIn(memory: ReadableMemory, observed: Iterable<Message>, k: number): Message[] {
+  takes("findNews", "observed", observed, iterable("messages"));
   const known = new Set(checkedCount(k) === 0 ? [] : memory.get(k).map((message) => identityIn(memory, message)));
   const news: Message[] = [];
   for (const message of observed) {
+    assertMessage(message);
     const identity = identityIn(memory, message);
     if (known.has(identity) || (k === 0 && memory.has(message))) continue;
     known.add(identity);

@@ -1,6 +1,6 @@
-import { aCount, aTime, takes } from "../kernel/argument.ts";
+import { aText, iterable, takes, aCount, aTime } from "../kernel/argument.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { type Message, serializeMessage } from "../message/message.ts";
+import { assertMessage, type Message, serializeMessage } from "../message/message.ts";
 
 /** A memory as plain JSON: every message once, in order of arrival. */
 export interface MemoryJson {
@@ -74,7 +74,9 @@ export interface MessageMemory extends ReadableMemory {
   clear(): void;
 }
 
+/** @throws UsageError `ARGUMENT_INVALID` for what is no text */
 export function containing(memory: ReadableMemory, substring: string): Message[] {
+  takes("a memory", "the text", substring, aText);
   return Array.from(memory).filter((message) => message.content.includes(substring));
 }
 
@@ -96,13 +98,20 @@ export function newestOf(memory: ReadableMemory, k: number): Message[] {
 
 /** Returns the names of the addresses, each once. */
 export function namesOf(addresses: Iterable<Address>): Set<string> {
+  takes("a memory", "the addresses", addresses, iterable("addresses"));
   return new Set(Array.from(addresses, addressOf));
 }
 
 /** @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more. */
 export function checkedCount(k: number): number {
-  takes("a memory", "k", k, aCount);
+  takes("a memory", "the number of newest messages (0 means all)", k, aCount);
   return k;
+}
+
+/** @throws UsageError `ARGUMENT_INVALID` for what cannot be iterated */
+export function checkedBatch(messages: Iterable<Message>): Iterable<Message> {
+  takes("addBatch", "messages", messages, iterable("messages"));
+  return messages;
 }
 
 export function memoryJson(memory: ReadableMemory): MemoryJson {
@@ -111,4 +120,11 @@ export function memoryJson(memory: ReadableMemory): MemoryJson {
     ...(memory.limit === undefined ? {} : { limit: memory.limit }),
     messages: memory.get().map(serializeMessage),
   };
+}
+
+/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor an id */
+export function idOf(target: Message | string): string {
+  if (typeof target === "string") return target;
+  assertMessage(target);
+  return target.id;
 }

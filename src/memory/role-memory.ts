@@ -1,5 +1,6 @@
 import { isObject } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -42,7 +43,14 @@ export interface RecallOptions {
   readonly timeout?: number;
 }
 
-const recallOptions: Known<RecallOptions> = { maxTokens: true, shares: true, k: true, threshold: true, neighbours: true, timeout: true };
+const recallOptions: Known<RecallOptions> = {
+  maxTokens: kinds.checked,
+  shares: kinds.record(kinds.number),
+  k: kinds.checked,
+  threshold: kinds.number,
+  neighbours: kinds.checked,
+  timeout: kinds.checked,
+};
 
 /**
  * Options of the long-term memory of a role. One object may serve any number of roles and runs: the store separates them by the names of the
@@ -72,15 +80,15 @@ export interface RoleMemoryOptions {
 }
 
 const roleMemoryOptions: Known<RoleMemoryOptions> = {
-  store: true,
-  embedder: true,
-  index: true,
-  lexical: true,
-  scope: true,
-  ttl: true,
-  summary: true,
-  recall: true,
-  tokens: true,
+  store: kinds.messageStore,
+  embedder: kinds.embedder,
+  index: kinds.function,
+  lexical: kinds.function,
+  scope: kinds.checked,
+  ttl: kinds.milliseconds,
+  summary: kinds.checked,
+  recall: kinds.checked,
+  tokens: kinds.tokenCounter,
 };
 
 /** The validated options with their defaults. */
@@ -163,7 +171,7 @@ function checkPorts({ store, embedder, index, lexical, ttl }: RoleMemoryOptions,
   if (index !== undefined && typeof index !== "function") throw invalid("memory.index", "a function that makes one", index);
   if (lexical !== undefined && typeof lexical !== "function") throw invalid("memory.lexical", "a function that makes one", lexical);
   if (ttl !== undefined && !(ttl > 0)) throw invalid("memory.ttl", "milliseconds above 0", ttl);
-  const isSummary = summary === undefined || typeof summary === "boolean" || has(summary.model, "chat");
+  const isSummary = summary === undefined || typeof summary === "boolean" || has(summary?.model, "chat");
   if (!isSummary) throw invalid("memory.summary", "true, false or { model }", summary);
 }
 

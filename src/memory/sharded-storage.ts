@@ -1,13 +1,15 @@
 import { having, listOf, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, TICK } from "./memory-storage.ts";
+import { checkedBatch } from "./message-memory.ts";
 import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
-import { callOf, type SearchOptions, type SimilarMessage, type StorageCall } from "./storage-options.ts";
+import { checkedCall, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall, callOf } from "./storage-options.ts";
 
 /** Messages moved together. */
 const MOVED = 500;
@@ -20,7 +22,10 @@ export interface ShardedStorageOptions {
   readonly retired?: readonly MemoryStorage[] | undefined;
 }
 
-const shardedStorageOptions: Known<ShardedStorageOptions> = { shards: true, retired: true };
+const shardedStorageOptions: Known<ShardedStorageOptions> = {
+  shards: kinds.list(kinds.having("a MemoryStorage", "add", "recover")),
+  retired: kinds.list(kinds.having("a MemoryStorage", "add", "recover")),
+};
 
 /** Returns the shard of a message. It is the same in every process and version. */
 export function shardOf(runId: string, id: string, count: number): number {
@@ -91,6 +96,7 @@ export class ShardedStorage {
   }
 
   has(target: Message | string, o: StorageCall = {}): boolean {
+    checkedCall("has", o);
     return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
@@ -101,7 +107,7 @@ export class ShardedStorage {
   /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
     callOf("addBatch", o);
-    const given = [...messages];
+    const given = [...checkedBatch(messages)];
     const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
     const { runId = this.#runId } = o;
@@ -125,7 +131,9 @@ export class ShardedStorage {
    * Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no
    * `hybrid`.
    */
-  async searchSimilar(target: Message | string, { k = 4, ...o }: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+  async searchSimilar(target: Message | string, given: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+    checkKnownOptions("searchSimilar", given, searchOptions);
+    const { k = 4, ...o } = given;
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);
     const told = new Set<string>();

@@ -1,4 +1,5 @@
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -18,7 +19,7 @@ export interface StorageCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-const storageCall: Known<StorageCall> = { runId: true, signal: true };
+const storageCall: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
 
 /** Returns the options of a call. @throws UsageError `OPTION_UNKNOWN` */
 export function callOf(what: string, o: StorageCall): StorageCall {
@@ -52,17 +53,17 @@ export interface MemoryStorageOptions {
 }
 
 const memoryStorageOptions: Known<MemoryStorageOptions> = {
-  roleId: true,
-  scope: true,
-  runId: true,
-  store: true,
-  embedder: true,
-  index: true,
-  lexical: true,
-  threshold: true,
-  ttl: true,
-  clock: true,
-  timeout: true,
+  roleId: kinds.text,
+  scope: kinds.object,
+  runId: kinds.text,
+  store: kinds.messageStore,
+  embedder: kinds.embedder,
+  index: kinds.having("a vector index", "add", "search"),
+  lexical: kinds.having("an index of words", "add", "search"),
+  threshold: kinds.number,
+  ttl: kinds.milliseconds,
+  clock: kinds.clock,
+  timeout: kinds.milliseconds,
 };
 
 /** Options of a search. */
@@ -83,7 +84,30 @@ export interface SearchOptions {
   readonly embedder?: Embedder | undefined;
 }
 
-const searchOptions: Known<SearchOptions> = { k: true, threshold: true, filter: true, hybrid: true, signal: true, embedder: true };
+/** The names of the options. @internal */
+export const searchOptions: Known<SearchOptions> = {
+  k: kinds.count,
+  threshold: kinds.number,
+  filter: kinds.function,
+  hybrid: kinds.boolean,
+  signal: kinds.signal,
+  embedder: kinds.embedder,
+};
+
+/** Options of one call. */
+export interface StorageCall {
+  /** The run of the message. Default: the run of the storage. */
+  readonly runId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const callOptions: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
+
+/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
+export function checkedCall(door: string, o: StorageCall): StorageCall {
+  checkKnownOptions(`${door} of a memory`, o, callOptions);
+  return o;
+}
 
 /** A message found by a search. */
 export interface SimilarMessage {

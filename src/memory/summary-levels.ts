@@ -136,8 +136,8 @@ export function checkLimits({ keepMessages = 0, ...limits }: CompressionLimits):
   for (const [name, limit] of Object.entries(limits) as [string, number][]) {
     if (!(limit >= 1)) throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number of 1 or more, got ${limit}.`);
   }
-  if (keepMessages >= 0 && keepMessages < limits.maxMessages) return;
-  const expected = `Expected keepMessages to be 0 or more, and fewer than maxMessages (${limits.maxMessages})`;
+  if (Number.isInteger(keepMessages) && keepMessages >= 0 && keepMessages < limits.maxMessages) return;
+  const expected = `Expected keepMessages to be a whole number of 0 or more, and fewer than maxMessages (${limits.maxMessages})`;
   throw new UsageError("LIMIT_INVALID", `${expected}, got ${keepMessages}. Otherwise there is nothing to summarize.`);
 }
 

@@ -1,5 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 
 /** Limits the messages that wait for a role. */
@@ -15,7 +16,7 @@ export interface Mailbox {
   readonly overflow?: "refuse" | "drop-oldest" | "block";
 }
 
-const mailboxParts: Known<Mailbox> = { limit: true, overflow: true };
+const mailboxParts: Known<Mailbox> = { limit: kinds.checked, overflow: kinds.checked };
 const OVERFLOWS: ReadonlySet<unknown> = new Set(["refuse", "drop-oldest", "block"]);
 
 /** Default of {@link Mailbox.limit}. */

@@ -1,5 +1,6 @@
-import { aCount, readable, takes } from "../kernel/argument.ts";
+import { aText, readable, takes, aCount } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { QueueFullError, UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
@@ -12,7 +13,8 @@ export interface MessageQueueOptions {
   readonly limit?: number | undefined;
 }
 
-const messageQueueOptions: Known<MessageQueueOptions> = { limit: true };
+const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.checked };
+const pushOptions: Known<{ readonly priority?: number | undefined }> = { priority: kinds.number };
 
 /** A queue as plain JSON: its messages in the order they would leave. */
 export interface MessageQueueJson {
@@ -78,7 +80,7 @@ export class MessageQueue {
    * `MESSAGE_INVALID` for a value that is not a message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
-    checkKnownOptions("push", options, { priority: true });
+    if (options !== undefined) checkKnownOptions("push of a MessageQueue", options, pushOptions);
     const priority = options?.priority ?? message?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
@@ -100,6 +102,7 @@ export class MessageQueue {
    * @throws QueueFullError when the limit is reached.
    */
   append(message: Message): void {
+    assertMessage(message);
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
     const { priority = 0 } = message;
     const waiting = this.#waiting;
@@ -140,6 +143,7 @@ export class MessageQueue {
 
   /** Returns true when the queue holds a message of this id. */
   has(id: string): boolean {
+    takes("MessageQueue.has", "id", id, aText);
     const waiting = this.#waiting;
     if (waiting === undefined) return this.#few === undefined ? this.#only?.id === id : this.#few.some((message) => message.id === id);
     if (waiting.ids === undefined && waiting.lanes.size <= FEW_WAITING) return waiting.lanes.some((message) => message.id === id);

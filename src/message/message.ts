@@ -1,6 +1,7 @@
 import { isObject, isRecord } from "../kernel/value-kind.ts";
-import { readable, takes } from "../kernel/argument.ts";
+import { readable, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { systemClock } from "../kernel/clock.ts";
@@ -64,17 +65,17 @@ export interface MessageFields<P = unknown> {
 
 /** A whole message is accepted too, and copied. */
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
-  content: true,
-  id: true,
-  instructContent: true,
-  role: true,
-  causeBy: true,
-  sentFrom: true,
-  sendTo: true,
-  parents: true,
-  timestamp: true,
-  metadata: true,
-  priority: true,
+  content: kinds.checked,
+  id: kinds.checked,
+  instructContent: kinds.checked,
+  role: kinds.checked,
+  causeBy: kinds.checked,
+  sentFrom: kinds.checked,
+  sendTo: kinds.checked,
+  parents: kinds.checked,
+  timestamp: kinds.checked,
+  metadata: kinds.checked,
+  priority: kinds.checked,
 };
 
 /**
@@ -96,7 +97,7 @@ export function createMessage<P = unknown>(content: string, fields?: MessageFiel
 // As `map` calls it: `texts.map(createMessage)`.
 export function createMessage(content: string, index: number, list: readonly string[]): Message;
 export function createMessage<P = unknown>(content: string, given?: MessageFields<P> | number, list?: readonly unknown[]): Message<P> {
-  const fields = unlessMapped(given, list) ?? {};
+  const fields = unlessMapped(given, list, {});
   checkFields(fields, "createMessage");
   const { id, causeBy, sentFrom, parents } = fields;
   const message = buildMessage(
@@ -107,11 +108,16 @@ export function createMessage<P = unknown>(content: string, given?: MessageField
     causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
     sentFrom === undefined ? "" : nameOr(sentFrom, ""),
     addressedIn(fields),
-    parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
+    parents === undefined || parents === null ? nobody : listedParents(parents),
     fields.timestamp ?? systemClock.now(),
   );
   if (causeBy === undefined) causeLeftOpen.add(message);
   return message;
+}
+
+function listedParents(parents: readonly string[]): readonly string[] {
+  if (!Array.isArray(parents)) throw invalid("parents", "a list of ids", parents);
+  return Object.freeze([...(parents as readonly string[])]);
 }
 
 /** Refuses fields that no message has. @throws UsageError `OPTION_UNKNOWN` @internal */
@@ -215,6 +221,9 @@ export function isMessage(value: unknown): value is Message {
   return isObject(value) && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
 }
 
+/** The shape of a message that is given as an argument. @internal */
+const aMessage: Shape = { says: "a message, made by createMessage", fits: isMessage };
+
 /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message. @internal */
 export function assertMessage(value: unknown): asserts value is Message {
   if (isMessage(value)) return;
@@ -289,7 +298,7 @@ export function parseMessage(wire: unknown): Message {
 /**
  * Returns the wire form of a message: its fields and the version `v` of the format.
  *
- * @throws UsageError `ARGUMENT_INVALID` for a value that cannot be read.
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no message
  * @example
  * import { createMessage, parseMessage, serializeMessage } from "troupe";
  *
@@ -297,7 +306,7 @@ export function parseMessage(wire: unknown): Message {
  * console.log(parseMessage(JSON.parse(line)).content); // Hello
  */
 export function serializeMessage(message: Message): Message & { readonly v: number } {
-  takes("serializeMessage", "message", message, readable);
+  takes("serializeMessage", "message", message, aMessage);
   return { v: MESSAGE_VERSION, ...message };
 }
 
@@ -346,7 +355,7 @@ function recipientList(address: string): readonly string[] {
 }
 
 function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> & object {
-  return typeof value === "object" && Symbol.iterator in value;
+  return isObject(value) && Symbol.iterator in value;
 }
 
 /** A null field is the same as an omitted one, except for a payload of null. */

@@ -2,6 +2,7 @@ import { isObject } from "../kernel/value-kind.ts";
 import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../kernel/budget.ts";
 import { BudgetError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -15,7 +16,7 @@ export interface BudgetPoolOptions {
   readonly name?: string;
 }
 
-const poolOptions: Known<BudgetPoolOptions> = { parent: true, name: true };
+const poolOptions: Known<BudgetPoolOptions> = { parent: kinds.checked, name: kinds.text };
 
 /** A pool of this process, with its present amounts. */
 export interface LocalBudgetPool extends BudgetPool {

@@ -6,6 +6,7 @@ import { ControlError, ModelError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import { type Cancellation, cancellationOf } from "../kernel/cancellation.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Random } from "../kernel/random.ts";
 import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
@@ -26,7 +27,7 @@ export interface CallTuning {
   readonly timeouts?: CallTimeouts | undefined;
 }
 
-const callTuning: Known<CallTuning> = { retry: true, timeouts: true };
+const callTuning: Known<CallTuning> = { retry: kinds.checked, timeouts: kinds.checked };
 
 /**
  * Refuses a tuning that can never work.

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { isText, isObject } from "../kernel/value-kind.ts";
 import { aText, object, orNothing, readable, takes } from "../kernel/argument.ts";
@@ -63,14 +64,19 @@ export const ChatMessage: ChatMessageFactories = {
   user(content: string, given?: object | number, list?: readonly unknown[]) {
     const more = unlessMapped(given, list);
     takes("ChatMessage.user", "what goes with the content", more, orNothing(object("an object")));
-    checkKnownOptions("ChatMessage.user", more, { name: true, images: true });
+    checkKnownOptions("ChatMessage.user", more, { name: kinds.checked, images: kinds.checked });
     return more === undefined && isText(content) ? frozen({ role: "user", content }) : parseChatMessage({ role: "user", content, ...more });
   },
   system: (content) => (isText(content) ? frozen({ role: "system", content }) : parseChatMessage({ role: "system", content })),
   assistant: (content) => (isText(content) ? frozen({ role: "assistant", content }) : parseChatMessage({ role: "assistant", content })),
   tool(answer) {
     takes("ChatMessage.tool", "what it is made of", answer, object("an object with content, name and toolCallId"));
-    checkKnownOptions("ChatMessage.tool", answer, { content: true, name: true, toolCallId: true, images: true });
+    checkKnownOptions("ChatMessage.tool", answer, {
+      content: kinds.checked,
+      name: kinds.checked,
+      toolCallId: kinds.checked,
+      images: kinds.checked,
+    });
     const { content, name, toolCallId, images } = answer;
     const isPlain = images === undefined && isText(content) && isText(name) && isText(toolCallId);
     const message = { role: "tool", content, name, toolCallId } as const;

@@ -4,6 +4,7 @@ import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 
 /** Limits on the use of a model, at once, by the second and by the minute. Use without an option is not limited. */
@@ -60,7 +61,12 @@ export interface CallRate {
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
-const limitOptions: Known<LimitOptions> = { concurrency: true, requestsPerSecond: true, requestsPerMinute: true, tokensPerMinute: true };
+const limitOptions: Known<LimitOptions> = {
+  concurrency: kinds.checked,
+  requestsPerSecond: kinds.checked,
+  requestsPerMinute: kinds.checked,
+  tokensPerMinute: kinds.checked,
+};
 
 interface RateUse {
   /** The time at which the call begins, as far as that is known. */

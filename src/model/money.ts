@@ -1,5 +1,6 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { aNumber, object, takes } from "../kernel/argument.ts";
+import { object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 declare const microUsd: unique symbol;
@@ -40,7 +41,7 @@ export interface Cost {
  * console.log(formatCost({ known: usd(0), unpriced: 2 })); // $?
  */
 export function formatCost(cost: Cost): string {
-  takes("formatCost", "cost", cost, object("a cost", { known: aNumber, unpriced: aNumber }));
+  takes("formatCost", "cost", cost, object("a cost", { known: kinds.amount, unpriced: kinds.count }));
   if (cost.unpriced === 0) return formatUsd(cost.known);
   return cost.known === 0 ? "$?" : `${formatUsd(cost.known)} + $?`;
 }
@@ -55,6 +56,6 @@ export function formatCost(cost: Cost): string {
  * console.log(formatUsd(usd(3)), formatUsd(usd(0.0123))); // $3.00 $0.0123
  */
 export function formatUsd(amount: number): string {
-  takes("formatUsd", "amount", amount, aNumber);
+  takes("formatUsd", "amount", amount, kinds.number);
   return `$${(amount / 1_000_000).toFixed(amount % 10_000 === 0 ? 2 : 4)}`;
 }

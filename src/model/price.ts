@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { aText, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -51,7 +52,7 @@ const IMAGE_TOKENS = 50_000;
  */
 export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: PriceTable = {}): ModelPrice | undefined {
   takes("priceOf", "model", model, object("a model with an id", { id: aText }));
-  takes("priceOf", "overrides", overrides, object("prices by the names of models"));
+  takes("priceOf", "overrides", overrides, kinds.record(kinds.object));
   return knownPrice(model, overrides);
 }
 
@@ -153,9 +154,9 @@ function own(table: PriceTable, id: string): ModelPrice | undefined {
   return Object.hasOwn(table, id) ? table[id] : undefined;
 }
 
-const tokenPrice: Known<TokenPrice> = { input: true, output: true, cachedInput: true };
-const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: true, maxOutput: true };
-const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: true };
+const tokenPrice: Known<TokenPrice> = { input: kinds.checked, output: kinds.checked, cachedInput: kinds.checked };
+const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: kinds.checked, maxOutput: kinds.checked };
+const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: kinds.checked };
 
 function checkPrice<T extends TokenPrice>(id: string, price: T, known: Known<T>): void {
   checkKnownOptions(`the price of ${id}`, price, known);

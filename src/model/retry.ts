@@ -1,5 +1,6 @@
 import { ModelError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import { errorData, mayHaveRun } from "./failure.ts";
 
@@ -21,7 +22,13 @@ export interface RetryPolicy {
 }
 
 /** The names of the members. */
-const retryPolicy: Known<RetryPolicy> = { tries: true, baseDelay: true, maxDelay: true, maxRetryAfter: true, outage: true };
+const retryPolicy: Known<RetryPolicy> = {
+  tries: kinds.size,
+  baseDelay: kinds.milliseconds,
+  maxDelay: kinds.milliseconds,
+  maxRetryAfter: kinds.milliseconds,
+  outage: kinds.milliseconds,
+};
 
 /** Four tries, waits up to 1, 2 and 4 s but never above 20 s, up to 60 s where the server asks for it, and 60 s for a server that is away. */
 export const defaultRetry: RetryPolicy = { tries: 4, baseDelay: 1_000, maxDelay: 20_000, maxRetryAfter: 60_000, outage: 60_000 };

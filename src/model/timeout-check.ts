@@ -1,12 +1,13 @@
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS, type SetTimeouts } from "./timeouts.ts";
 
 // Apart from the limits themselves: the help of the command tells those, and needs no checks.
 
 /** The names of the limits. */
-const callTimeouts: Known<CallTimeouts> = { firstByte: true, silence: true, call: true };
+const callTimeouts: Known<CallTimeouts> = { firstByte: kinds.checked, silence: kinds.checked, call: kinds.checked };
 
 /**
  * Refuses limits that are no times.

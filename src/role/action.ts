@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -91,16 +92,16 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
 }
 
 const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
-  name: true,
-  description: true,
-  needs: true,
-  output: true,
-  state: true,
-  model: true,
-  prompt: true,
-  run: true,
-  render: true,
-  sendTo: true,
+  name: kinds.checked,
+  description: kinds.checked,
+  needs: kinds.checked,
+  output: kinds.checked,
+  state: kinds.checked,
+  model: kinds.checked,
+  prompt: kinds.checked,
+  run: kinds.checked,
+  render: kinds.checked,
+  sendTo: kinds.checked,
 };
 
 /**

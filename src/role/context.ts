@@ -1,5 +1,6 @@
 import type { Deps } from "../kernel/deps.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -54,14 +55,14 @@ export interface AskOptions {
 
 /** The names of the options. @internal */
 export const askOptions: Known<AskOptions> = {
-  system: true,
-  images: true,
-  model: true,
-  temperature: true,
-  maxTokens: true,
-  recall: true,
-  onDelta: true,
-  onVoid: true,
+  system: kinds.text,
+  images: kinds.list(kinds.object),
+  model: kinds.model,
+  temperature: kinds.number,
+  maxTokens: kinds.count,
+  recall: kinds.either(kinds.text, kinds.oneOf(false)),
+  onDelta: kinds.function,
+  onVoid: kinds.function,
 };
 
 /** Options of recording a side effect. */
@@ -78,7 +79,7 @@ export interface StepOptions {
 }
 
 /** The names of the options. @internal */
-export const stepOptions: Known<StepOptions> = { idempotent: true, again: true, fresh: true };
+export const stepOptions: Known<StepOptions> = { idempotent: kinds.boolean, again: kinds.boolean, fresh: kinds.boolean };
 
 /** The access of an effect to steps and questions that are part of it. */
 export interface EffectDoor extends StepDoor {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { inputJsonSchema } from "../model/json-schema.ts";
@@ -79,7 +80,14 @@ export interface AnyHumanAsk extends HumanAskOptions<unknown> {
   readonly words?: string | undefined;
 }
 
-const humanAskOptions: Known<AnyHumanAsk> = { default: true, deadline: true, to: true, schema: true, choices: true, words: true };
+const humanAskOptions: Known<AnyHumanAsk> = {
+  default: kinds.checked,
+  deadline: kinds.checked,
+  to: kinds.text,
+  schema: kinds.schema,
+  choices: kinds.checked,
+  words: kinds.text,
+};
 
 /** A question that was checked: the members of its step's request besides the role. */
 export interface ReadyQuestion {
@@ -148,7 +156,7 @@ function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefin
   return form;
 }
 
-const choiceMembers: Known<Choice> = { value: true, label: true };
+const choiceMembers: Known<Choice> = { value: kinds.checked, label: kinds.checked };
 
 function choiceOf(given: unknown): Choice {
   if (isRecord(given)) checkKnownOptions("a choice", given, choiceMembers);

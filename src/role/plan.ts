@@ -1,5 +1,6 @@
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, iterable, readable, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { PlanError } from "../kernel/errors.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { listed } from "../kernel/value-text.ts";
@@ -25,7 +26,7 @@ export interface PlanOptions {
   readonly tasks?: Iterable<TaskFields> | undefined;
 }
 
-const planOptions: Known<PlanOptions> = { goal: true, tasks: true };
+const planOptions: Known<PlanOptions> = { goal: kinds.text, tasks: kinds.iterable("tasks") };
 
 /** A plan as plain JSON. */
 export interface PlanJson {
@@ -94,6 +95,7 @@ export class Plan {
 
   /** The task of an id. */
   getTask(id: string): Task | undefined {
+    takes("Plan", "the id of a task", id, aText);
     return this.#tasks[this.#places.get(id) ?? -1];
   }
 
@@ -104,6 +106,7 @@ export class Plan {
    * @throws PlanError `PLAN_CYCLE`, `PLAN_UNKNOWN_DEPENDENCY` (of a task that is not in the list) or `PLAN_DUPLICATE_ID`.
    */
   addTasks(tasks: Iterable<TaskFields>): void {
+    takes("Plan.addTasks", "tasks", tasks, iterable("tasks"));
     const sorted = sortTasks(Array.from(tasks, taskOf));
     if (sorted.length === 0) return;
     const isKept = (old: Task, place: number): boolean => old.id === sorted[place]?.id && old.instruction === sorted[place].instruction;
@@ -134,6 +137,7 @@ export class Plan {
    * @throws PlanError `PLAN_UNKNOWN_TASK`, `PLAN_UNKNOWN_DEPENDENCY` or `PLAN_CYCLE`.
    */
   replaceTask(replacement: TaskReplacement): void {
+    takes("Plan.replaceTask", "replacement", replacement, kinds.object);
     const old = this.#known(replacement.id);
     const given = Object.entries(replacement).filter(([, value]) => value !== undefined);
     const task = taskOf({ ...reopened(old), ...Object.fromEntries(given), status: "open" });
@@ -152,6 +156,7 @@ export class Plan {
 
   /** Marks the current task done and returns it; `undefined` when no task is open. */
   finishCurrentTask(result = ""): Task | undefined {
+    takes("Plan.finishCurrentTask", "result", result, aText);
     const current = this.currentTask;
     if (current === undefined) return undefined;
     const done = finished(current, result);

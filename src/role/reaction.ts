@@ -1,5 +1,6 @@
 import { isList } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Action } from "./action.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { type Address, addressOf } from "../message/address.ts";
@@ -13,7 +14,7 @@ export interface Reaction {
   readonly do: Action;
 }
 
-const reactionParts: Known<Reaction> = { on: true, needs: true, do: true };
+const reactionParts: Known<Reaction> = { on: kinds.checked, needs: kinds.checked, do: kinds.checked };
 
 /** A reaction with all its names resolved. */
 export interface ReactionSpec {

@@ -17,6 +17,7 @@ import {
 } from "./part.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RoleAgentOptions } from "./agent-mode.ts";
 import { isFailurePolicy } from "./failure-policy.ts";
@@ -77,18 +78,18 @@ const reactionParts: readonly Part[] = [
 ];
 
 const agentOptions: Known<RoleAgentOptions> = {
-  net: true,
-  toolChoice: true,
-  nextStepPrompt: true,
-  permissions: true,
-  parallelTools: true,
-  maxObserve: true,
-  loops: true,
-  compaction: true,
-  terminate: true,
-  systemPrompt: true,
-  recent: true,
-  task: true,
+  net: kinds.object,
+  toolChoice: kinds.checked,
+  nextStepPrompt: kinds.text,
+  permissions: kinds.object,
+  parallelTools: kinds.size,
+  maxObserve: kinds.checked,
+  loops: kinds.checked,
+  compaction: kinds.checked,
+  terminate: kinds.boolean,
+  systemPrompt: kinds.text,
+  recent: kinds.count,
+  task: kinds.function,
 };
 
 const roleParts: readonly Part[] = [

@@ -1,5 +1,7 @@
+import { roleSpec } from "./role-spec.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { z } from "zod";
 import type { Action, Awaitable } from "./action.ts";
 import type { CustomState, RoleContext } from "./context.ts";
@@ -93,36 +95,36 @@ export interface RoleOptions<S = CustomState> {
 }
 
 const roleOptions: Known<RoleOptions> = {
-  name: true,
-  profile: true,
-  goal: true,
-  constraints: true,
-  description: true,
-  watch: true,
-  actions: true,
-  reactions: true,
-  addresses: true,
-  observeAll: true,
-  reactMode: true,
-  maxReactLoop: true,
-  model: true,
-  state: true,
-  tools: true,
-  agent: true,
-  human: true,
-  timeout: true,
-  budgetShare: true,
-  onFailure: true,
-  memoryLimit: true,
-  mailbox: true,
-  memory: true,
-  observe: true,
-  think: true,
-  act: true,
-  react: true,
-  planTasks: true,
-  step: true,
-  steps: true,
+  name: kinds.checked,
+  profile: kinds.checked,
+  goal: kinds.checked,
+  constraints: kinds.checked,
+  description: kinds.checked,
+  watch: kinds.checked,
+  actions: kinds.checked,
+  reactions: kinds.checked,
+  addresses: kinds.checked,
+  observeAll: kinds.boolean,
+  reactMode: kinds.checked,
+  maxReactLoop: kinds.checked,
+  model: kinds.checked,
+  state: kinds.checked,
+  tools: kinds.checked,
+  agent: kinds.checked,
+  human: kinds.boolean,
+  timeout: kinds.checked,
+  budgetShare: kinds.checked,
+  onFailure: kinds.checked,
+  memoryLimit: kinds.checked,
+  mailbox: kinds.checked,
+  memory: kinds.checked,
+  observe: kinds.checked,
+  think: kinds.checked,
+  act: kinds.checked,
+  react: kinds.checked,
+  planTasks: kinds.checked,
+  step: kinds.checked,
+  steps: kinds.checked,
 };
 
 /**
@@ -201,8 +203,7 @@ export class Role<S = CustomState> {
  * nothing and costs little; teams and environments treat it like any other role. Defaults: it watches `UserRequirement`, remembers all
  * messages of its run, and may take an hour for one activation, without the time that persons and models take.
  *
- * @throws UsageError `ROLE_INVALID` when the name is empty; `OPTION_UNKNOWN` for an unknown part. The parts are checked when the role is
- * hired.
+ * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `OPTION_UNKNOWN` for an unknown part
  *
  * @example
  * import { defineAction, defineRole, UserRequirement } from "troupe";
@@ -225,7 +226,9 @@ export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOp
   }
   checkKnownOptions(`defineRole ${JSON.stringify(options.name)}`, options, roleOptions);
   const role: Role<S> = new DefinedRole<S>();
-  return Object.freeze(Object.assign(role, definedMembers(options)));
+  Object.freeze(Object.assign(role, definedMembers(options)));
+  roleSpec(role as Role);
+  return role;
 }
 
 class DefinedRole<S> extends Role<S> {}

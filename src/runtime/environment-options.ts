@@ -1,4 +1,5 @@
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -106,31 +107,31 @@ export interface EnvironmentOptions {
 
 /** The names of the options. @internal */
 export const environmentOptions: Known<EnvironmentOptions> = {
-  description: true,
-  model: true,
-  models: true,
-  memory: true,
-  seed: true,
-  clock: true,
-  scheduler: true,
-  delivery: true,
-  concurrency: true,
-  onFailure: true,
-  onDeadAddress: true,
-  human: true,
-  logger: true,
-  prices: true,
-  limits: true,
-  calls: true,
-  deps: true,
-  effects: true,
-  journal: true,
-  id: true,
-  uncertainAfter: true,
-  secrets: true,
-  messageLimit: true,
-  edges: true,
-  mailbox: true,
+  description: kinds.text,
+  model: kinds.checked,
+  models: kinds.checked,
+  memory: kinds.checked,
+  seed: kinds.checked,
+  clock: kinds.clock,
+  scheduler: kinds.checked,
+  delivery: kinds.checked,
+  concurrency: kinds.checked,
+  onFailure: kinds.checked,
+  onDeadAddress: kinds.checked,
+  human: kinds.checked,
+  logger: kinds.logger,
+  prices: kinds.record(kinds.price),
+  limits: kinds.checked,
+  calls: kinds.checked,
+  deps: kinds.checked,
+  effects: kinds.checked,
+  journal: kinds.journal,
+  id: kinds.text,
+  uncertainAfter: kinds.checked,
+  secrets: kinds.checked,
+  messageLimit: kinds.checked,
+  edges: kinds.checked,
+  mailbox: kinds.checked,
 };
 
 /** The record of an environment, from which it is restored. */
@@ -151,7 +152,7 @@ export interface RestoreOptions extends Omit<EnvironmentOptions, "seed" | "mailb
 const { seed: _seed, mailbox: _mailbox, journal: _journal, id: _id, ...givenAgain } = environmentOptions;
 
 /** The names of the options. @internal */
-export const restoreOptions: Known<RestoreOptions> = { ...givenAgain, roles: true };
+export const restoreOptions: Known<RestoreOptions> = { ...givenAgain, roles: kinds.iterable("roles") };
 
 /** Options of one run of an environment. All have defaults. */
 export interface EnvironmentRunOptions {
@@ -166,7 +167,11 @@ export interface EnvironmentRunOptions {
 }
 
 /** The names of the options. @internal */
-export const environmentRunOptions: Known<EnvironmentRunOptions> = { rounds: true, stopWhen: true, signal: true };
+export const environmentRunOptions: Known<EnvironmentRunOptions> = {
+  rounds: kinds.checked,
+  stopWhen: kinds.checked,
+  signal: kinds.checked,
+};
 
 /** The parts that a team adds to an environment: a journal, a budget, a state to resume. */
 export interface RunBacking {

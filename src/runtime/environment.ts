@@ -1,4 +1,6 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { localEffects } from "../kernel/effect.ts";
@@ -151,7 +153,7 @@ export class Environment {
   addRole(role: Role, o: { readonly name?: string } = {}): this {
     assertIsRole(role);
     assertAlias(o);
-    checkKnownOptions("addRole", o, { name: true });
+    checkKnownOptions("addRole", o, { name: kinds.text });
     const name = o.name ?? role.name;
     assertRoleName(name);
     const isNew = !this.state.roles.has(name);
@@ -362,8 +364,8 @@ export class Environment {
 
   /** Returns the present state of a role; undefined for an unknown name. */
   getRole(name: string): RoleView | undefined {
-    const spec = this.#hired.specOf(name);
-    const state = this.state.roles.get(name);
+    takes("getRole", "name", name, aText);
+    const [spec, state] = [this.#hired.specOf(name), this.state.roles.get(name)];
     return spec === undefined || state === undefined ? undefined : roleView(spec.role, state);
   }
 

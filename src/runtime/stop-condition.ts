@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { aFunction, listOf, takes } from "../kernel/argument.ts";
 import type { CustomState } from "../role/context.ts";
 import { canonicalJson } from "../kernel/json.ts";
@@ -56,6 +57,7 @@ export type StopCondition = (progress: RunProgress) => boolean;
  * console.log(status, rounds); // stopped 3
  */
 export function afterRounds(n: number): StopCondition {
+  takes("afterRounds", "n", n, kinds.count);
   return recordable("afterRounds", [n], ({ rounds }) => rounds >= n);
 }
 
@@ -69,6 +71,7 @@ export function afterRounds(n: number): StopCondition {
  * export const enough: StopCondition = afterSpending(usd(0.5));
  */
 export function afterSpending(amount: MicroUsd): StopCondition {
+  takes("afterSpending", "amount", amount, kinds.count);
   return recordable("afterSpending", [amount], ({ spent }) => spent >= amount);
 }
 

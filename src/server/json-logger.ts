@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { LogFields, Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -20,7 +21,12 @@ export interface JsonLoggerOptions {
   readonly clock?: Clock;
 }
 
-const jsonLoggerOptions: Known<JsonLoggerOptions> = { write: true, level: true, secrets: true, clock: true };
+const jsonLoggerOptions: Known<JsonLoggerOptions> = {
+  write: kinds.function,
+  level: kinds.oneOf("debug", "info", "warn", "error"),
+  secrets: kinds.secrets,
+  clock: kinds.clock,
+};
 
 /**
  * Makes a logger that writes lines of JSON: `time`, `level`, `message`, and the facts of the entry. Give it to a server and to teams.

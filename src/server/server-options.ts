@@ -5,6 +5,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Cache } from "../memory/cache.ts";
 import { checkForgetful } from "../memory/forget-in-store.ts";
@@ -66,25 +67,25 @@ export interface ServerOptions {
 }
 
 const serverOptions: Known<ServerOptions> = {
-  team: true,
-  teams: true,
-  journal: true,
-  tenants: true,
-  token: true,
-  budget: true,
-  hosts: true,
-  origins: true,
-  bodyLimit: true,
-  page: true,
-  version: true,
-  recover: true,
-  onTeamChange: true,
-  uncertainAfter: true,
-  stores: true,
-  caches: true,
-  logger: true,
-  secrets: true,
-  clock: true,
+  team: kinds.having("a team", "run", "resume", "answer", "send", "fork", "replay"),
+  teams: kinds.function,
+  journal: kinds.journal,
+  tenants: kinds.list(kinds.object),
+  token: kinds.secret,
+  budget: kinds.checked,
+  hosts: kinds.texts,
+  origins: kinds.texts,
+  bodyLimit: kinds.size,
+  page: kinds.either(kinds.text, kinds.function),
+  version: kinds.text,
+  recover: kinds.boolean,
+  onTeamChange: kinds.checked,
+  uncertainAfter: kinds.milliseconds,
+  stores: kinds.list(kinds.messageStore),
+  caches: kinds.list(kinds.cache),
+  logger: kinds.logger,
+  secrets: kinds.secrets,
+  clock: kinds.clock,
 };
 
 const DEFAULT_BODY_LIMIT = 1_000_000;

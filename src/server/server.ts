@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { Hono } from "hono";
 import type { EventsQueryValues } from "../client/wire.ts";
@@ -153,7 +154,7 @@ class TroupeServer implements RunServer {
   }
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
-    checkKnownOptions("listen", options, { port: true, hostname: true });
+    checkKnownOptions("listen", options, { port: kinds.checked, hostname: kinds.checked });
     if (this.#closing !== undefined || this.#listening !== undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a server that does not listen yet, but this one did. Create another.");
     }
@@ -165,7 +166,7 @@ class TroupeServer implements RunServer {
   }
 
   async close(options: { readonly grace?: number } = {}): Promise<void> {
-    checkKnownOptions("close", options, { grace: true });
+    checkKnownOptions("close", options, { grace: kinds.milliseconds });
     const { grace = DEFAULT_GRACE } = options;
     this.#closing ??= this.#closed(grace);
     return this.#closing;

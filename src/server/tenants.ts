@@ -3,6 +3,7 @@ import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import { Places } from "./places.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
@@ -16,7 +17,7 @@ export interface RequestRate {
   readonly burst: number;
 }
 
-const rateMembers: Known<RequestRate> = { perSecond: true, burst: true };
+const rateMembers: Known<RequestRate> = { perSecond: kinds.number, burst: kinds.number };
 
 /** Someone whose runs nobody else sees. */
 export interface Tenant {
@@ -43,16 +44,16 @@ export interface Tenant {
 }
 
 const tenantOptions: Known<Tenant> = {
-  name: true,
-  token: true,
-  budget: true,
-  limits: true,
-  runs: true,
-  streams: true,
-  connections: true,
-  bytes: true,
-  replays: true,
-  rate: true,
+  name: kinds.text,
+  token: kinds.secret,
+  budget: kinds.checked,
+  limits: kinds.checked,
+  runs: kinds.size,
+  streams: kinds.count,
+  connections: kinds.size,
+  bytes: kinds.count,
+  replays: kinds.count,
+  rate: kinds.record(kinds.number),
 };
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;

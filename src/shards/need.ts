@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkWhole } from "../runtime/check-options.ts";
 
@@ -15,7 +16,7 @@ export interface PopulationSize {
   readonly shards?: number;
 }
 
-const sizeParts: Known<PopulationSize> = { roles: true, messages: true, shards: true };
+const sizeParts: Known<PopulationSize> = { roles: kinds.count, messages: kinds.count, shards: kinds.size };
 
 /** Bytes of a hired step role with a state of one number: measured 330 by `node bench/population.mjs`. */
 const BYTES_PER_ROLE = 350;

@@ -5,6 +5,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { type ErrorRecord, StepError, TimeoutError, UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { clauseText, shownText } from "../kernel/value-text.ts";
 import { checkSignal, checkWhole } from "../runtime/check-options.ts";
@@ -35,14 +36,14 @@ export interface ShardsOptions {
 }
 
 const shardsOptions: Known<ShardsOptions> = {
-  module: true,
-  params: true,
-  shards: true,
-  seed: true,
-  rounds: true,
-  record: true,
-  roundLimit: true,
-  signal: true,
+  module: kinds.text,
+  params: kinds.checked,
+  shards: kinds.size,
+  seed: kinds.seed,
+  rounds: kinds.count,
+  record: kinds.boolean,
+  roundLimit: kinds.count,
+  signal: kinds.signal,
 };
 
 /** The result of a run over shards. */

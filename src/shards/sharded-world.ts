@@ -1,6 +1,7 @@
 import { having, object, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { runShard } from "./shard.ts";
@@ -48,7 +49,7 @@ export interface WorldOptions<P extends Json> {
   readonly prepare?: (environment: Environment) => void;
 }
 
-const worldOptions: Known<WorldOptions<Json>> = { params: true, seed: true, prepare: true };
+const worldOptions: Known<WorldOptions<Json>> = { params: kinds.checked, seed: kinds.seed, prepare: kinds.function };
 
 /**
  * Returns one environment with the roles of a world, in which its first messages are published. {@link runShards} comes to the same states

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { ShardStart } from "./protocol.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isObject } from "../kernel/value-kind.ts";
@@ -27,7 +28,7 @@ export interface World {
   readonly options?: Omit<EnvironmentOptions, "seed" | "journal" | "id">;
 }
 
-const worldParts: Known<World> = { roles: true, messages: true, options: true };
+const worldParts: Known<World> = { roles: kinds.iterable("roles"), messages: kinds.iterable("messages"), options: kinds.object };
 
 /** A world that can be run in one environment or in shards: see {@link shardedWorld}. */
 export interface ShardedWorld<P extends Json = Json> {

@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { DriveEnd } from "../runtime/schedulers/drive.ts";
 import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
@@ -14,8 +15,9 @@ import type { Crew } from "./crew.ts";
 import { checkOnTeamChange } from "./team-change.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 
-/** Checks the options with which a run continues. @throws UsageError `OPTION_INVALID` */
-export function checkContinuing(o: ResumeOptions): void {
+/** Checks the id and the options with which a run continues. @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID` */
+export function checkContinuing(o: ResumeOptions, runId: string): void {
+  takes("a run of a team", "its id", runId, aText);
   const { rounds, stopWhen, reuse, budget, pools = [], onTeamChange } = o;
   if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
   checkStopCondition(stopWhen ?? undefined);

@@ -2,6 +2,7 @@ import { takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import type { Cache } from "../memory/cache.ts";
@@ -34,12 +35,16 @@ export interface ForgetOptions {
   readonly clock?: Clock;
 }
 
-const forgetOptions: Known<ForgetOptions> = { journal: true, stores: true, caches: true, runs: true, clock: true };
-
 /** What else a team is told to forget: see {@link ForgetOptions}. */
 export type TeamForgetOptions = Pick<ForgetOptions, "stores" | "caches" | "runs">;
 
-const teamForgetOptions: Known<TeamForgetOptions> = { stores: true, caches: true, runs: true };
+const teamForgetOptions: Known<TeamForgetOptions> = {
+  stores: kinds.list(kinds.messageStore),
+  caches: kinds.list(kinds.cache),
+  runs: kinds.function,
+};
+
+const forgetOptions: Known<ForgetOptions> = { ...teamForgetOptions, journal: kinds.journal, clock: kinds.clock };
 
 /** What was erased. */
 export interface Forgotten {

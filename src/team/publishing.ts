@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
@@ -103,6 +104,7 @@ export async function hiring(role: Role, name: string): Promise<RunChange<void>>
 
 /** Returns the change that retires a role. It warns of causes that nobody of the team is left to cause. */
 export function retiring(name: string): RunChange<void> {
+  takes("retire", "name", name, aText);
   return {
     async make(environment) {
       const before = unwatchedCauses(environment.team, []);

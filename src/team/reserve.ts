@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { listed, valueText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
@@ -56,6 +57,7 @@ export class Reserve {
 
   /** Keeps the definitions of a run for its fork. */
   inherit(runId: string, parentId: string): void {
+    takes("fork", "parentId", parentId, aText);
     for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);
   }
 

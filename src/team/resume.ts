@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
@@ -153,6 +154,7 @@ function assertBegun(state: RunState, hasIdea: boolean): void {
  * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts
  */
 export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
+  takes("answer", "questionId", id, aText);
   assertNotErased(state);
   const pending = pendingQuestions(state);
   const meant = pending.filter((question) => id !== "" && question.id.startsWith(id));

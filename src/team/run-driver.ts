@@ -2,6 +2,7 @@ import { aFunction, having, type Shape, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Scope } from "../kernel/scope.ts";
@@ -128,7 +129,7 @@ export interface FleetDriver extends RunDriver {
 /** The shape of a driver that is given as an argument. */
 export const aRunDriver: Shape = having("a run driver", "submit", "work", "cancel", "list", "close");
 
-const workOptions: Known<WorkOptions> = { teams: true, concurrency: true };
+const workOptions: Known<WorkOptions> = { teams: kinds.texts, concurrency: kinds.size };
 
 /** Refuses arguments that no worker can work with. @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkWork(handler: unknown, o: WorkOptions): void {

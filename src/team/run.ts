@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { AbortedError, type ControlError, errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { guardResult, type ResultMembers } from "../kernel/run-handle.ts";
@@ -6,7 +7,8 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Message } from "../message/message.ts";
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { isUnowned, type RunCommand } from "./commands.ts";
@@ -246,7 +248,7 @@ export class Run implements AsyncIterable<RunEvent> {
    */
   async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
     const door = this.#open();
-    checkChange("hire", o, { name: true });
+    checkChange("hire", o, hireParts);
     assertIsRole(role);
     const { name = role.name, ...more } = o;
     await this.change(await hiring(role, name), more);
@@ -307,6 +309,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
+    takes("stop of a run", "reason", reason, aText);
     if (this.#owner === undefined) return this.#end(new AbortedError(reason));
     this.#tellOwner(this.#owner, { do: "stop", reason }, (error) =>
       this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be told to stop it`, error)),
@@ -380,7 +383,10 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 }
 
-function checkChange(where: string, o: RunChangeOptions, more: { readonly name?: true } = {}): void {
-  checkKnownOptions(where, o, { onTeamChange: true, ...more });
+const changeParts = { onTeamChange: kinds.checked } as const;
+const hireParts = { ...changeParts, name: kinds.checked } as const;
+
+function checkChange(where: string, o: RunChangeOptions, known: Known<Record<string, unknown>> = changeParts): void {
+  checkKnownOptions(where, o, known);
   checkOnTeamChange(o.onTeamChange);
 }

@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
 import { untilAborted } from "../kernel/abort.ts";
@@ -120,6 +121,7 @@ export class Runs {
 
   /** Makes a change from outside in a run: in one that is under way here, in one that nobody owns, or by its owner in another process. */
   async change<T>(id: string, change: RunChange<T>, o: Partial<AloneOptions> = {}): Promise<T> {
+    takes("a change of a run", "the id of the run", id, aText);
     const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
     const known = this.#underWay.get(id);
     if (known !== undefined) return untilAborted(known.run.change(change), signal);

@@ -2,6 +2,7 @@ import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { Funds } from "../model/funds.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";
@@ -21,7 +22,7 @@ export interface SettleOptions {
   readonly signal?: AbortSignal;
 }
 
-const settleOptions: Known<SettleOptions> = { cost: true, olderThan: true, signal: true };
+const settleOptions: Known<SettleOptions> = { cost: kinds.count, olderThan: kinds.milliseconds, signal: kinds.signal };
 
 /** What was settled. */
 export interface Settlement {

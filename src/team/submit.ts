@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
@@ -19,7 +20,7 @@ export interface SubmitOptions {
 }
 
 /** The names of the options. @internal */
-export const submitOptions: Known<SubmitOptions> = { id: true, about: true, scope: true };
+export const submitOptions: Known<SubmitOptions> = { id: kinds.text, about: kinds.checked, scope: kinds.object };
 
 /** A team whose runs an engine delivers. */
 export interface SubmittingTeam {

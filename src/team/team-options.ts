@@ -1,5 +1,8 @@
+import { object, orNothing } from "../kernel/argument.ts";
+import { isBudgetPool } from "../model/budget-pool.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
@@ -63,17 +66,17 @@ const { id: _id, ...sharedOptions } = environmentOptions;
 /** The names of the options. @internal */
 export const teamOptions: Known<TeamOptions> = {
   ...sharedOptions,
-  memory: true,
-  name: true,
-  roles: true,
-  reserve: true,
-  budget: true,
-  allowUnpriced: true,
-  journal: true,
-  driver: true,
-  poisonAfter: true,
-  snapshotEvery: true,
-  commandTimeout: true,
+  memory: kinds.checked,
+  name: kinds.text,
+  roles: kinds.checked,
+  reserve: kinds.checked,
+  budget: kinds.checked,
+  allowUnpriced: kinds.boolean,
+  journal: kinds.journal,
+  driver: kinds.runDriver,
+  poisonAfter: kinds.count,
+  snapshotEvery: kinds.count,
+  commandTimeout: kinds.milliseconds,
 };
 
 /** Refuses options that only a team has, where they are wrong. @throws UsageError `OPTION_INVALID` @internal */
@@ -145,17 +148,17 @@ export type OnOwned = "follow" | "take" | "refuse";
 
 /** The names of the options. @internal */
 export const resumeOptions: Known<ResumeOptions> = {
-  rounds: true,
-  stopWhen: true,
-  signal: true,
-  budget: true,
-  pools: true,
-  limits: true,
-  onTeamChange: true,
-  reuse: true,
-  onOwned: true,
-  prepare: true,
-  conclude: true,
+  rounds: kinds.checked,
+  stopWhen: kinds.checked,
+  signal: kinds.signal,
+  budget: kinds.checked,
+  pools: kinds.list({ says: "a pool of a budget, made by budgetPool", fits: isBudgetPool }),
+  limits: kinds.checked,
+  onTeamChange: kinds.checked,
+  reuse: kinds.checked,
+  onOwned: kinds.checked,
+  prepare: kinds.function,
+  conclude: kinds.function,
 };
 
 /** Options of a run that goes on with further messages. */
@@ -168,7 +171,7 @@ export interface ContinueOptions extends ResumeOptions {
 }
 
 /** The names of the options. @internal */
-export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: true };
+export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: kinds.list(kinds.checked) };
 
 /** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
 export interface RunChangeOptions {
@@ -186,7 +189,7 @@ export interface SendOptions extends RunChangeOptions {
 }
 
 /** The names of the options. @internal */
-export const sendOptions: Known<SendOptions> = { signal: true, onTeamChange: true };
+export const sendOptions: Known<SendOptions> = { signal: kinds.signal, onTeamChange: kinds.checked };
 
 /** Options of hiring a role into a run. */
 export interface HireOptions extends SendOptions {
@@ -195,7 +198,7 @@ export interface HireOptions extends SendOptions {
 }
 
 /** The names of the options. @internal */
-export const hireOptions: Known<HireOptions> = { ...sendOptions, name: true };
+export const hireOptions: Known<HireOptions> = { ...sendOptions, name: kinds.text };
 
 /** Options of a run. */
 export interface RunOptions extends ResumeOptions {
@@ -211,7 +214,7 @@ export interface RunOptions extends ResumeOptions {
 }
 
 /** The names of the options. @internal */
-export const runOptions: Known<RunOptions> = { ...resumeOptions, id: true, about: true, scope: true };
+export const runOptions: Known<RunOptions> = { ...resumeOptions, id: kinds.text, about: kinds.checked, scope: kinds.object };
 
 /** Options of a fork: its last shared event and its changes. */
 export interface ForkOptions extends Omit<RunOptions, "scope"> {
@@ -236,8 +239,23 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
   readonly add?: readonly (Message | string)[];
 }
 
+const aChange = object("a change of a message { seq, nth, content, drop }", {
+  seq: kinds.count,
+  nth: orNothing(kinds.count),
+  drop: orNothing(kinds.boolean),
+  content: orNothing(kinds.text),
+});
+
 /** The names of the options. @internal */
-export const forkOptions: Known<ForkOptions> = { ...resumeOptions, id: true, about: true, at: true, change: true, add: true, seed: true };
+export const forkOptions: Known<ForkOptions> = {
+  ...resumeOptions,
+  id: kinds.text,
+  about: kinds.checked,
+  at: kinds.number,
+  change: kinds.list(aChange),
+  add: kinds.list(kinds.checked),
+  seed: kinds.seed,
+};
 
 /** Options of a replay. */
 export interface ReplayOptions {
@@ -245,4 +263,4 @@ export interface ReplayOptions {
 }
 
 /** The names of the options. @internal */
-export const replayOptions: Known<ReplayOptions> = { signal: true };
+export const replayOptions: Known<ReplayOptions> = { signal: kinds.signal };

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
@@ -83,13 +84,13 @@ export class Team {
   constructor(options: TeamOptions = {}) {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
-    const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
+    const { roles = [], reserve = [], name = "team", budget, journal = memoryJournal() } = options;
     checkBudget(budget, "OPTION_INVALID");
     checkTeamOptions(options);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
-    this.#reserve = new Reserve(options.reserve ?? [], (run) => this.#roster.present(run));
+    this.#reserve = new Reserve(reserve, (run) => this.#roster.present(run));
     const { clock = systemClock, logger = defaultLogger, commandTimeout } = options;
     const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
     this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
@@ -108,7 +109,7 @@ export class Team {
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
     const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
-    if (alias !== undefined) checkKnownOptions("hire", second, { name: true });
+    if (alias !== undefined) checkKnownOptions("hire", second, { name: kinds.checked });
     for (const role of alias === undefined ? given : [first]) this.#roster.hire(role, alias);
     return this;
   }
@@ -241,8 +242,8 @@ export class Team {
    * @throws ControlError when the signal aborts first; the role may be recorded then
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
-    const { name, ...more } = o;
     checkKnownOptions("hireInto", o, hireOptions);
+    const { name, ...more } = o;
     checkOnTeamChange(o.onTeamChange);
     const { signal = new AbortController().signal } = o;
     const definition = typeof role === "string" ? await this.#reserve.named(role, { runId, signal }) : role;
@@ -379,7 +380,7 @@ export class Team {
 
   /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    checkContinuing(o);
+    checkContinuing(o, runId);
     const { present } = this.#roster;
     const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {

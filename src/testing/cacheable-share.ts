@@ -1,5 +1,6 @@
-import { listOf, object, readable, takes } from "../kernel/argument.ts";
+import { listOf, object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 
 /** The parts of a request that its prompt is made of: a `ChatRequest`, or the body of one on the wire. */
 export interface PromptParts {
@@ -20,7 +21,7 @@ export interface PrefixCacheOptions {
   readonly step?: number;
 }
 
-const prefixCacheOptions: Known<PrefixCacheOptions> = { minimum: true, step: true };
+const prefixCacheOptions: Known<PrefixCacheOptions> = { minimum: kinds.size, step: kinds.size };
 
 /** The tokens of prompts, and those of them that a cache of prefixes can serve. */
 export interface CacheableShare {
@@ -54,7 +55,7 @@ export function cacheableShare(requests: readonly PromptParts[], options: Prefix
     "cacheableShare",
     "requests",
     requests,
-    listOf(object("a request", { messages: listOf(readable, "a list of messages") }), "a list of requests"),
+    listOf(object("a request", { messages: listOf(object("a message"), "a list of messages") }), "a list of requests"),
   );
   checkKnownOptions("cacheableShare", options, prefixCacheOptions);
   const { minimum = 1_024, step = 128 } = options;

@@ -1,6 +1,7 @@
 import { isObject } from "../kernel/value-kind.ts";
 import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
 import { DifferenceError, type ErrorRecord, ModelError, stepErrorFrom, type TroupeError } from "../kernel/errors.ts";
@@ -41,7 +42,13 @@ export interface CassetteOptions {
   readonly secrets?: readonly string[];
 }
 
-const cassetteOptions: Known<CassetteOptions> = { strict: true, id: true, price: true, maxOutputTokens: true, secrets: true };
+const cassetteOptions: Known<CassetteOptions> = {
+  strict: kinds.boolean,
+  id: kinds.text,
+  price: kinds.price,
+  maxOutputTokens: kinds.count,
+  secrets: kinds.secrets,
+};
 
 /** A model that plays a cassette. */
 export interface CassetteModel extends ChatModel {

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 
 /** Options of a cache in memory. */
@@ -10,7 +11,7 @@ export interface MemoryCacheOptions {
   readonly clock?: Clock;
 }
 
-const memoryCacheOptions: Known<MemoryCacheOptions> = { limit: true, clock: true };
+const memoryCacheOptions: Known<MemoryCacheOptions> = { limit: kinds.count, clock: kinds.clock };
 
 const DEFAULT_LIMIT = 10_000;
 

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import {
   checkListLimit,
   checkWork,
@@ -24,7 +25,7 @@ export interface MemoryRunDriverOptions {
   readonly clock?: Clock;
 }
 
-const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: true, limit: true, clock: true };
+const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, limit: kinds.count, clock: kinds.clock };
 
 /** A driver in memory, with a way to lose a worker as its process would be lost. */
 export interface MemoryRunDriver extends RunDriver {

@@ -1,6 +1,7 @@
 import { text as textOf } from "node:stream/consumers";
 import { parsedJson } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +20,7 @@ export interface StubOptions {
   readonly handler?: StubHandler;
 }
 
-const stubOptions: Known<StubOptions> = { reply: true, replies: true, handler: true };
+const stubOptions: Known<StubOptions> = { reply: kinds.checked, replies: kinds.iterable("replies"), handler: kinds.function };
 
 /** A request the real server would refuse. */
 export interface RejectedRequest {

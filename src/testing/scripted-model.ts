@@ -1,5 +1,6 @@
 import { aFunction, either, takes, type Shape } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
@@ -27,7 +28,13 @@ export interface ScriptedOptions {
   readonly clock?: Clock;
 }
 
-const scriptedOptions: Known<ScriptedOptions> = { id: true, price: true, maxOutputTokens: true, latency: true, clock: true };
+const scriptedOptions: Known<ScriptedOptions> = {
+  id: kinds.text,
+  price: kinds.price,
+  maxOutputTokens: kinds.count,
+  latency: kinds.function,
+  clock: kinds.clock,
+};
 
 /** A model with scripted replies. */
 export interface ScriptedModel extends ChatModel {
@@ -68,6 +75,7 @@ export function scriptedModel(
   options: ScriptedOptions = {},
 ): ScriptedModel {
   takes("scriptedModel", "replies", replies, someReplies);
+  checkKnownOptions("scriptedModel", options, scriptedOptions);
   if (options.latency !== undefined && options.clock === undefined) {
     throw new UsageError("SCRIPT_CLOCK", "Expected a clock beside latency, got none. Give the clock that the test advances.");
   }
@@ -85,7 +93,6 @@ class Script implements ScriptedModel {
   readonly #calls: ChatRequest[] = [];
 
   constructor(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer, options: ScriptedOptions) {
-    checkKnownOptions("scriptedModel", options, scriptedOptions);
     this.#replies = typeof replies === "function" ? replies : [...replies];
     this.#options = options;
     this.id = options.id ?? idOf(this.#replies);

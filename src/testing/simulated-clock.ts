@@ -1,5 +1,7 @@
-import { takes } from "../kernel/argument.ts";
+import { aFunction, aNumber, misfit, type Shape, takes } from "../kernel/argument.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+
+const finite: Shape = { says: "a finite number of milliseconds, 0 or more", fits: (value) => Number.isFinite(value) && Number(value) >= 0 };
 
 interface Timer {
   readonly due: number;
@@ -21,6 +23,7 @@ export class SimulatedClock implements Clock {
 
   /** @param start milliseconds since 1970 */
   constructor(start = 0) {
+    takes("simulatedClock", "start", start, finite);
     this.#now = start;
   }
 
@@ -35,6 +38,8 @@ export class SimulatedClock implements Clock {
 
   /** Never fires at once: a timer of 0 ms waits for the next `advance`, as a real one waits for the event loop. */
   timer(ms: number, fire: () => void): () => void {
+    takes("SimulatedClock.timer", "ms", ms, aNumber);
+    takes("SimulatedClock.timer", "fire", fire, aFunction);
     const timer = { due: this.#now + (ms > 0 ? ms : 0), fire };
     const later = this.#timers.findIndex((other) => other.due > timer.due);
     this.#timers.splice(later === -1 ? this.#timers.length : later, 0, timer);
@@ -48,8 +53,8 @@ export class SimulatedClock implements Clock {
    *
    * @throws UsageError `ARGUMENT_INVALID` when `ms` is negative or not finite.
    */
-  async advance(ms: number): Promise<void> {
-    takes("advance", "ms", ms, { says: "a finite number, 0 or more", fits: () => Number.isFinite(ms) && ms >= 0 });
+  advance(ms: number): Promise<void> {
+    if (!finite.fits(ms)) return Promise.reject(misfit("ARGUMENT_INVALID", "SimulatedClock.advance", "ms", ms, finite));
     return this.#afterOthers(async () => {
       const end = this.#now + ms;
       await nextMacrotask();

@@ -4,6 +4,7 @@ import type { Deps } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCall } from "../model/chat-message.ts";
@@ -52,19 +53,19 @@ export interface CallToolOptions {
 
 /** The names of the options. @internal */
 export const callToolOptions: Known<CallToolOptions> = {
-  tools: true,
-  steps: true,
-  clock: true,
-  signal: true,
-  policy: true,
-  approve: true,
-  role: true,
-  ask: true,
-  model: true,
-  session: true,
-  deps: true,
-  opened: true,
-  tell: true,
+  tools: kinds.checked,
+  steps: kinds.steps,
+  clock: kinds.clock,
+  signal: kinds.signal,
+  policy: kinds.object,
+  approve: kinds.function,
+  role: kinds.checked,
+  ask: kinds.function,
+  model: kinds.function,
+  session: kinds.object,
+  deps: kinds.checked,
+  opened: kinds.function,
+  tell: kinds.function,
 };
 
 /** Options with every default filled in. */

@@ -1,6 +1,7 @@
 import { readable, takes } from "../kernel/argument.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import { askPermission } from "./approval.ts";
@@ -156,7 +157,7 @@ export interface CallToolsOptions extends CallToolOptions {
   readonly choice?: ToolChoice | undefined;
 }
 
-const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: true, choice: true };
+const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: kinds.checked, choice: kinds.checked };
 
 /** Most calls of one reply: a model that makes more has gone astray. */
 const MAX_CALLS = 128;

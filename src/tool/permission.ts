@@ -1,4 +1,5 @@
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -119,11 +120,11 @@ const checkedPolicies = new WeakSet<PermissionPolicy>();
 /** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
 export function checkPolicy(policy: PermissionPolicy): void {
   if (checkedPolicies.has(policy)) return;
-  checkKnownOptions("the permissions", policy, { default: true, rules: true });
+  checkKnownOptions("the permissions", policy, { default: kinds.checked, rules: kinds.list(kinds.object) });
   if (policy.default !== undefined) checkDecision(policy.default, "the default of a policy");
   for (const rule of policy.rules ?? []) {
     checkPattern(rule.tool, "the tool of a rule");
-    checkRule(rule, `the rule for "${rule.tool}"`, { tool: true, args: true, decide: true });
+    checkRule(rule, `the rule for "${rule.tool}"`, { tool: kinds.checked, args: kinds.checked, decide: kinds.checked });
   }
   checkedPolicies.add(policy);
 }
@@ -131,10 +132,11 @@ export function checkPolicy(policy: PermissionPolicy): void {
 /** @throws UsageError `PERMISSION_INVALID` */
 export function checkPermission(permission: Permission, whose: string): void {
   if (!Array.isArray(permission)) return checkDecision(permission as Decision, `the permission of ${whose}`);
-  for (const rule of permission as readonly ArgumentRule[]) checkRule(rule, `a rule of ${whose}`, { args: true, decide: true });
+  for (const rule of permission as readonly ArgumentRule[])
+    checkRule(rule, `a rule of ${whose}`, { args: kinds.checked, decide: kinds.checked });
 }
 
-function checkRule(rule: ArgumentRule, what: string, known: { readonly [name: string]: true }): void {
+function checkRule(rule: ArgumentRule, what: string, known: Known<Record<string, unknown>>): void {
   checkKnownOptions(what, rule, known);
   const { args = {}, decide: decision } = rule;
   checkDecision(decision, what);

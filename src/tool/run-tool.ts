@@ -2,6 +2,7 @@ import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
@@ -42,7 +43,14 @@ interface ToolReach {
 
 type AnyToolAsk = ToolAskOptions & { readonly schema?: z.ZodType };
 
-const askOptions: Known<AnyToolAsk> = { system: true, images: true, model: true, temperature: true, maxTokens: true, schema: true };
+const askOptions: Known<AnyToolAsk> = {
+  system: kinds.text,
+  images: kinds.list(kinds.object),
+  model: kinds.model,
+  temperature: kinds.number,
+  maxTokens: kinds.count,
+  schema: kinds.schema,
+};
 
 /** Longest notice of progress, and most notices of one call. */
 const MAX_PROGRESS = 2_000;

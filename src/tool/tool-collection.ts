@@ -1,5 +1,5 @@
 import { isObject } from "../kernel/value-kind.ts";
-import { readable, takes } from "../kernel/argument.ts";
+import { aText, readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
@@ -36,6 +36,7 @@ export class ToolCollection implements Iterable<Tool> {
   }
 
   get(name: string): Tool | undefined {
+    takes("ToolCollection.get", "name", name, aText);
     return this.#tools.get(name);
   }
 
@@ -45,6 +46,7 @@ export class ToolCollection implements Iterable<Tool> {
 
   /** The tool that a model means: of that name, or the only one whose name differs in upper and lower case alone. */
   find(name: string): Tool | undefined {
+    takes("ToolCollection.find", "name", name, aText);
     const exact = this.#tools.get(name);
     if (exact !== undefined) return exact;
     const lower = name.toLowerCase();
@@ -69,6 +71,7 @@ export class ToolCollection implements Iterable<Tool> {
 
   /** Returns true when there was a tool of that name. */
   remove(name: string): boolean {
+    takes("ToolCollection.remove", "name", name, aText);
     this.#specs = undefined;
     return this.#tools.delete(name);
   }

@@ -1,5 +1,6 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { aText, either, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
-import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
@@ -26,9 +27,9 @@ export function toolOutput(output: Json, more?: Omit<ToolResult, "output" | "err
 /** As `map` calls it. */
 export function toolOutput(output: Json, index: number, list: readonly Json[]): ToolResult;
 export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
-  const more = unlessMapped(given, list) ?? {};
+  const more = unlessMapped(given, list, {});
   takes("toolOutput", "what goes with the output", more, aToolResult);
-  checkKnownOptions("toolOutput", more, { images: true, system: true, data: true });
+  checkKnownOptions("toolOutput", more, { images: kinds.checked, system: kinds.checked, data: kinds.checked });
   return { ...more, output };
 }
 
@@ -37,9 +38,10 @@ export function toolFailure(error: string, more?: Omit<ToolResult, "error">): To
 /** As `map` calls it. */
 export function toolFailure(error: string, index: number, list: readonly string[]): ToolResult;
 export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | number, list?: readonly string[]): ToolResult {
-  const more = unlessMapped(given, list) ?? {};
+  const more = unlessMapped(given, list, {});
+  takes("toolFailure", "error", error, aText);
   takes("toolFailure", "what goes with the error", more, aToolResult);
-  checkKnownOptions("toolFailure", more, { output: true, images: true, system: true, data: true });
+  checkKnownOptions("toolFailure", more, { output: kinds.checked, images: kinds.checked, system: kinds.checked, data: kinds.checked });
   return { ...more, error };
 }
 
@@ -58,7 +60,8 @@ export function resultText(result: ToolResult, limit?: number): string;
 /** As `map` calls it: all characters. */
 export function resultText(result: ToolResult, index: number, list: readonly ToolResult[]): string;
 export function resultText(result: ToolResult, given?: number, list?: readonly ToolResult[]): string {
-  const limit = unlessMapped<number>(given, list) ?? Infinity;
+  const limit = unlessMapped<number>(given, list, Infinity);
+  takes("resultText", "limit", limit, kinds.amount);
   takes("resultText", "result", result, aToolResult);
   const { error, system } = result;
   const output = outputText(result);
@@ -115,11 +118,13 @@ function joined(first: string | undefined, second: string | undefined): string |
   return parts.length === 0 ? undefined : parts.filter((part) => part !== "").join("\n");
 }
 
+const aPicture = either(object("a picture { mediaType, data }", { data: aText, mediaType: aText }), object("one { url }", { url: aText }));
+
 /** The parts of a result that the functions here read. */
 const aToolResult: Shape = object("a result that toolOutput or toolFailure made", {
   error: orNothing(aText),
   system: orNothing(aText),
-  images: orNothing(listOf(object("a picture"))),
+  images: orNothing(listOf(aPicture)),
 });
 
 /**
@@ -148,7 +153,10 @@ export function toolMessage(called: CalledTool): ChatMessage {
     "toolMessage",
     "what was called",
     called,
-    object("a call and its result", { call: object("a call", { id: aText, function: object("a function") }), result: object("a result") }),
+    object("a call and its result", {
+      call: object("a call", { id: aText, function: object("a function", { name: aText, arguments: aText }) }),
+      result: object("a result"),
+    }),
   );
   const { call, result } = called;
   return ChatMessage.tool({

@@ -12,6 +12,7 @@ import type { ToolResult } from "./tool-result.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { isZod3 } from "../model/json-schema.ts";
@@ -157,21 +158,21 @@ interface ToolFields {
 }
 
 const toolOptions: Known<ToolOptions<z.ZodType>> = {
-  name: true,
-  description: true,
-  effect: true,
-  timeout: true,
-  permission: true,
-  idempotent: true,
-  again: true,
-  fresh: true,
-  ends: true,
-  parallel: true,
-  maxOutput: true,
-  polls: true,
-  close: true,
-  parameters: true,
-  execute: true,
+  name: kinds.checked,
+  description: kinds.checked,
+  effect: kinds.oneOf("read", "write"),
+  timeout: kinds.checked,
+  permission: kinds.checked,
+  idempotent: kinds.boolean,
+  again: kinds.boolean,
+  fresh: kinds.boolean,
+  ends: kinds.boolean,
+  parallel: kinds.boolean,
+  maxOutput: kinds.checked,
+  polls: kinds.boolean,
+  close: kinds.function,
+  parameters: kinds.object,
+  execute: kinds.function,
 };
 
 /** A tool whose parameters are a zod object. */

@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { seenText } from "../tool/told-text.ts";
@@ -18,7 +19,12 @@ export interface CheckedDoneOptions extends MachineOptions {
   readonly timeout?: number;
 }
 
-const doneOptions: Known<CheckedDoneOptions> = { workspace: true, sandbox: true, checks: true, timeout: true };
+const doneOptions: Known<CheckedDoneOptions> = {
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  checks: kinds.list(kinds.texts),
+  timeout: kinds.milliseconds,
+};
 
 const TIMEOUT = 120_000;
 /** Milliseconds for copying the project into the sandbox. */

@@ -1,4 +1,5 @@
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -24,7 +25,7 @@ export interface MachineOptions {
 export interface CommandToolOptions extends MachineOptions, Pick<EditRules, "refuse"> {}
 
 /** The names of the options. @internal */
-export const commandToolOptions: Known<CommandToolOptions> = { workspace: true, sandbox: true, refuse: true };
+export const commandToolOptions: Known<CommandToolOptions> = { workspace: kinds.workspace, sandbox: kinds.sandbox, refuse: kinds.function };
 
 /** Milliseconds for copying the project into the sandbox and the changes back. */
 const COPY_TIME = 180_000;

@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
@@ -15,7 +16,12 @@ export interface EditorOptions extends EditRules {
   readonly workspace: Workspace;
 }
 
-const editorOptions: Known<EditorOptions> = { workspace: true, refuse: true, shown: true, check: true };
+const editorOptions: Known<EditorOptions> = {
+  workspace: kinds.workspace,
+  refuse: kinds.function,
+  shown: kinds.function,
+  check: kinds.function,
+};
 
 const LISTED = 500;
 /** Lines shown around an edit. */

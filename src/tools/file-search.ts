@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
@@ -17,7 +18,7 @@ export interface FileSearchOptions {
   readonly ignore?: readonly string[];
 }
 
-const fileSearchOptions: Known<FileSearchOptions> = { workspace: true, ignore: true };
+const fileSearchOptions: Known<FileSearchOptions> = { workspace: kinds.workspace, ignore: kinds.texts };
 
 const IGNORED: readonly string[] = "dist build out target coverage vendor __pycache__ .venv venv .next .cache".split(" ");
 const MOST_RESULTS = 200;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import { toolFailure, toolOutput } from "../tool/tool-result.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Json } from "../kernel/json.ts";
 
 const Question = z.object({
@@ -36,7 +37,7 @@ export interface ChatCompletionOptions {
   readonly description?: string;
 }
 
-const chatCompletionOptions: Known<ChatCompletionOptions> = { schema: true, description: true };
+const chatCompletionOptions: Known<ChatCompletionOptions> = { schema: kinds.schema, description: kinds.text };
 
 /** Makes a tool that takes the final answer in a given form and ends the run: `data.answer` is its text, `data.value` the value. */
 export function createChatCompletion(options: ChatCompletionOptions = {}): Tool {

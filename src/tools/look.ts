@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { ControlError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
@@ -18,7 +19,7 @@ export interface LookOptions {
   readonly readPdf?: ReadPdf;
 }
 
-const lookOptions: Known<LookOptions> = { workspace: true, readPdf: true };
+const lookOptions: Known<LookOptions> = { workspace: kinds.workspace, readPdf: kinds.function };
 
 /** Most bytes of a picture that model servers take, and of a document. */
 const MOST_PICTURE = 3_750_000;

@@ -1,5 +1,6 @@
 import { having, object, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { ChatMemory } from "../memory/chat-memory.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -24,7 +25,12 @@ export interface ManusTools extends MachineOptions {
   readonly web?: WebAccess | false;
 }
 
-const manusToolsOptions: Known<ManusTools> = { workspace: true, sandbox: true, search: true, web: true };
+const manusToolsOptions: Known<ManusTools> = {
+  workspace: kinds.workspace,
+  sandbox: kinds.sandbox,
+  search: kinds.list(kinds.searchProvider),
+  web: kinds.either(kinds.object, kinds.oneOf(false)),
+};
 
 /** Options of an agent whose own tools are made for it. */
 export type MachineAgentOptions = Omit<AgentOptions, "name" | "tools" | "memory"> & {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
@@ -15,7 +16,7 @@ export interface ReadFilesOptions {
   readonly limit?: number;
 }
 
-const readFilesOptions: Known<ReadFilesOptions> = { workspace: true, limit: true };
+const readFilesOptions: Known<ReadFilesOptions> = { workspace: kinds.workspace, limit: kinds.count };
 
 const LIMIT = 48_000;
 const MOST_FILES = 50;

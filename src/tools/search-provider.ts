@@ -3,11 +3,12 @@ import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 import { clauseText } from "../kernel/value-text.ts";
 import { seenText } from "../tool/told-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
-import type { WebAccess } from "./web-access.ts";
+import { type WebAccess, webAccess } from "./web-access.ts";
 import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";
 
 /** A query. */
@@ -53,7 +54,7 @@ export interface HttpSearchOptions {
   readonly access?: WebAccess;
 }
 
-const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: true, access: true };
+const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: kinds.text, access: kinds.object };
 
 /** Asks a server, and reads the results of an answer that has some. */
 async function searched(request: WebRequest & SearchCall, read: (answer: WebAnswer) => SearchOutcome): Promise<SearchOutcome> {
@@ -90,6 +91,7 @@ const LONGEST_RESULT = 20_000;
 /** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may tell frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
   checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
+  checkKnownOptions("access of duckDuckGoSearch", options.access, webAccess);
   const { baseURL = DUCKDUCKGO, access = {} } = options;
   return {
     name: "DuckDuckGo",
@@ -148,7 +150,7 @@ export interface BraveSearchOptions extends HttpSearchOptions {
   readonly apiKey: string;
 }
 
-const braveSearchOptions: Known<BraveSearchOptions> = { ...httpSearchOptions, apiKey: true };
+const braveSearchOptions: Known<BraveSearchOptions> = { ...httpSearchOptions, apiKey: kinds.secret };
 
 const BRAVE = "https://api.search.brave.com/res/v1/web/search";
 const BRAVE_RESULTS = 20;
@@ -164,6 +166,7 @@ const Reply = z.object({
  */
 export function braveSearch(options: BraveSearchOptions): SearchProvider {
   checkGivenOptions("braveSearch", options, braveSearchOptions);
+  checkKnownOptions("access of braveSearch", options.access, webAccess);
   const { apiKey, baseURL = BRAVE, access = {} } = options;
   if (!/^[\x21-\x7e]{1,500}$/.test(apiKey)) {
     throw new UsageError(

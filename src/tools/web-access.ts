@@ -1,4 +1,5 @@
 import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
@@ -20,7 +21,7 @@ export interface WebAccess {
 }
 
 /** The names of the options. @internal */
-export const webAccess: Known<WebAccess> = { allow: true, resolve: true };
+export const webAccess: Known<WebAccess> = { allow: kinds.texts, resolve: kinds.function };
 
 /** A URL and the checked addresses of its host; or why it is refused. */
 export type Admission =

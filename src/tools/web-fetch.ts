@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
@@ -18,7 +19,12 @@ export interface WebFetchOptions extends WebAccess {
   readonly timeout?: number;
 }
 
-const webFetchOptions: Known<WebFetchOptions> = { ...webAccess, maxBytes: true, maxRedirects: true, timeout: true };
+const webFetchOptions: Known<WebFetchOptions> = {
+  ...webAccess,
+  maxBytes: kinds.count,
+  maxRedirects: kinds.count,
+  timeout: kinds.milliseconds,
+};
 
 /** Characters of one piece of a page. */
 const PIECE = 16_000;

@@ -1,5 +1,6 @@
 import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
@@ -17,7 +18,7 @@ export interface WebSearchOptions {
   readonly maxWait?: number;
 }
 
-const webSearchOptions: Known<WebSearchOptions> = { providers: true, maxWait: true };
+const webSearchOptions: Known<WebSearchOptions> = { providers: kinds.list(kinds.searchProvider), maxWait: kinds.milliseconds };
 
 const MAX_WAIT = 10_000;
 /** The wait when a provider does not tell one. */

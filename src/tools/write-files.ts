@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
@@ -14,7 +15,12 @@ export interface WriteFilesOptions extends EditRules {
   readonly workspace: Workspace;
 }
 
-const writeFilesOptions: Known<WriteFilesOptions> = { workspace: true, refuse: true, shown: true, check: true };
+const writeFilesOptions: Known<WriteFilesOptions> = {
+  workspace: kinds.workspace,
+  refuse: kinds.function,
+  shown: kinds.function,
+  check: kinds.function,
+};
 
 const MOST_FILES = 100;
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { aText, takes } from "../kernel/argument.ts";
+import { aText, object, type Shape, takes } from "../kernel/argument.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { isCount } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -52,7 +53,7 @@ export interface BundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const bundleOptions: Known<BundleOptions> = { root: true, mostBytes: true, signal: true };
+const bundleOptions: Known<BundleOptions> = { root: kinds.text, mostBytes: kinds.count, signal: kinds.signal };
 
 /** Options of {@link restoreBundle}. */
 export interface RestoreBundleOptions {
@@ -62,7 +63,7 @@ export interface RestoreBundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreBundleOptions: Known<RestoreBundleOptions> = { root: true, bundle: true, signal: true };
+const restoreBundleOptions: Known<RestoreBundleOptions> = { root: kinds.text, bundle: kinds.object, signal: kinds.signal };
 
 /**
  * Makes a bundle of a project: its history, and its present files, but none that git ignores. A folder without a repository gets one. Forks of
@@ -97,6 +98,8 @@ export async function bundleWorkspace(options: BundleOptions): Promise<Workspace
   }
 }
 
+const someBytes: Shape = { says: "bytes", fits: (value) => value instanceof Uint8Array };
+
 /**
  * Restores a project from its bundle, with its history, and its uncommitted files as uncommitted ones.
  *
@@ -107,6 +110,7 @@ export async function bundleWorkspace(options: BundleOptions): Promise<Workspace
 export async function restoreBundle(options: RestoreBundleOptions): Promise<void> {
   checkGivenOptions("restoreBundle", options, restoreBundleOptions);
   takes("restoreBundle", "root", options.root, aText);
+  takes("restoreBundle", "bundle", options.bundle, object("a bundle of a workspace", { bytes: someBytes, sha256: aText }));
   const { bundle, signal } = options;
   if (sha256Of(bundle.bytes) !== bundle.sha256) throw bundleError("bytes with the sha256 that was recorded", "others");
   const root = resolve(options.root);

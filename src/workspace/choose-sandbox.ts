@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { takes } from "../kernel/argument.ts";
 import { writeFile, mkdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
@@ -38,6 +40,7 @@ let probed: Promise<Sandbox> | undefined;
  * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin when there is no place for a temporary folder.
  */
 export async function chooseSandbox(mode: SandboxMode): Promise<Sandbox> {
+  takes("chooseSandbox", "mode", mode, kinds.oneOf("auto", "bubblewrap", "none"));
   if (mode === "none") return plainSandbox();
   probed ??= probeBubblewrap().catch((error: unknown) => {
     // A full disk, say: that may have changed when someone asks again.

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { GitRepository } from "./git.ts";
@@ -32,13 +33,13 @@ export interface ExistingProjectOptions {
 }
 
 const existingProjectOptions: Known<ExistingProjectOptions> = {
-  root: true,
-  name: true,
-  where: true,
-  isOwn: true,
-  earlier: true,
-  limits: true,
-  signal: true,
+  root: kinds.text,
+  name: kinds.text,
+  where: kinds.oneOf("auto", "worktree"),
+  isOwn: kinds.function,
+  earlier: kinds.texts,
+  limits: kinds.record(kinds.count),
+  signal: kinds.signal,
 };
 
 /**

@@ -1,6 +1,7 @@
 import { ifThere, isMissing } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -11,6 +12,7 @@ import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
 import {
+  aContent,
   checkCommit,
   type CommitRequest,
   limitError,
@@ -42,7 +44,13 @@ export interface FileWorkspaceOptions {
 }
 
 /** Their names. @internal */
-export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true, isOwn: true, closed: true };
+export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = {
+  root: kinds.text,
+  limits: kinds.record(kinds.count),
+  git: kinds.oneOf(true, false, "auto"),
+  isOwn: kinds.function,
+  closed: kinds.texts,
+};
 
 /** A workspace on disk. */
 export interface FileWorkspace extends Workspace {
@@ -107,6 +115,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
+    takes("Workspace.write", "content", content, aContent);
     return this.#change(path, "write", (normal) => this.#write(normal, Buffer.from(content)));
   }
 
@@ -119,6 +128,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    takes("Workspace.readBytes", "most", most, kinds.amount);
     return this.#bytes(path, most);
   }
 

@@ -4,7 +4,7 @@ import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
 import { mayWrite, OPEN_FORK_STEP, REMOVE_FORK_STEP, REMOVE_STEP, UPDATE_FORK_STEP, WRITE_STEP } from "./recorded-files.ts";
 import { COMMIT_STEP } from "./restore-files.ts";
-import { type CommitRequest, type Workspace, writtenFile } from "./workspace.ts";
+import { aCommitRequest, type CommitRequest, type Workspace, writtenFile } from "./workspace.ts";
 
 /** The result of {@link mergeFork}. Plain JSON. */
 export type ForkMerge =
@@ -66,7 +66,7 @@ export async function compareFork(
 export async function mergeFork(steps: StepPort, project: ForkedProject, name: string, request: CommitRequest): Promise<ForkMerge> {
   checkArguments("mergeFork", steps, project, name);
   const { workspace } = project;
-  takes("mergeFork", "request", request, object("a request of a commit", { message: aText }));
+  takes("mergeFork", "request", request, aCommitRequest);
   const compared = await compareFork(steps, project, name, request.paths);
   if (compared.kind === "conflict") return compared;
   const live = (door: StepDoor): Promise<boolean> => mayWrite(workspace, door.mode);

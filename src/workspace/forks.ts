@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { CopyBase, type ForkBase, TreeBase } from "./fork-base.ts";
@@ -21,7 +22,7 @@ export interface WorkspaceForksOptions {
   readonly limits?: Partial<WorkspaceLimits>;
 }
 
-const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: true, limits: true };
+const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: kinds.workspace, limits: kinds.record(kinds.count) };
 
 /** The changes that a fork brings to its project, or the paths that both changed in ways that do not fit. Plain JSON. */
 export type ForkComparison =

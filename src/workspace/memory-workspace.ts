@@ -1,8 +1,11 @@
+import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { KEY_TRAILER, trailersOf } from "./commit-text.ts";
 import { checkPath, pathError } from "./path-rules.ts";
 import {
+  aContent,
   checkCommit,
   type CommitRequest,
   limitError,
@@ -38,7 +41,7 @@ export interface MemoryWorkspaceOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: true, files: true };
+const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: kinds.record(kinds.count), files: kinds.record(kinds.text) };
 
 /**
  * Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder.
@@ -84,6 +87,7 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async write(path: string, content: string | Uint8Array): Promise<WrittenFile> {
+    takes("Workspace.write", "content", content, aContent);
     const normal = checkPath(path);
     const bytes = Buffer.from(content);
     const uncount = this.#quota.count(normal, bytes.length);
@@ -103,6 +107,7 @@ class HeldWorkspace implements MemoryWorkspace {
   }
 
   async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    takes("Workspace.readBytes", "most", most, kinds.amount);
     const bytes = this.#bytes(path);
     if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
     return bytes;

@@ -1,6 +1,7 @@
 import { ifThere } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
@@ -24,7 +25,7 @@ export interface OpenWorkspaceOptions extends FileWorkspaceOptions {
   readonly signal?: AbortSignal;
 }
 
-const openWorkspaceOptions: Known<OpenWorkspaceOptions> = { ...fileWorkspaceOptions, force: true, signal: true };
+const openWorkspaceOptions: Known<OpenWorkspaceOptions> = { ...fileWorkspaceOptions, force: kinds.boolean, signal: kinds.signal };
 
 /**
  * Opens the output folder of a run, after making sure that it is usable: makes it when it is missing, tries to write into it, and

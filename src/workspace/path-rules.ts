@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
@@ -59,7 +60,9 @@ export function visible(text: string, limit?: number): string;
 export function visible(text: string, index: number, list: readonly string[]): string;
 export function visible(text: string, given?: number, list?: readonly string[]): string {
   takes("visible", "text", text, aText);
-  return shownText(text, unlessMapped<number>(given, list) ?? 200);
+  const limit = unlessMapped<number>(given, list, 200);
+  takes("visible", "limit", limit, kinds.count);
+  return shownText(text, limit);
 }
 
 /** The same for text of several lines, which stay lines; empty ones are left out. */

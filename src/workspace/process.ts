@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { plainEnvironment } from "./program-path.ts";
 import { StringDecoder } from "node:string_decoder";
 
@@ -31,17 +32,17 @@ export interface ProcessRequest {
 }
 
 const processRequest: Known<ProcessRequest> = {
-  file: true,
-  args: true,
-  cwd: true,
-  env: true,
-  signal: true,
-  timeout: true,
-  grace: true,
-  outputLimit: true,
-  stdin: true,
-  clock: true,
-  onStart: true,
+  file: kinds.text,
+  args: kinds.texts,
+  cwd: kinds.text,
+  env: kinds.record(kinds.text),
+  signal: kinds.signal,
+  timeout: kinds.milliseconds,
+  grace: kinds.milliseconds,
+  outputLimit: kinds.count,
+  stdin: kinds.text,
+  clock: kinds.clock,
+  onStart: kinds.function,
 };
 
 /** The output of a program. */

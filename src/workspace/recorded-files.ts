@@ -1,8 +1,10 @@
+import { anEvent } from "../runtime/record/journal.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
-import { having, takes, aText, listOf, object, type Shape } from "../kernel/argument.ts";
+import { aText, having, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Workspace } from "./workspace.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -41,6 +43,7 @@ export class RecordedFiles {
 
   /** Takes in the next event of the run. */
   add(event: RunEvent): void {
+    takes("RecordedFiles.add", "event", event, anEvent);
     switch (event.type) {
       case "run.started":
         this.#shared = event.parent?.at ?? -1;
@@ -65,6 +68,7 @@ export class RecordedFiles {
 
   /** The possible contents of a path. Undefined when the run has never written there. */
   expected(path: string): ReadonlySet<FileState> | undefined {
+    takes("RecordedFiles.expected", "path", path, aText);
     const place = this.#files.get(path);
     if (place === undefined) return undefined;
     const open = [...place.open.values()];
@@ -196,6 +200,7 @@ export function declareFork(fork: Workspace, name: string, project: Workspace): 
 
 /** The part of a step's request that tells in which fork it changes a file; empty for the project itself. */
 export function forkIn(workspace: Workspace): { readonly fork?: string } {
+  takes("forkIn", "workspace", workspace, kinds.workspace);
   const found = forks.get(workspace);
   return found === undefined ? {} : { fork: found.name };
 }
@@ -212,6 +217,7 @@ const scratch = new WeakMap<Workspace, Promise<boolean>>();
  */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
   takes("mayWrite", "workspace", workspace, having("a workspace", "list"));
+  takes("mayWrite", "mode", mode, kinds.oneOf("live", "replay"));
   const forked = forks.get(workspace);
   if (forked !== undefined) return mayWrite(forked.project, mode);
   if (mode === "live") {

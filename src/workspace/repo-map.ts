@@ -3,6 +3,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { estimateTokens } from "../memory/tokens.ts";
 import { minisearch } from "../memory/word-index.ts";
 import { endingOf, namesIn, OUTLINED } from "./outline.ts";
@@ -20,7 +21,7 @@ export interface RepoMapOptions {
   readonly signal?: AbortSignal;
 }
 
-const repoMapOptions: Known<RepoMapOptions> = { workspace: true, budget: true, focus: true, signal: true };
+const repoMapOptions: Known<RepoMapOptions> = { workspace: kinds.workspace, budget: kinds.count, focus: kinds.text, signal: kinds.signal };
 
 /** Files that are read for their names, the likeliest ones first, and their bytes, each and all together. */
 const MOST_READ = 1_500;

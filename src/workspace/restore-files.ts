@@ -1,8 +1,10 @@
+import { anEvent } from "../runtime/record/journal.ts";
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../kernel/value-kind.ts";
 import { having, iterable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
@@ -36,7 +38,7 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreOptions: Known<RestoreOptions> = { at: true, after: true, signal: true };
+const restoreOptions: Known<RestoreOptions> = { at: kinds.number, after: kinds.number, signal: kinds.signal };
 
 /** The result of a restore. */
 export interface Restored {
@@ -68,6 +70,7 @@ export async function restoreFiles(
   let commits = 0;
   for await (const event of events) {
     throwIfAborted(signal);
+    takes("restoreFiles", "an event", event, anEvent);
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit") {
         // A bundle may have more than its number says: it is made while the run goes on.

@@ -1,3 +1,4 @@
+import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -100,9 +101,17 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
       root: aText,
       sandbox: having("a sandbox", "run"),
       files: orNothing(listOf(aText)),
+      timeout: orNothing(kinds.milliseconds),
+      signal: orNothing(kinds.signal),
     }),
   );
-  checkKnownOptions("runProjectTests", request, { root: true, sandbox: true, files: true, timeout: true, signal: true });
+  checkKnownOptions("runProjectTests", request, {
+    root: kinds.checked,
+    sandbox: kinds.checked,
+    files: kinds.checked,
+    timeout: kinds.milliseconds,
+    signal: kinds.signal,
+  });
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
   const found = await findTestFiles(root, signal);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { aText, having, orNothing, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram } from "./git-program.ts";
@@ -18,7 +19,7 @@ export interface SurveyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const surveyOptions: Known<SurveyOptions> = { under: true, most: true, signal: true };
+const surveyOptions: Known<SurveyOptions> = { under: kinds.text, most: kinds.count, signal: kinds.signal };
 
 /** The files that a reader of a project looks at. */
 export interface FileSurvey {

@@ -1,3 +1,5 @@
+import { kinds } from "../kernel/option-kinds.ts";
+import { aText, either, object, type Shape, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -100,19 +102,29 @@ export interface CommitRequest {
   readonly signal?: AbortSignal;
 }
 
-const commitRequest: Known<CommitRequest> = {
-  message: true,
-  author: true,
-  date: true,
-  trailers: true,
-  key: true,
-  paths: true,
-  signal: true,
-};
+/** The shape of the content of a file. @internal */
+export const aContent: Shape = either(aText, { says: "bytes", fits: (value) => value instanceof Uint8Array });
 
-/** Refuses a request with members that none has. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID` @internal */
+const commitRequest: Known<CommitRequest> = {
+  message: kinds.checked,
+  author: kinds.checked,
+  date: kinds.checked,
+  trailers: kinds.record(aText),
+  key: kinds.text,
+  paths: kinds.texts,
+  signal: kinds.signal,
+};
+/** The shape of a request of a commit. @internal */
+export const aCommitRequest: Shape = object("a request of a commit { message, author, date }", {
+  message: aText,
+  author: aText,
+  date: kinds.number,
+});
+
+/** Refuses what is no request. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` @internal */
 export function checkCommit(request: CommitRequest): void {
   checkGivenOptions("commit", request, commitRequest);
+  takes("commit", "request", request, aCommitRequest);
 }
 
 /** Limits of one workspace. */

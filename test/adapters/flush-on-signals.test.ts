@@ -34,6 +34,14 @@ describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
     expect(await ended(path, "SIGTERM", "own")).toMatchObject({ code: 7, signal: null });
   });
 
+  it("has one listener for any number of calls, and none when all have stopped listening", () => {
+    const before = process.listenerCount("SIGHUP");
+    const stops = Array.from({ length: 20 }, () => flushOnSignals({ persist: async () => {} }, { signals: ["SIGHUP"] }));
+    expect(process.listenerCount("SIGHUP")).toBe(before + 1);
+    for (const stop of stops) stop();
+    expect(process.listenerCount("SIGHUP")).toBe(before);
+  });
+
   it("waits no longer than it may, tells what was not stored, and listens no more", async () => {
     const clock = simulatedClock();
     const told: unknown[] = [];

@@ -104,7 +104,7 @@ describe("a planner that is given no plan", () => {
     for (const wrong of [{ id: 7, instruction: "x" }, { id: "b" }]) {
       const spoil = defineAction({ name: "Spoil", run: (ctx) => ctx.plan.appendTask(odd(wrong)) });
       const spoiled = await lived({ ...planner, actions: [spoil], maxReactLoop: 1, planTasks: () => [task] });
-      expectTyped(spoiled, "PLAN_INVALID", /plan of role Ann/);
+      expectTyped(spoiled, "PLAN_INVALID", /a task \{ id, instruction \}/);
     }
   });
 

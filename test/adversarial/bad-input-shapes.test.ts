@@ -17,7 +17,7 @@ class Typist extends Role {
 }
 
 const team = (options: unknown) => () => new Team(odd(options));
-const hire = (...given: unknown[]) => team({ roles: [defineRole({ ...odd<RoleOptions>(given[0]), name: "Ann" })] });
+const hire = (given: unknown) => () => new Team({ roles: [defineRole({ ...odd<RoleOptions>(given), name: "Ann" })] });
 
 const definitions: readonly (readonly [what: string, make: () => unknown, code: string, message: RegExp])[] = [
   ["options that are null", team(null), "OPTION_INVALID", /options.*got null/],
@@ -100,7 +100,8 @@ describe("definitions that are none", () => {
 
   test("a refused argument leaves a team unchanged", async () => {
     const staff = new Team({ roles: [postman] });
-    for (const wrong of [null, 7, "Ann", {}, defineRole({ name: "Ann", actions: odd([null]) })]) thrownBy(() => staff.hire(odd(wrong)));
+    for (const wrong of [null, 7, "Ann", {}, Object.assign(new Typist(), { name: "Ann", actions: [null] })])
+      thrownBy(() => staff.hire(odd(wrong)));
     expect(staff.roleNames).toEqual(["Pat"]);
     expect((await staff.run("go").result).status).toBe("finished");
   });

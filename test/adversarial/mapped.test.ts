@@ -85,8 +85,8 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   verifyExperiment: study,
 };
 
-/** A number is what they take second. */
-const NUMBERS = ["delay", "duplicate", "reorder"];
+/** They take numbers second, or the names of methods. */
+const NUMBERS = ["delay", "duplicate", "kinds.having", "reorder"];
 
 const all = await mappable();
 

@@ -28,9 +28,9 @@ describe("an agent's life", () => {
   it("refuses illegal moves where the state is known, by type", () => {
     expect(stateAfter("IDLE", "start")).toBe("RUNNING");
     // @ts-expect-error an idle agent cannot finish
-    expect(stateAfter("IDLE", "finish")).toBeUndefined();
+    expect(() => stateAfter("IDLE", "finish")).toThrow('to be "start" or "reset", got "finish"');
     // @ts-expect-error an agent that runs cannot be reset
-    expect(stateAfter("RUNNING", "reset")).toBeUndefined();
+    expect(() => stateAfter("RUNNING", "reset")).toThrow('got "reset"');
   });
 
   it("refuses illegal moves by an error that changes nothing, for any moves (Lifecycle.L1)", () => {

@@ -320,7 +320,7 @@ describe("a worker", () => {
     expect(await start({ teams: [shop({ journal: memoryJournal() })] })).toBe("OPTION_INVALID");
     expect(await start({ concurrency: 0 })).toBe("OPTION_INVALID");
     expect(await start({ grace: -1 })).toBe("OPTION_INVALID");
-    expect(await start({ driver: {} })).toBe("ARGUMENT_INVALID");
+    expect(await start({ driver: {} })).toBe("OPTION_INVALID");
     expect(await codeOf(() => team.submit("a coat"))).toBe("OPTION_INVALID");
   });
 });

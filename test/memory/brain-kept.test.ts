@@ -123,7 +123,7 @@ describe("the originals of a summary", () => {
   });
 
   it.each([-1, 0.5, Number.NaN])("%d originals to keep are refused", (keepOriginals) => {
-    expect(() => brainWith(undefined, { keepOriginals })).toThrow(expect.objectContaining({ code: "LIMIT_INVALID" }));
+    expect(() => brainWith(undefined, { keepOriginals })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
 
   it("that are deleted or forgotten are gone", async () => {

@@ -224,7 +224,12 @@ describe("loading a brain memory", () => {
   });
 
   it("passes on what the cache itself knows of the damage", async () => {
-    const cache: Cache = { ...memoryCache(), get: async () => ({ kind: "damaged", reason: "bits" }), close: async () => undefined };
+    const cache: Cache = {
+      ...memoryCache(),
+      get: async () => ({ kind: "damaged", reason: "bits" }),
+      set: async () => undefined,
+      close: async () => undefined,
+    };
     expect(await brainWith(undefined, { cache, key: "k" }).brain.load()).toEqual({ kind: "damaged", reason: "bits" });
   });
 
@@ -240,7 +245,12 @@ describe("loading a brain memory", () => {
   });
 
   it("a signal ends the waiting for a cache that never answers", async () => {
-    const cache: Cache = { ...memoryCache(), get: () => new Promise(() => undefined), close: async () => undefined };
+    const cache: Cache = {
+      ...memoryCache(),
+      get: () => new Promise(() => undefined),
+      set: async () => undefined,
+      close: async () => undefined,
+    };
     const stop = new AbortController();
     const loading = errorOf(() => brainWith(undefined, { cache, key: "k" }).brain.load({ signal: stop.signal }));
     stop.abort();

@@ -148,7 +148,7 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
   });
 });
 
-test("ScheduledRun.S4 a hop that waits for nothing makes no promise of its own", async () => {
+test("ScheduledRun.S4 a hop that waits for nothing makes no promise of its own", { tags: ["numbers", "long"] }, async () => {
   await played(200, "eager");
   const few = await promisesOf(() => played(200, "eager"));
   const many = await promisesOf(() => played(2_200, "eager"));

@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -27,7 +28,11 @@ export interface GraphOfThoughtOptions extends ThoughtModels {
   readonly width?: number;
 }
 
-const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = { ...thoughtModels, operations: true, width: true };
+const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = {
+  ...thoughtModels,
+  operations: kinds.list(kinds.object),
+  width: kinds.checked,
+};
 
 /** A thought and its origin. */
 interface Thought {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import { type AgentMemory, listNote, numberNote, remark } from "../agent-memory.ts";
 import { Net, type NetState } from "../net.ts";
@@ -12,7 +13,7 @@ export interface PlanAndSolveOptions extends ReactOptions {
   readonly maxPlan?: number;
 }
 
-const planAndSolveOptions: Known<PlanAndSolveOptions> = { ...reactOptions, maxPlan: true };
+const planAndSolveOptions: Known<PlanAndSolveOptions> = { ...reactOptions, maxPlan: kinds.checked };
 
 const PlannedSteps = z.object({ steps: z.array(z.string().min(1)).min(1) });
 const DEFAULT_PLAN = 8;
@@ -27,9 +28,9 @@ const PLACE = "plan.place";
  */
 export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
   checkKnownOptions("planAndSolve", options, planAndSolveOptions);
-  const { maxPlan = DEFAULT_PLAN } = options;
+  const { maxPlan = DEFAULT_PLAN, ...reacting } = options;
   checkLimits({ maxPlan });
-  const states = reactStates({ ...options, then: "advance", prompt: stepPrompt });
+  const states = reactStates({ ...reacting, then: "advance", prompt: stepPrompt });
   return new Net({
     name: "plan_and_solve",
     start: (memory) => (memory.nextAction === undefined ? "plan" : "action"),

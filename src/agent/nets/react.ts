@@ -1,6 +1,7 @@
 import { ModelError, OutputError } from "../../kernel/errors.ts";
-import { object, takes } from "../../kernel/argument.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { takes } from "../../kernel/argument.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
 import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
@@ -8,7 +9,16 @@ import { withoutThoughts } from "../../model/thoughts.ts";
 import { readArguments } from "../../tool/call-arguments.ts";
 import type { ToolCollection } from "../../tool/tool-collection.ts";
 import { type CalledTool, notRun, resultText, toolMessage } from "../../tool/tool-result.ts";
-import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote, observation, remark } from "../agent-memory.ts";
+import {
+  type AgentMemory,
+  anAgentMemory,
+  type Answer,
+  isOneOf,
+  type NextAction,
+  numberNote,
+  observation,
+  remark,
+} from "../agent-memory.ts";
 import { type Mind, Net, type NetState, type Question } from "../net.ts";
 import { actionInstructions, readTextAction, type TextAction, wholeTextAction } from "../text-action.ts";
 
@@ -26,7 +36,11 @@ export interface ReactOptions {
 }
 
 /** The names of the options. @internal */
-export const reactOptions: Known<ReactOptions> = { model: true, answerModel: true, actions: true };
+export const reactOptions: Known<ReactOptions> = {
+  model: kinds.model,
+  answerModel: kinds.model,
+  actions: kinds.oneOf("auto", "native", "text"),
+};
 
 type Form = NonNullable<ReactOptions["actions"]>;
 
@@ -57,13 +71,15 @@ export function react(options: ReactOptions = {}): Net {
 
 /** The state to start in: an action that is under way goes first. */
 export function reactStart(memory: AgentMemory): string {
-  takes("reactStart", "memory", memory, object("a memory of an agent"));
+  takes("reactStart", "memory", memory, anAgentMemory);
   return memory.nextAction === undefined ? "reasoning" : "action";
 }
 
+const partsOptions: Known<ReactParts> = { ...reactOptions, then: kinds.text, prompt: kinds.function };
+
 /** The states, to be part of a larger net. */
 export function reactStates(parts: ReactParts): Record<"reasoning" | "action" | "answer", NetState> {
-  takes("reactStates", "parts", parts, object("what the states are made of"));
+  checkGivenOptions("reactStates", parts, partsOptions);
   const afterAnswer = parts.answerModel === undefined ? parts.then : "answer";
   return { reasoning: new Reasoning(parts, afterAnswer), action: acting(parts.then), answer: answering(parts.answerModel, parts.then) };
 }

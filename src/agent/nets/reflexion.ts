@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import { type AgentMemory, type Answer, goalText, isOneOf, listNote, numberNote, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState } from "../net.ts";
@@ -23,7 +24,7 @@ export interface ReflexionOptions extends ReactOptions {
   readonly keep?: number;
 }
 
-const reflexionOptions: Known<ReflexionOptions> = { ...reactOptions, tries: true, evaluate: true, keep: true };
+const reflexionOptions: Known<ReflexionOptions> = { ...reactOptions, tries: kinds.checked, evaluate: kinds.function, keep: kinds.checked };
 
 const Judgement = z.object({
   pass: z.boolean().describe("whether the answer does all that the task asks"),
@@ -43,12 +44,16 @@ const FEEDBACK = "reflexion.feedback";
  */
 export function reflexion(options: ReflexionOptions = {}): Net {
   checkKnownOptions("reflexion", options, reflexionOptions);
-  const { tries = 3, keep = 3 } = options;
+  const { tries = 3, keep = 3, evaluate: _evaluate, ...reacting } = options;
   checkLimits({ tries, keep });
   return new Net({
     name: "reflexion",
     start: reactStart,
-    states: { ...reactStates({ ...options, then: "evaluate" }), evaluate: evaluating(options, tries), reflect: reflecting(keep) },
+    states: {
+      ...reactStates({ ...reacting, then: "evaluate" }),
+      evaluate: evaluating(options, tries),
+      reflect: reflecting(keep),
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type AgentMemory, goalText } from "../agent-memory.ts";
@@ -15,7 +16,7 @@ export interface ThoughtModels {
 }
 
 /** The names of the options. @internal */
-export const thoughtModels: Known<ThoughtModels> = { model: true, judge: true };
+export const thoughtModels: Known<ThoughtModels> = { model: kinds.model, judge: kinds.model };
 
 const Proposals = z.object({ thoughts: z.array(z.string().min(1)).min(1) });
 const Score = z.object({ score: z.number().min(0).max(10) });

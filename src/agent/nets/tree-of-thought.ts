@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { type AgentMemory, goalText, listNote, remark } from "../agent-memory.ts";
 import { Net, type NetState } from "../net.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
@@ -15,7 +16,13 @@ export interface TreeOfThoughtOptions extends ThoughtModels {
   readonly least?: number;
 }
 
-const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = { ...thoughtModels, branches: true, width: true, depth: true, least: true };
+const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = {
+  ...thoughtModels,
+  branches: kinds.checked,
+  width: kinds.checked,
+  depth: kinds.checked,
+  least: kinds.number,
+};
 
 /** A path of thoughts so far, with its score. */
 interface ScoredPath {

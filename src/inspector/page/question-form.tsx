@@ -137,15 +137,18 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
 /** The arguments of a call, which a person may change before they allow it. */
 function ArgumentsForm({ schema, question, answer }: AnswerProps & { readonly schema: JsonObject }) {
   const form: Fields = { kind: "fields", schema };
+  const isOpen = useSignal(false);
   return (
-    <details class="arguments">
+    <details class="arguments" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
       <summary>Change the arguments</summary>
-      <FieldsForm
-        form={form}
-        question={{ ...question, default: question.args as Json }}
-        answer={(args) => answer({ args })}
-        verb="Allow with these arguments"
-      />
+      {isOpen.value && (
+        <FieldsForm
+          form={form}
+          question={{ ...question, default: question.args as Json }}
+          answer={(args) => answer({ args })}
+          verb="Allow with these arguments"
+        />
+      )}
     </details>
   );
 }

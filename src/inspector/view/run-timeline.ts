@@ -1,5 +1,6 @@
 import { JournalError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { RunState } from "../../runtime/record/run-state.ts";
@@ -16,7 +17,7 @@ export interface RunTimelineOptions {
   readonly spacing?: number;
 }
 
-const runTimelineOptions: Known<RunTimelineOptions> = { spacing: true };
+const runTimelineOptions: Known<RunTimelineOptions> = { spacing: kinds.size };
 
 /**
  * The events of a run, and its state after each of them. A page adds events as they come and asks for any earlier state.

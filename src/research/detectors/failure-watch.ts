@@ -3,6 +3,7 @@ import { iterable, object, takes, aText, aNumber } from "../../kernel/argument.t
 import { UsageError } from "../../kernel/errors.ts";
 import { contentHash, type Json } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import {
@@ -33,7 +34,7 @@ export interface FailureOptions {
   readonly repeats?: number;
 }
 
-const failureOptions: Known<FailureOptions> = { roles: true, repeats: true };
+const failureOptions: Known<FailureOptions> = { roles: kinds.oneOf("models", "all"), repeats: kinds.size };
 type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
 const anEvent = object("an event of a run", { type: aText, runId: aText, seq: aNumber });
 

@@ -2,6 +2,7 @@ import { takes, object } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { randomStream } from "../../kernel/random.ts";
 import { isList, isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
@@ -151,7 +152,7 @@ export interface ParamRange {
   readonly scale?: "linear" | "log";
 }
 
-const rangeOptions: Known<ParamRange> = { from: true, to: true, whole: true, scale: true };
+const rangeOptions: Known<ParamRange> = { from: kinds.number, to: kinds.number, whole: kinds.boolean, scale: kinds.oneOf("linear", "log") };
 
 /** Options of {@link latinHypercube}. */
 export interface LatinHypercubeOptions {
@@ -161,7 +162,7 @@ export interface LatinHypercubeOptions {
   readonly seed?: string | number;
 }
 
-const hypercubeOptions: Known<LatinHypercubeOptions> = { n: true, seed: true };
+const hypercubeOptions: Known<LatinHypercubeOptions> = { n: kinds.size, seed: kinds.seed };
 
 /**
  * Returns `n` cells that cover ranges of parameters evenly: each range is divided into `n` equal shares, and each share holds exactly one cell

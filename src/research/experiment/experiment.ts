@@ -2,6 +2,7 @@ import { aFunction, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { deepFreeze, textHash } from "../../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isCount, isObject, isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { canonical, type RunEvent } from "../../index.ts";
@@ -10,21 +11,21 @@ import { type CellEnd, type CellWatch, runCell } from "./cell-run.ts";
 import type { CellUse } from "./cell-use.ts";
 import { type CellBudget, DEFAULT_ROUNDS, type ExperimentOptions, type ExperimentWorld } from "./experiment-options.ts";
 
-const budgetOptions: Known<CellBudget> = { messages: true, calls: true, usd: true };
+const budgetOptions: Known<CellBudget> = { messages: kinds.count, calls: kinds.count, usd: kinds.count };
 
 const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> = {
-  name: true,
-  params: true,
-  reps: true,
-  seed: true,
-  seeds: true,
-  world: true,
-  begin: true,
-  rounds: true,
-  stop: true,
-  collect: true,
-  measure: true,
-  budget: true,
+  name: kinds.text,
+  params: kinds.checked,
+  reps: kinds.size,
+  seed: kinds.seed,
+  seeds: kinds.checked,
+  world: kinds.function,
+  begin: kinds.function,
+  rounds: kinds.either(kinds.number, kinds.function),
+  stop: kinds.function,
+  collect: kinds.record(kinds.function),
+  measure: kinds.function,
+  budget: kinds.checked,
 };
 
 /** The member by which a process finds the experiments of a module, also those of another copy of this package. */

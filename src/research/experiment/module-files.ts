@@ -1,9 +1,10 @@
+import { UsageError } from "../../kernel/errors.ts";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { relative } from "node:path";
 import { textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import { shownText, valueText } from "../../kernel/value-text.ts";
+import { shownText, thrownText, valueText } from "../../kernel/value-text.ts";
 import { ownFolders } from "../own-version.ts";
 
 /** The text of the module of an experiment, and the files of the program that it imports. */
@@ -22,7 +23,11 @@ const CODE = /\.[cm]?[jt]sx?$/;
 
 /** Reads the module of an experiment and what it imports, directly or through others. Packages are left out: their versions do not change alone. */
 export async function moduleFiles(module: string): Promise<ModuleFiles> {
-  const text = await readFile(fileURLToPath(module), "utf8");
+  const text = await readFile(fileURLToPath(module), "utf8").catch((cause: unknown) => {
+    throw new UsageError("EXPERIMENT_UNREADABLE", `Expected the file of an experiment, got ${valueText(module)}: ${thrownText(cause)}.`, {
+      cause,
+    });
+  });
   const folder = fileURLToPath(new URL(".", module));
   const own = ownFolders();
   const known = new Map<string, string>();

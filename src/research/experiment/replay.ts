@@ -7,6 +7,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
 import { importRun, type RunEvent } from "../../index.ts";
 import type { CellJob } from "./cell.ts";
@@ -28,7 +29,7 @@ export interface ReplayCellOptions extends ProcessBounds {
   readonly out?: string;
 }
 
-const replayOptions: Known<ReplayCellOptions> = { ...processBounds, cell: true, rep: true, out: true };
+const replayOptions: Known<ReplayCellOptions> = { ...processBounds, cell: kinds.count, rep: kinds.count, out: kinds.text };
 
 /** A run that ran again. */
 export interface CellReplay {

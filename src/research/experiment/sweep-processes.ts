@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CellProcessOptions } from "./cell-process.ts";
@@ -24,7 +25,14 @@ export interface ProcessBounds {
 }
 
 /** The names of the options. */
-export const processBounds: Known<ProcessBounds> = { module: true, timeLimit: true, memory: true, tries: true, signal: true, clock: true };
+export const processBounds: Known<ProcessBounds> = {
+  module: kinds.text,
+  timeLimit: kinds.milliseconds,
+  memory: kinds.count,
+  tries: kinds.size,
+  signal: kinds.signal,
+  clock: kinds.clock,
+};
 
 /** Concurrent activations of a run: the default of an Environment. */
 export const CONCURRENCY = 16;

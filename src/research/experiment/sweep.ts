@@ -6,6 +6,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CellJob } from "./cell.ts";
@@ -46,7 +47,13 @@ export interface RunExperimentOptions extends ProcessBounds {
   readonly onProgress?: (progress: SweepProgress) => void;
 }
 
-const runOptions: Known<RunExperimentOptions> = { ...processBounds, out: true, workers: true, again: true, onProgress: true };
+const runOptions: Known<RunExperimentOptions> = {
+  ...processBounds,
+  out: kinds.text,
+  workers: kinds.size,
+  again: kinds.boolean,
+  onProgress: kinds.function,
+};
 
 /** The results of a sweep, in the order of cells and repetitions. */
 export interface ExperimentResult extends SweepSpending {

@@ -2,6 +2,7 @@ import { aText, listOf, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { mean, standardError } from "../statistics/sample.ts";
@@ -16,7 +17,7 @@ export interface TableOptions {
   readonly of?: readonly string[];
 }
 
-const tableOptions: Known<TableOptions> = { by: true, of: true };
+const tableOptions: Known<TableOptions> = { by: kinds.texts, of: kinds.texts };
 
 /**
  * Returns a row for each group of runs: the number of its runs, how many of them failed, and of each column the mean and its standard error, as
@@ -74,9 +75,9 @@ function groupRow(group: readonly Row[], by: readonly string[], of: readonly str
 }
 
 function hasNumbers(rows: readonly Row[], column: string): boolean {
-  const kinds = new Set(rows.map((row) => typeof (row[column] ?? undefined)));
-  kinds.delete("undefined");
-  return kinds.size > 0 && !kinds.has("string");
+  const types = new Set(rows.map((row) => typeof (row[column] ?? undefined)));
+  types.delete("undefined");
+  return types.size > 0 && !types.has("string");
 }
 
 function numberIn(column: string, value: CellValue): readonly number[] {

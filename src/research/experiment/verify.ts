@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { difference, differenceText } from "../../index.ts";
@@ -25,7 +26,13 @@ export interface VerifyOptions extends ProcessBounds {
   readonly onProgress?: (progress: { readonly total: number; readonly done: number; readonly different: number }) => void;
 }
 
-const verifyOptions: Known<VerifyOptions> = { ...processBounds, concurrency: true, nodes: true, runs: true, onProgress: true };
+const verifyOptions: Known<VerifyOptions> = {
+  ...processBounds,
+  concurrency: kinds.list(kinds.number),
+  nodes: kinds.texts,
+  runs: kinds.size,
+  onProgress: kinds.function,
+};
 
 /** A run that was not equal everywhere. */
 export interface VerifyDifference {

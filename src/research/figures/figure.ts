@@ -1,6 +1,7 @@
 import { aNumber, aText, either, iterable, listOf, object, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { mean, standardError } from "../statistics/sample.ts";
 
@@ -26,13 +27,13 @@ export interface FigureOptions {
 }
 
 const figureOptions: Known<FigureOptions> = {
-  name: true,
-  source: true,
-  expected: true,
-  found: true,
-  relation: true,
-  tolerance: true,
-  standardErrors: true,
+  name: kinds.text,
+  source: kinds.text,
+  expected: kinds.number,
+  found: kinds.checked,
+  relation: kinds.checked,
+  tolerance: kinds.amount,
+  standardErrors: kinds.amount,
 };
 
 /** A result of the literature beside the value that was found. Plain JSON. */

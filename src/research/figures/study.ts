@@ -2,6 +2,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { aFunction, aNumber, aText, either, having, iterable, object, orNothing, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { freshSeed } from "../../kernel/random.ts";
 import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
@@ -21,7 +22,13 @@ export interface StudyOptions {
   readonly print?: (text: string) => void;
 }
 
-const studyOptions: Known<StudyOptions> = { name: true, source: true, seed: true, signal: true, print: true };
+const studyOptions: Known<StudyOptions> = {
+  name: kinds.text,
+  source: kinds.text,
+  seed: kinds.seed,
+  signal: kinds.signal,
+  print: kinds.function,
+};
 
 /** A value of the literature, and what a study found for it. Its source is that of the study where it names none. */
 export type StudyFigure = Omit<FigureOptions, "source"> & Partial<Pick<FigureOptions, "source">>;

@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { checkCount } from "./shapes.ts";
@@ -16,7 +17,7 @@ export interface ErdosRenyiOptions {
   readonly seed: string | number;
 }
 
-const erdosRenyiOptions: Known<ErdosRenyiOptions> = { probability: true, seed: true };
+const erdosRenyiOptions: Known<ErdosRenyiOptions> = { probability: kinds.checked, seed: kinds.checked };
 
 /**
  * Makes a graph in which each pair of nodes has an edge with the same probability, whatever the others have (Gilbert 1959; G(n, p) of Erdős
@@ -61,7 +62,7 @@ export interface WattsStrogatzOptions {
   readonly seed: string | number;
 }
 
-const wattsStrogatzOptions: Known<WattsStrogatzOptions> = { degree: true, rewiring: true, seed: true };
+const wattsStrogatzOptions: Known<WattsStrogatzOptions> = { degree: kinds.checked, rewiring: kinds.checked, seed: kinds.checked };
 
 /**
  * Makes a small world (Watts and Strogatz 1998): a circle in which each node has edges to its `degree` nearest nodes, and each edge is then
@@ -118,7 +119,7 @@ export interface BarabasiAlbertOptions {
   readonly seed: string | number;
 }
 
-const barabasiAlbertOptions: Known<BarabasiAlbertOptions> = { links: true, seed: true };
+const barabasiAlbertOptions: Known<BarabasiAlbertOptions> = { links: kinds.checked, seed: kinds.checked };
 
 /**
  * Makes a graph that grows node by node (Barabási and Albert 1999): a new node gets edges to `links` others, each found with a probability

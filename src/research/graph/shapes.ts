@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { checkSize, madeTopology, nodesOf, type Topology, type TopologyEdge } from "./topology.ts";
 
@@ -67,7 +68,7 @@ export interface TreeOptions {
   readonly branching?: number;
 }
 
-const treeOptions: Known<TreeOptions> = { branching: true };
+const treeOptions: Known<TreeOptions> = { branching: kinds.checked };
 
 /**
  * Makes a tree that is filled level by level: the first node is the root.
@@ -93,7 +94,7 @@ export interface GridOptions {
   readonly torus?: boolean;
 }
 
-const gridOptions: Known<GridOptions> = { torus: true };
+const gridOptions: Known<GridOptions> = { torus: kinds.boolean };
 
 /**
  * Makes a grid: the nodes, row by row, have edges to those beside, above and below.

@@ -1,6 +1,7 @@
 import { aText, iterable, readable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
 /** A graph of names: who can reach whom. Plain data, frozen. */
@@ -23,7 +24,7 @@ export interface TopologyOptions {
   readonly directed?: boolean;
 }
 
-const topologyOptions: Known<TopologyOptions> = { nodes: true, directed: true };
+const topologyOptions: Known<TopologyOptions> = { nodes: kinds.iterable("names"), directed: kinds.boolean };
 
 /** Limit on the nodes of a graph. */
 const MOST_NODES = 1_000_000;

@@ -1,6 +1,7 @@
 import { iterable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { largestShare, type Opinion } from "./spread.ts";
 
@@ -10,7 +11,7 @@ export interface ConsensusOptions {
   readonly share?: number;
 }
 
-const consensusOptions: Known<ConsensusOptions> = { share: true };
+const consensusOptions: Known<ConsensusOptions> = { share: kinds.amount };
 
 /**
  * Returns the first round, from 0, from which enough agents have one opinion until the end; undefined where the last round has no

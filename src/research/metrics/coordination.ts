@@ -1,6 +1,7 @@
 import { aFunction, orNothing, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Message } from "../../index.ts";
 import { chainsOf } from "./critical-path.ts";
@@ -19,7 +20,12 @@ export interface CoordinationOptions {
   readonly likeness?: number;
 }
 
-const coordinationOptions: Known<CoordinationOptions> = { tasks: true, roles: true, cost: true, likeness: true };
+const coordinationOptions: Known<CoordinationOptions> = {
+  tasks: kinds.size,
+  roles: kinds.iterable("names"),
+  cost: kinds.function,
+  likeness: kinds.amount,
+};
 
 /** The messages of a run in numbers. All are flat, so that `measure` of an experiment can return them. */
 export type CoordinationMetrics = {

@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CellValue } from "../experiment/cell.ts";
 import { type MessageSource, type SentMessage, sentMessages } from "./sent-messages.ts";
@@ -57,7 +58,13 @@ export interface MessageRowOptions {
   readonly columns?: { readonly [name: string]: CellValue };
 }
 
-const messageRowOptions: Known<MessageRowOptions> = { per: true, columns: true };
+const messageRowOptions: Known<MessageRowOptions> = {
+  per: kinds.oneOf("message", "recipient"),
+  columns: kinds.record({
+    says: "a text, a number, true, false or null",
+    fits: (value) => value === null || ["string", "number", "boolean"].includes(typeof value),
+  }),
+};
 
 /**
  * Returns messages as rows of a flat table, from messages of a run or from its events, which have the recipients of broadcasts. Write them

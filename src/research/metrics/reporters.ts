@@ -1,6 +1,7 @@
 import { aFunction, aText, iterable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { type FlowEdge, messageFlow } from "../../inspector/index.ts";
@@ -37,9 +38,14 @@ export interface EdgeReporterOptions extends ReportPeriod {
   readonly summary: (edges: readonly FlowEdge[]) => CellValue;
 }
 
-const modelOptions: Known<ModelReporterOptions> = { every: true, value: true };
-const agentOptions: Known<AgentReporterOptions<unknown>> = { every: true, agents: true, value: true, summary: true };
-const edgeOptions: Known<EdgeReporterOptions> = { every: true, summary: true };
+const modelOptions: Known<ModelReporterOptions> = { every: kinds.size, value: kinds.function };
+const agentOptions: Known<AgentReporterOptions<unknown>> = {
+  every: kinds.size,
+  agents: kinds.iterable("names"),
+  value: kinds.function,
+  summary: kinds.function,
+};
+const edgeOptions: Known<EdgeReporterOptions> = { every: kinds.size, summary: kinds.function };
 
 /**
  * Makes a reporter of the whole run.

@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { checkedConfidence } from "../statistics/interval.ts";
@@ -90,17 +91,19 @@ export interface HeatMapPlot extends PlotFrame {
 /** A plot of a table. */
 export type PlotOptions = LinePlot | PointPlot | BarPlot | HistogramPlot | HeatMapPlot;
 
-const frame = { kind: true, title: true, width: true, height: true, xTitle: true, yTitle: true } as const;
-const means = { x: true, y: true, series: true, interval: true, confidence: true } as const;
-const scales = { xScale: true, yScale: true } as const;
+const { text, number, checked } = kinds;
+const scale = kinds.oneOf("linear", "log");
+const frame = { kind: checked, title: text, width: number, height: number, xTitle: text, yTitle: text } as const;
+const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: checked } as const;
+const scales = { xScale: scale, yScale: scale } as const;
 
 const line: Known<LinePlot> = { ...frame, ...means, ...scales };
-const points: Known<PointPlot> = { ...frame, ...scales, x: true, y: true, series: true };
+const points: Known<PointPlot> = { ...frame, ...scales, x: text, y: text, series: text };
 const bars: Known<BarPlot> = { ...frame, ...means };
-const histogram: Known<HistogramPlot> = { ...frame, x: true, series: true, bins: true };
-const heatmap: Known<HeatMapPlot> = { ...frame, x: true, y: true, value: true, valueTitle: true };
-const known: Readonly<Record<PlotOptions["kind"], { readonly [name: string]: true }>> = { line, points, bars, histogram, heatmap };
-const anyKind: { readonly [name: string]: true } = { ...line, ...points, ...bars, ...histogram, ...heatmap };
+const histogram: Known<HistogramPlot> = { ...frame, x: text, series: text, bins: kinds.size };
+const heatmap: Known<HeatMapPlot> = { ...frame, x: text, y: text, value: text, valueTitle: text };
+const known: Readonly<Record<PlotOptions["kind"], Known<Record<string, unknown>>>> = { line, points, bars, histogram, heatmap };
+const anyKind: Known<Record<string, unknown>> = { ...line, ...points, ...bars, ...histogram, ...heatmap };
 
 const LEAST_PIXELS = 50;
 const MOST_PIXELS = 4_000;
@@ -114,13 +117,10 @@ export function checkPlot(caller: string, o: PlotOptions): void {
     throw invalid(caller, "kind", `one of ${Object.keys(known).join(", ")}`, kind);
   checkGivenOptions(`${caller} of kind ${kind}`, o, known[kind]);
   const given: { readonly [name: string]: unknown } = { ...o };
-  for (const name of ["title", "xTitle", "yTitle", "valueTitle", "series"])
-    if (given[name] !== undefined && typeof given[name] !== "string") throw invalid(caller, name, "a text", given[name]);
   for (const name of ["x", "y", "value"])
-    if (known[kind][name] === true && typeof given[name] !== "string") throw invalid(caller, name, "the name of a column", given[name]);
+    if (known[kind][name] !== undefined && typeof given[name] !== "string")
+      throw invalid(caller, name, "the name of a column", given[name]);
   for (const name of ["width", "height"]) checkWithin(caller, name, given[name], LEAST_PIXELS, MOST_PIXELS);
-  for (const name of ["xScale", "yScale"]) checkOneOf(caller, name, given[name], ["linear", "log"]);
-  checkOneOf(caller, "interval", given["interval"], ["t", "none"]);
   if (o.kind === "line" || o.kind === "bars") checkedConfidence(caller, o.confidence);
   if (o.kind !== "histogram") return;
   checkWithin(caller, "bins", o.bins, 1, MOST_BINS);
@@ -130,11 +130,6 @@ export function checkPlot(caller: string, o: PlotOptions): void {
 function checkWithin(caller: string, name: string, value: unknown, least: number, most: number): void {
   if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
   throw invalid(caller, name, `a number from ${least} to ${most}`, value);
-}
-
-function checkOneOf(caller: string, name: string, value: unknown, choices: readonly string[]): void {
-  if (value === undefined || choices.some((choice) => choice === value)) return;
-  throw invalid(caller, name, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
 }
 
 function invalid(caller: string, option: string, expected: string, came: unknown): UsageError {

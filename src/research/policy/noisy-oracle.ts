@@ -2,6 +2,7 @@ import type { ChatModel, ChatRequest, ModelPrice } from "../../index.ts";
 import { aFunction, aNumber, aText, either, object, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { aSeed, policyModel, type PolicyReply } from "./policy-model.ts";
 
@@ -20,7 +21,17 @@ export interface OracleOptions {
   readonly price?: ModelPrice;
 }
 
-const oracleOptions: Known<OracleOptions> = { right: true, wrong: true, accuracy: true, seed: true, id: true, price: true };
+const oracleOptions: Known<OracleOptions> = {
+  right: kinds.function,
+  wrong: kinds.function,
+  accuracy: kinds.either(kinds.function, {
+    says: "a number from 0 to 1",
+    fits: (value) => Number(value) >= 0 && Number(value) <= 1 && typeof value === "number",
+  }),
+  seed: kinds.seed,
+  id: kinds.text,
+  price: kinds.price,
+};
 const someOracle: Shape = object("the options of an oracle", {
   right: aFunction,
   wrong: aFunction,

@@ -3,6 +3,7 @@ import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { aFunction, aNumber, aText, either, object, type Shape, takes } from "../../kernel/argument.ts";
 import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 
 /** An answer of a policy: a text, or parts of a whole answer. */
@@ -26,7 +27,7 @@ export interface PolicyModelOptions {
   readonly price?: ModelPrice;
 }
 
-const policyOptions: Known<PolicyModelOptions> = { answer: true, id: true, seed: true, price: true };
+const policyOptions: Known<PolicyModelOptions> = { answer: kinds.function, id: kinds.text, seed: kinds.seed, price: kinds.price };
 const somePolicy: Shape = object("the options of a policy", { answer: aFunction });
 
 /** The shape of a seed. */

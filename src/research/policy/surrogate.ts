@@ -3,6 +3,7 @@ import { aFunction, aText, having, iterable, object, orNothing, type Shape, take
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { aSeed, policyModel } from "./policy-model.ts";
@@ -41,6 +42,7 @@ export function fitSurrogate(events: Iterable<RunEvent>, classOf: ClassOf): Surr
   const asked = new Map<string, string>();
   const classes = new Map<string, Map<string, { answer: SurrogateAnswer; times: number }>>();
   for (const event of events) {
+    takes("fitSurrogate", "an event", event, object("an event of a run", { type: aText }));
     if (event.type === "step.started" && event.kind === "model") asked.set(addressOf(event), classOf(requestIn(event.request)));
     if (event.type !== "step.ended" || !event.ok) continue;
     const name = asked.get(addressOf(event));
@@ -83,7 +85,14 @@ export interface SurrogateOptions {
   readonly price?: ModelPrice;
 }
 
-const surrogateOptions: Known<SurrogateOptions> = { fit: true, classOf: true, seed: true, otherwise: true, id: true, price: true };
+const surrogateOptions: Known<SurrogateOptions> = {
+  fit: kinds.object,
+  classOf: kinds.function,
+  seed: kinds.seed,
+  otherwise: kinds.model,
+  id: kinds.text,
+  price: kinds.price,
+};
 const someSurrogate: Shape = object("the options of a surrogate", {
   fit: object("a fit, as fitSurrogate makes it", { classes: object("answers by class") }),
   classOf: aFunction,

@@ -1,5 +1,6 @@
 import { aFunction, orNothing, takes } from "../../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
@@ -19,7 +20,13 @@ export interface BootstrapOptions extends IntervalOptions {
   readonly seed?: string | number;
 }
 
-const bootstrapOptions: Known<BootstrapOptions> = { confidence: true, statistic: true, method: true, resamples: true, seed: true };
+const bootstrapOptions: Known<BootstrapOptions> = {
+  confidence: kinds.amount,
+  statistic: kinds.function,
+  method: kinds.oneOf("bca", "percentile"),
+  resamples: kinds.size,
+  seed: kinds.seed,
+};
 
 const DEFAULT_RESAMPLES = 10_000;
 const FEWEST_RESAMPLES = 100;

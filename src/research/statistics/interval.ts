@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { distributions } from "./distributions.ts";
@@ -22,7 +23,7 @@ export interface IntervalOptions {
   readonly confidence?: number;
 }
 
-const intervalOptions: Known<IntervalOptions> = { confidence: true };
+const intervalOptions: Known<IntervalOptions> = { confidence: kinds.amount };
 
 /** The default share of intervals that contain the true value. */
 export const DEFAULT_CONFIDENCE = 0.95;

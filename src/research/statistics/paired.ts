@@ -1,5 +1,6 @@
 import { iterable, object, takes } from "../../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
@@ -22,7 +23,7 @@ export interface PairedOptions extends IntervalOptions {
   readonly seed?: string | number;
 }
 
-const pairedOptions: Known<PairedOptions> = { confidence: true, resamples: true, seed: true };
+const pairedOptions: Known<PairedOptions> = { confidence: kinds.amount, resamples: kinds.size, seed: kinds.seed };
 
 /** What two conditions differ by, where each seed was run under both. All probabilities are two-sided. */
 export interface PairedComparison {

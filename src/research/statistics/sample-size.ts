@@ -1,4 +1,5 @@
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { distributions } from "./distributions.ts";
@@ -12,7 +13,7 @@ export interface PrecisionOptions extends IntervalOptions {
   readonly standardDeviation: number;
 }
 
-const precisionOptions: Known<PrecisionOptions> = { confidence: true, halfWidth: true, standardDeviation: true };
+const precisionOptions: Known<PrecisionOptions> = { confidence: kinds.amount, halfWidth: kinds.amount, standardDeviation: kinds.amount };
 
 /** The most values that can be asked for. */
 const MOST = 1e12;

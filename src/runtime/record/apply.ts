@@ -1,3 +1,4 @@
+import { anEvent } from "./journal.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
@@ -47,7 +48,10 @@ import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type St
 export function fold(events: Iterable<RunEvent>): RunState {
   takes("fold", "events", events, iterable("events of a run"));
   const state = new RunState("");
-  for (const event of events) apply(state, event);
+  for (const event of events) {
+    takes("fold", "an event", event, anEvent);
+    apply(state, event);
+  }
   return state;
 }
 

@@ -1,3 +1,4 @@
+import { anEvent } from "./journal.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
@@ -27,7 +28,10 @@ export function canonical(events: Iterable<RunEvent>): string {
 export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   takes("canonical", "events", events, iterable("events of a run"));
   const log = new CanonicalLog();
-  for (const event of events) log.add(event);
+  for (const event of events) {
+    takes("canonical", "an event", event, anEvent);
+    log.add(event);
+  }
   return log.lines();
 }
 

@@ -1,4 +1,5 @@
-import { having, type Shape } from "../../kernel/argument.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
+import { aNumber, aText, having, object, type Shape, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
@@ -198,6 +199,28 @@ export interface Journal {
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/**
+ * Refuses arguments of a journal's methods that no run can have.
+ *
+ * @param numbers epochs and sequence numbers
+ * @throws UsageError `ARGUMENT_INVALID`
+ */
+export function takesRun(method: string, runId: unknown, ...numbers: readonly unknown[]): void {
+  takes(method, "runId", runId, aText);
+  for (const number of numbers) takes(method, "an epoch or a sequence number", number, kinds.count);
+}
+
+/** The same for events to append. @throws UsageError `ARGUMENT_INVALID` */
+export function takesEvents(method: string, runId: unknown, events: unknown, ...numbers: readonly unknown[]): void {
+  takesRun(method, runId, ...numbers);
+  takes(method, "events", events, aList);
+}
+
+const aList: Shape = { says: "a list of events", fits: Array.isArray };
+
+/** The shape of an event that is given as an argument. */
+export const anEvent: Shape = object("an event of a run", { type: aText, runId: aText, seq: aNumber });
 
 /** The shape of a journal that is given as an argument. */
 export const aJournal: Shape = having("a journal", "create", "claim", "release", "append", "read", "runs", "remove");

@@ -1,6 +1,7 @@
 import { withTimeout } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RunEvent } from "./event.ts";
@@ -17,6 +18,8 @@ import {
   type RunInfo,
   type RunSnapshot,
   type RunsPage,
+  takesEvents,
+  takesRun,
 } from "./journal.ts";
 import { Owners } from "./owners.ts";
 import { TallyFold } from "./run-summary.ts";
@@ -35,7 +38,7 @@ export interface MemoryJournalOptions {
   readonly clock?: Clock;
 }
 
-const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events: true, clock: true };
+const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.checked, events: kinds.checked, clock: kinds.clock };
 
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_EVENTS = 100_000;
@@ -117,6 +120,7 @@ class MemoryJournal implements Journal {
   }
 
   async create(runId: string): Promise<void> {
+    takesRun("Journal.create", runId);
     if (this.#runs.has(runId))
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
     if (this.#forgotten.has(runId)) throw forgotten(runId);
@@ -125,6 +129,7 @@ class MemoryJournal implements Journal {
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
+    takesRun("Journal.claim", runId);
     const run = this.#run(runId);
     if (o.ifFree === true && run.epoch !== NO_OWNER) throw owned(runId);
     const { former } = run;
@@ -144,6 +149,7 @@ class MemoryJournal implements Journal {
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const run = this.#ownedRun(runId, epoch);
     if (run.events.length !== expectedSeq) {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
@@ -155,6 +161,7 @@ class MemoryJournal implements Journal {
   }
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
+    takesEvents("Journal.rewrite", runId, events, epoch);
     const run = this.#ownedRun(runId, epoch);
     this.#count += events.length - run.events.length;
     run.events.length = 0;
@@ -183,7 +190,12 @@ class MemoryJournal implements Journal {
     return withTimeout(this.#clock, timeout, `an answer of the owner of run ${runId}`, signal, () => this.#owners.ask(runId, command));
   }
 
-  async *read(runId: string, from: number): AsyncIterable<RunEvent> {
+  read(runId: string, from: number): AsyncIterable<RunEvent> {
+    takesRun("Journal.read", runId, from);
+    return this.#read(runId, from);
+  }
+
+  async *#read(runId: string, from: number): AsyncIterable<RunEvent> {
     const { events } = this.#run(runId);
     for (let seq = from; seq < events.length; seq += 1) yield events[seq] as RunEvent;
   }

@@ -1,3 +1,4 @@
+import { aText, takes } from "../../kernel/argument.ts";
 import { isObject } from "../../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -24,6 +25,7 @@ export async function importLines(journal: Journal, lines: AsyncIterable<string>
   const writer = new RunWriter(journal, o.id);
   try {
     for await (const line of lines) {
+      takes("importRun", "a line", line, aText);
       throwIfAborted(o.signal);
       const event = reader.read(line);
       if (reader.runId !== undefined) await writer.begin(reader.runId);

@@ -4,6 +4,7 @@ import { aText, iterable, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { EVENT_VERSION } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
 import { aJournal, aReadableJournal, type Journal, type RunInfo, runInfo } from "./journal.ts";
@@ -14,7 +15,7 @@ export interface TransferOptions {
   readonly signal?: AbortSignal;
 }
 
-const transferOptions: Known<TransferOptions> = { signal: true };
+const transferOptions: Known<TransferOptions> = { signal: kinds.signal };
 
 /** Options of {@link importRun}. */
 export interface ImportOptions extends TransferOptions {
@@ -22,7 +23,7 @@ export interface ImportOptions extends TransferOptions {
   readonly id?: string;
 }
 
-const importOptions: Known<ImportOptions> = { ...transferOptions, id: true };
+const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text };
 
 /**
  * Yields a run as lines of text, for a file or another machine: a header, one line of canonical JSON for each event, and an end with their
@@ -42,10 +43,14 @@ const importOptions: Known<ImportOptions> = { ...transferOptions, id: true };
  *   await writeFile(`${runId}.jsonl`, lines.join("\n"));
  * }
  */
-export async function* exportRun(journal: Journal, runId: string, o: TransferOptions = {}): AsyncIterable<string> {
+export function exportRun(journal: Journal, runId: string, o: TransferOptions = {}): AsyncIterable<string> {
   checkKnownOptions("exportRun", o, transferOptions);
   takes("exportRun", "journal", journal, aReadableJournal);
   takes("exportRun", "runId", runId, aText);
+  return exported(journal, runId, o);
+}
+
+async function* exported(journal: Journal, runId: string, o: TransferOptions): AsyncIterable<string> {
   const info = await runInfo(journal, runId);
   yield JSON.stringify({ troupe: "run", v: EVENT_VERSION, runId, events: info.events });
   const hash = createHash("sha256");

@@ -1,6 +1,7 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { checkGivenOptions } from "../../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -64,9 +65,9 @@ const events: Scheduler = { name: "events", delivers: "turn", clock: "time", tur
 const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events];
 
 /** The members of a policy with parameters, beside its name. */
-const members: Readonly<Record<string, { readonly [name: string]: true }>> = {
-  poisson: { name: true, rate: true },
-  staged: { name: true, stages: true },
+const members: Readonly<Record<string, Known<Record<string, unknown>>>> = {
+  poisson: { name: kinds.text, rate: kinds.checked },
+  staged: { name: kinds.text, stages: kinds.checked },
 };
 
 /** The forms in which a scheduler of this package is given, for errors. */

@@ -5,6 +5,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import type { StepPort } from "../../kernel/step.ts";
@@ -372,4 +373,4 @@ export class Activation implements RoleContext, Meter {
 
 const nothing: readonly never[] = Object.freeze([]);
 
-const knownInAsk = { ...askOptions, schema: true } as const;
+const knownInAsk = { ...askOptions, schema: kinds.checked } as const;

@@ -2,6 +2,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
 import { tallyCheck } from "./journal-tally.ts";
+import { argumentChecks } from "./journal-arguments.ts";
 import { erasureChecks } from "./journal-erasure.ts";
 import { snapshotChecks } from "./journal-snapshots.ts";
 import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
@@ -23,7 +24,8 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it is there, reaches the owner and brings
  * its answer back. Journal.K14 `keepSnapshot` and `newestSnapshot`, where they are there, keep the newest snapshot of each run, for its
  * owner alone, until the run is removed. Journal.K15 `rewrite`, where it is there, puts other events in place of all events of a run, for its
- * owner alone; a claim with `ifFree` is refused while the run has an owner.
+ * owner alone; a claim with `ifFree` is refused while the run has an owner. Journal.K16 an id that is no text, a number that is none, and events
+ * that are no list are refused with `ARGUMENT_INVALID`.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
@@ -40,6 +42,7 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
     commandChecks(kit, make);
     snapshotChecks(kit, make, filled);
     erasureChecks(kit, make, filled);
+    argumentChecks(kit, make);
   });
 }
 

@@ -222,6 +222,22 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     trailers: { "Troupe-Message": "m1" },
   };
 
+  it("refuses arguments of another kind, and changes nothing", async () => {
+    const workspace = await make();
+    await workspace.write("a.txt", "1");
+    const { write, read, readBytes, commit } = workspace as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>;
+    const wrong = [
+      () => write?.call(workspace, "b.txt", 5),
+      () => read?.call(workspace, 5),
+      () => readBytes?.call(workspace, "a.txt"),
+      () => commit?.call(workspace),
+      () => commit?.call(workspace, { message: "Write the code" }),
+      () => commit?.call(workspace, { ...request, paths: "a.txt" }),
+    ];
+    for (const call of wrong) expect((await codeOf(async () => call())).replace("OPTION", "ARGUMENT")).toEqual("ARGUMENT_INVALID");
+    expect([await workspace.list(), workspace.pending]).toEqual([["a.txt"], ["a.txt"]]);
+  });
+
   it("Workspace.W3 commits a change once", async () => {
     const workspace = await make();
     expect(await workspace.commit(request)).toEqual(undefined);

@@ -114,12 +114,12 @@ describe("the options of an experiment", () => {
     ["a seed that is no number", { seed: Number.NaN }, "OPTION_INVALID"],
     ["seeds of another kind", { seeds: "paired" }, "OPTION_INVALID"],
     ["rounds below none", { rounds: -1 }, "OPTION_INVALID"],
-    ["a collector that is none", { collect: { gini: 1 } }, "ARGUMENT_INVALID"],
+    ["a collector that is none", { collect: { gini: 1 } }, "OPTION_INVALID"],
     ["a collector of the name of a column", { collect: { round: () => 1 } }, "OPTION_INVALID"],
     ["a collector of the name of a parameter", { collect: { n: () => 1 } }, "OPTION_INVALID"],
     ["an unknown bound", { budget: { dollars: 1 } }, "OPTION_UNKNOWN"],
     ["a bound that is no number", { budget: { messages: -1 } }, "OPTION_INVALID"],
-    ["a measure that is none", { measure: 1 }, "ARGUMENT_INVALID"],
+    ["a measure that is none", { measure: 1 }, "OPTION_INVALID"],
     ["no name", { name: "" }, "OPTION_INVALID"],
   ])("are refused: %s", async (_name, options, code) => {
     expect(await errorOf(async () => experiment({ params: { n: [1] }, world: road, ...options } as never))).toMatchObject({ code });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkCrew, type CrewReport, openCrew, readCrew, shippedCrews } from "../../../roles/index.ts";
-import { type Action, defineAction, defineRole, Team, usd } from "../../../src/index.ts";
+import { type Action, defineAction, defineRole, Role, Team, usd } from "../../../src/index.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
 import { tries } from "../../long.ts";
@@ -20,6 +20,10 @@ const codes = ({ faults, warnings }: CrewReport): object => ({
   warnings: warnings.map(({ code }) => code),
 });
 const none = { faults: [], warnings: [] };
+
+class Odd extends Role {
+  override readonly name: string = "B";
+}
 
 describe("a check of a crew", () => {
   it("finds nothing in a crew that works, and counts its calls", async () => {
@@ -140,7 +144,10 @@ describe("a check of a crew", () => {
 
   it("finds roles that could not be hired", async () => {
     const twice = defineRole({ name: "A", actions: [defineAction({ name: "X" })] });
-    const bad = defineRole({ name: "B", reactMode: "by_cause", actions: [defineAction({ name: "Y" }), defineAction({ name: "Z" })] });
+    const bad = Object.assign(new Odd(), {
+      reactMode: "by_cause" as const,
+      actions: [defineAction({ name: "Y" }), defineAction({ name: "Z" })],
+    });
     expect((await checkCrew({ roles: [twice, twice, bad], model: free })).faults.map(({ code }) => code)).toEqual([
       "ROLE_INVALID",
       "ROLE_INVALID",

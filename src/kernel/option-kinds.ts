@@ -1,0 +1,165 @@
+import { isModel, noModel } from "./foreign-models.ts";
+import { isCount, isObject, isRecord } from "./value-kind.ts";
+import { aFunction, anything, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
+
+/*
+ * The kinds of options. A kind follows the TypeScript type of its option: it refuses what the type excludes, and nothing else. An object is
+ * known by its methods, because it may come from another library or from a test.
+ */
+
+/**
+ * The kinds that `checkKnownOptions` tells apart. Each also allows `undefined`.
+ *
+ * @example
+ * import { kinds, type Known } from "troupe";
+ *
+ * interface PrinterOptions {
+ *   readonly paper?: "A4" | "letter";
+ *   readonly copies?: number;
+ *   readonly finishers?: readonly string[];
+ * }
+ * const printerOptions: Known<PrinterOptions> = { paper: kinds.oneOf("A4", "letter"), copies: kinds.size, finishers: kinds.texts };
+ */
+export interface Kinds {
+  readonly text: Shape;
+  readonly texts: Shape;
+  /** A text that no error shows: a key, a token, an address that may hold a password. */
+  readonly secret: Shape;
+  /** A list of such texts. */
+  readonly secrets: Shape;
+  readonly boolean: Shape;
+  /** Any number except NaN. */
+  readonly number: Shape;
+  /** A number of 0 or more. */
+  readonly amount: Shape;
+  /** A number of milliseconds, 0 or more. */
+  readonly milliseconds: Shape;
+  /** A whole number of 0 or more. */
+  readonly count: Shape;
+  /** A whole number of 1 or more. */
+  readonly size: Shape;
+  readonly function: Shape;
+  /** A text or a number. */
+  readonly seed: Shape;
+  /** An object that is no list, with any members. */
+  readonly object: Shape;
+  readonly signal: Shape;
+  readonly clock: Shape;
+  readonly logger: Shape;
+  readonly schema: Shape;
+  readonly model: Shape;
+  /** A price of a model. */
+  readonly price: Shape;
+  readonly embedder: Shape;
+  readonly tokenCounter: Shape;
+  readonly cache: Shape;
+  readonly messageStore: Shape;
+  readonly journal: Shape;
+  readonly runDriver: Shape;
+  readonly steps: Shape;
+  readonly workspace: Shape;
+  readonly sandbox: Shape;
+  readonly searchProvider: Shape;
+  /** A name, or anything with a name. */
+  readonly address: Shape;
+  readonly addresses: Shape;
+  /** Any value: its function checks it more exactly. */
+  readonly checked: Shape;
+  /** One of some values. */
+  oneOf(...values: readonly (string | boolean | null)[]): Shape;
+  /** Either of two kinds. */
+  either(one: Shape, other: Shape): Shape;
+  /** A list, each item of one kind. */
+  list(item: Shape): Shape;
+  /** Anything that can be iterated. A text is not. @param says what it holds: "names of roles" */
+  iterable(says: string): Shape;
+  /** An object whose members have any names and one kind. */
+  record(member: Shape): Shape;
+  /** An object with these methods. @param says "a printer" */
+  having(says: string, ...methods: readonly string[]): Shape;
+}
+
+const number: Shape = { says: "a number", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
+const secret: Shape = { ...aText, isSecret: true };
+const address: Shape = {
+  says: "an address: a name, or an action or a role",
+  fits: (value) => typeof value === "string" || typeof value === "function" || (isObject(value) && "name" in value),
+};
+
+const aShape = object("a kind, such as kinds.text", { says: aText, fits: aFunction });
+const aValue: Shape = {
+  says: "a text, true, false or null",
+  fits: (value) => value === null || ["string", "boolean"].includes(typeof value),
+};
+
+/** The kinds of options, for tables of {@link Known}. */
+export const kinds: Kinds = {
+  text: aText,
+  texts: listOf(aText, "a list of texts"),
+  secret,
+  secrets: { ...listOf(aText, "a list of texts"), isSecret: true },
+  boolean: { says: "true or false", fits: (value) => typeof value === "boolean" },
+  number,
+  amount: atLeast("a number of 0 or more", 0),
+  milliseconds: atLeast("a number of milliseconds, 0 or more", 0),
+  count: { says: "a whole number of 0 or more", fits: isCount },
+  size: { says: "a whole number of 1 or more", fits: (value) => isCount(value) && value >= 1 },
+  function: aFunction,
+  seed: { says: "a text or a number", fits: (value) => typeof value === "string" || number.fits(value) },
+  object: { says: "an object", fits: isRecord },
+  signal: { says: "an AbortSignal", fits: (value) => isObject(value) && "aborted" in value && "addEventListener" in value },
+  clock: having("a clock", "now", "timer"),
+  logger: having("a logger", "debug", "info", "warn", "error"),
+  schema: having("a schema of zod", "safeParse"),
+  model: { says: "a model", fits: isModel, advice: noModel },
+  price: {
+    says: "a price { input, output }",
+    fits: (value) => isRecord(value) && number.fits(value["input"]) && number.fits(value["output"]),
+  },
+  embedder: having("an embedder", "embed"),
+  tokenCounter: having("a counter of tokens", "count"),
+  cache: having("a cache", "get", "set"),
+  messageStore: having("a message store", "add", "remove"),
+  journal: having("a journal", "create", "claim", "release", "append", "read", "runs", "remove"),
+  runDriver: having("a run driver", "submit"),
+  steps: having("the context of an action", "step"),
+  workspace: having("a workspace", "list", "read"),
+  sandbox: having("a sandbox", "run"),
+  searchProvider: having("a search provider", "search"),
+  address,
+  addresses: listOf(address, "a list of addresses: names, actions or roles"),
+  checked: anything,
+  oneOf(...values) {
+    takes("kinds.oneOf", "what is given", values, listOf(aValue));
+    const words = values.map((value) => JSON.stringify(value));
+    const says = [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" or ");
+    return { says, fits: (value) => values.includes(value as string) };
+  },
+  either(one, other) {
+    takes("kinds.either", "what is given", [one, other], listOf(aShape));
+    return either(one, other);
+  },
+  list(item) {
+    takes("kinds.list", "item", item, aShape);
+    return listOf(item);
+  },
+  iterable(says) {
+    takes("kinds.iterable", "says", says, aText);
+    return iterable(says);
+  },
+  record(member) {
+    takes("kinds.record", "member", member, aShape);
+    return {
+      says: `an object, each member ${member.says}`,
+      fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || fits(one, member)),
+    };
+  },
+  having(says, ...methods) {
+    takes("kinds.having", "what is given", [says, ...methods], listOf(aText));
+    return having(says, ...methods);
+  },
+};
+
+function atLeast(says: string, least: number): Shape {
+  return { says, fits: (value) => typeof value === "number" && value >= least };
+}
