@@ -63,6 +63,8 @@ const MOST_UNSAVED = 10_000;
 const MAX_BATCH = 500;
 /** A search asks for so many times more hits, repeatedly if necessary, because repeated texts are left out. */
 const DEPTH = 4;
+/** Most characters that stay in memory between two turns of a run. */
+const MOST_HELD = 2_000_000;
 /** Timeout of the store in milliseconds. */
 const TIMEOUT = 30_000;
 
@@ -78,7 +80,7 @@ const TIMEOUT = 30_000;
  * searches only, through the embedder of the search.
  */
 export class KeptMemory {
-  readonly #o: KeptMemoryOptions;
+  #o: KeptMemoryOptions;
   readonly #store: MessageStore;
   /** By id. */
   readonly #known = new Map<string, Given>();
@@ -91,7 +93,7 @@ export class KeptMemory {
     this.#o = o;
     this.#store = o.parts.store ?? inMemoryStore();
     const store = (changes: readonly MemoryChange[]): Promise<void> => this.#withinLimit("to be stored", () => this.#keep(changes));
-    this.#queue = new WriteBehindQueue({ limit: MOST_UNSAVED, maxBatch: MAX_BATCH, store, onError: o.onError });
+    this.#queue = new WriteBehindQueue({ limit: MOST_UNSAVED, maxBatch: MAX_BATCH, store, onError: (error) => this.#o.onError(error) });
   }
 
   /** Number of changes that are not stored yet. */
@@ -149,11 +151,23 @@ export class KeptMemory {
     }
   }
 
-  /** Closes the store until it is needed again. @throws TimeoutError */
+  /** Goes on in another turn of the run, in which others look at it. */
+  goOn(o: Pick<KeptMemoryOptions, "isAncestor" | "onError">): void {
+    this.#o = { ...this.#o, ...o };
+  }
+
+  /** Closes the store until it is needed again. What was read of it stays, as far as that is not much. @throws TimeoutError */
   async close(): Promise<void> {
     const opened = this.#opened;
-    this.#opened = undefined;
-    if (opened !== undefined) await this.#withinLimit("to be let go of", () => opened.close());
+    if (opened === undefined) return;
+    const isSmall = opened.held <= MOST_HELD;
+    if (!isSmall) this.#opened = undefined;
+    await this.#withinLimit("to be let go of", () => (isSmall ? this.#store.close() : opened.close()));
+  }
+
+  /** About how many characters are held of the store. */
+  get held(): number {
+    return this.#opened?.held ?? 0;
   }
 
   #isOwn(runId: string): boolean {

@@ -107,6 +107,11 @@ export class MemoryStorage {
     return this.#vectors?.size ?? 0;
   }
 
+  /** About how many characters are in memory. @internal */
+  get held(): number {
+    return this.#known.held(this.#vectors?.dimensions);
+  }
+
   /** Number of messages of the store that are damaged and could not be read. */
   get damaged(): number {
     return this.#known.damaged;
@@ -123,8 +128,7 @@ export class MemoryStorage {
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
-      const entries = this.#known.all();
-      return entries.flatMap((entry) => (runId === undefined || entry.runId === runId ? entry.message : []));
+      return this.#known.all().flatMap((entry) => (runId === undefined || entry.runId === runId ? entry.message : []));
     });
   }
 

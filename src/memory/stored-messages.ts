@@ -19,6 +19,11 @@ const FEW = 1_000;
 /** So many known messages are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
 const MANY = 10_000;
 
+/** Characters that a message takes besides its text, a character of it with its index, and a number of its vector. */
+const OF_A_MESSAGE = 300;
+const INDEXED = 3;
+const OF_A_NUMBER = 2;
+
 /** Called when a message becomes known, and when it was removed. */
 export interface StoreWatch {
   added(place: number): void;
@@ -46,6 +51,8 @@ export class StoredMessages {
   #messages = new Map<number, StoredMessage>();
   /** True while `#messages` is in order of arrival. */
   #isSorted = true;
+  /** In the known messages, and in indexes of their words. */
+  #characters = 0;
   #lastPlace = 0;
   /** By run, then id. */
   readonly #places = new Map<string, Map<string, number>>();
@@ -67,6 +74,11 @@ export class StoredMessages {
 
   get size(): number {
     return this.#messages.size;
+  }
+
+  /** About how many characters the known messages and their vectors take. */
+  held(dimensions: number = 0): number {
+    return this.#characters + this.size * (OF_A_MESSAGE + OF_A_NUMBER * dimensions);
   }
 
   at(place: number): StoredMessage | undefined {
@@ -211,6 +223,7 @@ export class StoredMessages {
       const { place, runId, message, addedAt } = entry;
       if (this.#messages.has(place)) continue;
       this.#messages.set(place, entry);
+      this.#characters += INDEXED * message.content.length;
       if (place < this.#lastPlace) this.#isSorted = false;
       else this.#lastPlace = place;
       let run = this.#places.get(runId);
@@ -228,6 +241,7 @@ export class StoredMessages {
     const entry = this.#messages.get(place);
     if (entry === undefined) return;
     this.#messages.delete(place);
+    this.#characters -= INDEXED * entry.message.content.length;
     const run = this.#places.get(entry.runId);
     if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
     if (run?.size === 0) this.#places.delete(entry.runId);

@@ -133,11 +133,14 @@ function isBeginning({ length }: string): boolean {
 }
 
 function best(index: MiniSearch<IndexedText>, text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] {
-  const found = index.search(text, accept === undefined ? {} : { filter: ({ id }) => accept(id as number) });
-  return found
-    .map(({ id, score }): LexicalHit => ({ key: id as number, score }))
-    .sort((a, b) => b.score - a.score || a.key - b.key)
-    .slice(0, k);
+  const found = index.search(text).map(({ id, score }): LexicalHit => ({ key: id as number, score }));
+  const hits: LexicalHit[] = [];
+  // Accepting takes longer than ranking, so only the best are looked at.
+  for (const hit of found.sort((a, b) => b.score - a.score || a.key - b.key)) {
+    if (hits.length >= k) break;
+    if (accept?.(hit.key) !== false) hits.push(hit);
+  }
+  return hits;
 }
 
 /** Returns how many letters of a word may be wrong. */

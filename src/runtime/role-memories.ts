@@ -21,6 +21,16 @@ export interface RoleMemory {
 /** The lifetime of a role's messages in its memory: its turn, its run, or longer. */
 export type Remembers = "its turn" | "its run" | "longer";
 
+/** The memories of a run at rest, which go on with the same roles. */
+export interface WarmMemories {
+  readonly shared: RoleMemoriesParts["shared"];
+  /** The definitions of all roles of the run, by their names. */
+  readonly roles: ReadonlyMap<string, Role | undefined>;
+  readonly memories: ReadonlyMap<string, KeptMemory>;
+  /** About how many characters they hold. */
+  readonly size: number;
+}
+
 /** The parts of the memories of a run. */
 export interface RoleMemoriesParts {
   /** The default of roles. False: a role without options of its own keeps no message after its turn. */
@@ -43,7 +53,7 @@ export interface RoleMemoriesParts {
  *
  * RoleMemories.R1 (`learn`) the changes of an activation are stored once its end is durable, never before.
  * RoleMemories.R2 (`learn`) changes that are durable in the record and not in the store, because the process died in between, are stored
- * when the run is resumed.
+ * when the run is resumed. RoleMemories.R4 (`adopt`) in a process that had the run at its last rest nothing is read for that, unless a role is another one.
  * RoleMemories.R3 (`rest`) a failing store is reported as a warning and does not fail the run.
  */
 export class RoleMemories {
@@ -80,7 +90,7 @@ export class RoleMemories {
     return "longer";
   }
 
-  #make(name: string): RoleMemory | undefined {
+  #make(name: string, warm?: KeptMemory): RoleMemory | undefined {
     const { runId, clock, mask, warn, roleNamed } = this.#parts;
     const role = roleNamed(name);
     const options = role === undefined ? undefined : this.#options.get(role);
@@ -88,10 +98,33 @@ export class RoleMemories {
     const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
     const isAncestor = (id: string): boolean => this.#ancestors.some((point) => point.runId === id);
     const { role: _role, ...scope } = memoryScope(name, this.#parts.state().scope, runId(), options.scope);
-    const kept = new KeptMemory({ parts: options, role: name, scope, runId: runId(), isAncestor, clock, onError });
+    warm?.goOn({ isAncestor, onError });
+    const kept = warm ?? new KeptMemory({ parts: options, role: name, scope, runId: runId(), isAncestor, clock, onError });
     const memory = { options, kept, mask };
     this.#memories.set(name, memory);
     return memory;
+  }
+
+  /** Returns the memories after `rest`, as long as everything is stored. */
+  get warm(): WarmMemories | undefined {
+    const { shared, isLive } = this.#parts;
+    const memories = new Map([...this.#memories].map(([name, { kept }]) => [name, kept]));
+    const all = [...memories.values()];
+    if (!isLive || !this.isUsed || all.some(({ unsaved }) => unsaved > 0)) return undefined;
+    return { shared, roles: this.#definitions, memories, size: all.reduce((sum, { held }) => sum + held, 0) };
+  }
+
+  /** Goes on with memories that know the whole record. Returns false where a role is another one, so that it must learn the record. */
+  adopt(warm: WarmMemories | undefined): boolean {
+    const now = this.#definitions;
+    const { shared } = this.#parts;
+    if (warm?.shared !== shared || warm === undefined || [...now].some(([name, role]) => warm.roles.get(name) !== role)) return false;
+    for (const [name, kept] of warm.memories) this.#make(name, kept);
+    return true;
+  }
+
+  get #definitions(): ReadonlyMap<string, Role | undefined> {
+    return new Map([...this.#parts.state().roles.keys()].map((name) => [name, this.#parts.roleNamed(name)]));
   }
 
   /** Sets the runs this one was forked from, the nearest first. */

@@ -15,8 +15,8 @@ import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
-import { EVENTS_BETWEEN, type LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
+import { EVENTS_BETWEEN } from "../runtime/snapshot/snapshot-writer.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
 import { type Conclude, concluded } from "./conclude.ts";
@@ -26,7 +26,7 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
-import { keepWarm } from "./warm-states.ts";
+import { keepWarm, type PastReading, type WarmRun } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
 export interface TeamParts {
@@ -37,12 +37,10 @@ export interface TeamParts {
 }
 
 /** A run that this team owns, with the state that its record leads to. */
-export interface TeamRun extends TeamParts {
+export interface TeamRun extends TeamParts, Partial<WarmRun> {
   readonly controls: RunControls;
   readonly crew: Crew;
   readonly state: RunState;
-  /** The snapshot that the state was restored from. */
-  readonly last?: LastSnapshot | undefined;
   /** The right to append to the record. */
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
@@ -68,6 +66,8 @@ export interface Drive extends TeamRun {
   readonly past?: ForkAnswers | undefined;
   /** A warning that some of that run could not be read. */
   readonly lost?: string | undefined;
+  /** How far that run was read. */
+  readonly reading?: PastReading | undefined;
   /** A warning that the run goes on with another team. */
   readonly changed?: string | undefined;
 }
@@ -86,7 +86,7 @@ export async function drive(run: Drive): Promise<RunResult> {
     const environment = environmentOf(run, { funds, snapshots });
     const result = await driveOn(run, environment);
     isOver = isDone(state);
-    if (state.phase.phase === "ended") keepState(run, environment);
+    if (state.phase.phase === "ended") keepState({ ...run, warmMemories: environment.memories.warm }, environment);
     return result;
   } finally {
     await funds?.close(isOver);
@@ -94,8 +94,11 @@ export async function drive(run: Drive): Promise<RunResult> {
 }
 
 /** Keeps the state of a run that goes on later, as long as the journal has all of it. */
-function keepState({ journal, state, last }: TeamRun, { log }: Environment): void {
-  if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last }, log.latest);
+function keepState(run: TeamRun & Pick<Drive, "past" | "reading">, { log }: Environment): void {
+  const { journal, state, last, past, reading, warmMemories } = run;
+  if (log.latest === undefined || !log.isDurable) return;
+  const warmPast = past && reading ? { past, lost: undefined, reading } : run.warmPast;
+  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast, warmMemories }, log.latest);
 }
 
 /** True for a spender that never comes back: a lost call of it may still be settled. */
@@ -234,11 +237,12 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
  * Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. When the signal aborts,
  * the rest waits for the next call, because the environment then starts no step.
  */
-async function rememberRecord({ memories }: Environment, { journal, state, controls }: TeamRun, seq: number): Promise<void> {
+async function rememberRecord({ memories }: Environment, run: TeamRun, seq: number): Promise<void> {
+  const { journal, state, controls, warmMemories } = run;
   if (seq === 0 || state.erased) return;
   // A role that is hired on the way may be the first with such a memory.
   memories.descendsFrom(await ancestorsOf(journal, state.parent));
-  if (!memories.isUsed) return;
+  if (!memories.isUsed || memories.adopt(warmMemories)) return;
   for await (const event of readEvents(journal, state.runId)) {
     if (event.seq >= seq || controls.signal.aborted) return;
     memories.learn(event);

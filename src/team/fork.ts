@@ -1,7 +1,7 @@
 import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
 import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
-import { deepFreeze } from "../kernel/json.ts";
+import { contentHash, deepFreeze } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { ForkPoint, HiredRole, RunEvent, RunResumed, Sent } from "../runtime/record/event.ts";
@@ -18,6 +18,7 @@ import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./read-events.ts";
 import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
+import type { SharedPast, WarmPast } from "./warm-states.ts";
 
 /** The number of events in one append. */
 const BATCH = 500;
@@ -32,17 +33,9 @@ export interface ForkParts extends Omit<TeamRun, "state"> {
   readonly said: readonly (Message | string)[];
 }
 
-/** The answers of a parent to its fork. */
-export interface SharedPast {
-  /** Undefined: the parent is gone. */
-  readonly past: ForkAnswers | undefined;
-  /** A warning that some of the parent could not be read. */
-  readonly lost: string | undefined;
-}
-
 /** Copies the shared past into a fork and drives the fork. Removes the fork when the copy fails. */
 export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
-  const { state, past, lost, bounds } = await copyPast(fork, o)
+  const { state, past, lost, reading, bounds } = await copyPast(fork, o)
     .then((copy) => {
       recordedBy(copy.state, fork.options.scheduler, fork.mask);
       assertSameEdges(copy.state.edges, fork.options.edges, fork.mask);
@@ -58,7 +51,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   const isAfresh = o.reuse === "none";
   const afresh = isAfresh ? ({ afresh: true } as const) : {};
   const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsChange(state, bounds, crew) };
-  const answers = isAfresh ? {} : { past, lost };
+  const answers = isAfresh ? {} : { past, lost, reading };
   return drive({ ...fork, crew, state, stopWhen: bounds.stopWhen, opening: [opening], said: [], news: fork.said, ...answers });
 }
 
@@ -89,7 +82,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
     batch = [];
   };
   const parent = { runId: parentId, at };
-  const lost = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
+  const { lost, reading } = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
     past.learn(event, at);
     if (event.seq > at) return;
     // Only the first event of the fork has the roles that a changed team brought on the way.
@@ -104,7 +97,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   // A role of the run that is missing may have messages.
   assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
   await flush();
-  return { state, past, lost };
+  return { state, past, lost, reading };
 }
 
 /** Returns the roles of an event that brings roles, as the crew defines them now. */
@@ -125,23 +118,27 @@ async function hiredLater({ journal, parentId, crew, controls: { signal } }: For
   return names;
 }
 
-/** Visits the events of a parent. Returns a warning when the parent is damaged after the shared past. */
+/** Visits the events of a parent. Returns how far it was read, and a warning when it is damaged after the shared past. */
 async function learned(
   events: AsyncIterable<RunEvent>,
   { runId, at }: ForkPoint,
   visit: (event: RunEvent) => Promise<void> | void,
-): Promise<string | undefined> {
-  let next = 0;
+): Promise<Pick<SharedPast, "lost" | "reading">> {
+  let last: RunEvent | undefined;
+  let size = 0;
   try {
     for await (const event of events) {
       assertNotErased({ runId, erased: event.type === "run.erased" });
       await visit(event);
-      next = event.seq + 1;
+      if (event.seq > at) size += JSON.stringify(event).length;
+      last = event;
     }
-    return undefined;
+    return { lost: undefined, reading: last && { events: last.seq + 1, after: contentHash(last), size } };
   } catch (error) {
+    const next = (last?.seq ?? -1) + 1;
     if (!(error instanceof JournalError && error.code === "JOURNAL_DAMAGED") || next <= at) throw error;
-    return `The record of run ${runId} is damaged after event ${next - 1}: what it would have answered from there on is asked and paid again. ${error.message}`;
+    const lost = `The record of run ${runId} is damaged after event ${next - 1}: what it would have answered from there on is asked and paid again. ${error.message}`;
+    return { lost, reading: undefined };
   }
 }
 
@@ -163,19 +160,46 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** Returns the answers of a parent to a fork that is resumed. */
-export async function recalledPast(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
+/** Returns the answers of a parent to a fork that is resumed. @param known those of the turn before, where this process has them */
+export async function recalledPast(
+  journal: Journal,
+  state: RunState,
+  parent: ForkPoint,
+  signal: AbortSignal,
+  known?: WarmPast,
+): Promise<SharedPast> {
   const { runId } = state;
-  const past = new ForkAnswers();
-  let lost: string | undefined;
   try {
-    lost = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => past.learn(event, parent.at));
+    const warm = known && (await goneOn(journal, parent, signal, known));
+    if (warm !== undefined) return warm;
+    const past = new ForkAnswers();
+    const learnt = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => past.learn(event, parent.at));
+    // What the fork has used matters only where something is left to use.
+    if (past.hasAnswers) for await (const event of readEvents(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
+    return { past, ...learnt };
   } catch (error) {
-    if (error instanceof JournalError && GONE.has(error.code)) return { past: undefined, lost: goneText(state, parent) };
+    if (error instanceof JournalError && GONE.has(error.code))
+      return { past: undefined, lost: goneText(state, parent), reading: undefined };
     throw error;
   }
-  for await (const event of readEvents(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
-  return { past, lost };
+}
+
+/** Learns what the parent has done since. Returns undefined where it is another run by now. */
+async function goneOn(
+  journal: Journal,
+  parent: ForkPoint,
+  signal: AbortSignal,
+  { past, reading }: WarmPast,
+): Promise<WarmPast | undefined> {
+  const { events, after, size } = reading;
+  let isSame = false;
+  const news = await learned(readEvents(journal, parent.runId, { from: events - 1, signal }), parent, (event) => {
+    if (event.seq === events - 1) isSame = contentHash(event) === after;
+    else if (isSame) past.learn(event, parent.at);
+  });
+  if (!isSame || news.reading === undefined) return undefined;
+  past.again();
+  return { past, lost: undefined, reading: { ...news.reading, size: size + news.reading.size } };
 }
 
 function goneText({ runId }: RunState, parent: ForkPoint): string {

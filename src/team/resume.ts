@@ -20,11 +20,11 @@ import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
-import type { SharedPast } from "./fork.ts";
 import type { RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
 import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
+import type { SharedPast, WarmPast } from "./warm-states.ts";
 
 /** Starts a run whose record is empty. */
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
@@ -88,7 +88,8 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     ...(isSameTeam ? {} : { roles: hiredBy(present) }),
     ...(o.reuse === "none" ? { afresh: true } : {}),
   };
-  const past = state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal);
+  const past =
+    state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal, given.warmPast);
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
   const changed = differences.length === 0 ? undefined : changeText(state.runId, differences);
@@ -106,10 +107,16 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   });
 }
 
-async function recalled(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
+async function recalled(
+  journal: Journal,
+  state: RunState,
+  parent: ForkPoint,
+  signal: AbortSignal,
+  known: WarmPast | undefined,
+): Promise<SharedPast> {
   // Loaded here because most programs never fork.
   const { recalledPast } = await import("./fork.ts");
-  return recalledPast(journal, state, parent, signal);
+  return recalledPast(journal, state, parent, signal, known);
 }
 
 /**

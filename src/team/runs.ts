@@ -11,7 +11,6 @@ import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import { type Claim, type ClaimOptions, COMMAND_TIMEOUT, type Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
-import type { LastSnapshot } from "../runtime/snapshot/snapshot-writer.ts";
 import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
 import { isOwned, isUnowned, messageIn, type RunCommand } from "./commands.ts";
 import { type Conclude, concluding } from "./conclude.ts";
@@ -23,7 +22,7 @@ import type { Reserve } from "./reserve.ts";
 import { type GiveCommand, Run, type RunControls, type RunDoor } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
 import type { ResumeOptions } from "./team-options.ts";
-import { takeWarm } from "./warm-states.ts";
+import { takeWarm, type WarmRun } from "./warm-states.ts";
 
 /** The work that drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
@@ -35,10 +34,7 @@ export interface OwnedClaim extends Claim {
 }
 
 /** A run that is claimed and read. */
-export interface ClaimedRun extends OwnedClaim {
-  readonly state: RunState;
-  /** The snapshot that the state was restored from. */
-  readonly last: LastSnapshot | undefined;
+export interface ClaimedRun extends OwnedClaim, WarmRun {
   /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
 }
@@ -253,10 +249,11 @@ export class Runs {
 
   async #read(id: string, claim: OwnedClaim, signal: AbortSignal): Promise<ClaimedRun> {
     const read = (from: number): AsyncIterable<RunEvent> => readEvents(this.#journal, id, { from, signal });
-    const { state, last } = (await takeWarm(this.#journal, id, read)) ?? (await recordedState(this.#journal, id, read));
+    const found: WarmRun = (await takeWarm(this.#journal, id, read)) ?? (await recordedState(this.#journal, id, read));
+    const { state } = found;
     const underWay = this.#underWay.get(id);
     if (underWay !== undefined && state.idea !== undefined) underWay.idea = state.idea;
-    return { ...claim, state, last };
+    return { ...claim, ...found };
   }
 
   /**

@@ -1,12 +1,14 @@
 import { contentHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import type { WarmMemories } from "../runtime/role-memories.ts";
 import type { RecordedState } from "../runtime/snapshot/recorded-state.ts";
 
 /*
  * The states of runs that came to rest in this process, so that a conversation does not read its whole record at each turn. The record stays the
- * truth.
+ * truth. What a fork knows of its parent, and what the memories of roles know of the run, is kept with them.
  *
  * WarmStates.M1 (`takeWarm`) a state has one user: it is taken out, and comes back when the run is at rest again and its events are durable.
  * WarmStates.M2 (`takeWarm`) a state is used only where the record ends with the event that the state has applied last. So another process may
@@ -14,7 +16,42 @@ import type { RecordedState } from "../runtime/snapshot/recorded-state.ts";
  * WarmStates.M3 (`keepWarm`) the states of one journal have a bound, and those that came to rest first leave first.
  */
 
-interface Kept extends RecordedState {
+/** The answers of a parent to its fork. */
+export interface SharedPast {
+  /** Undefined: the parent is gone. */
+  readonly past: ForkAnswers | undefined;
+  /** A warning that some of the parent could not be read. */
+  readonly lost: string | undefined;
+  /** How far the parent was read; undefined where some of it could not be. */
+  readonly reading: PastReading | undefined;
+}
+
+/** How far a parent was read. */
+export interface PastReading {
+  /** The number of its events. */
+  readonly events: number;
+  /** The hash of the last of them. */
+  readonly after: string;
+  /** Characters of the events after the shared past. */
+  readonly size: number;
+}
+
+/** What a fork knows of its whole parent. */
+export interface WarmPast extends SharedPast {
+  readonly past: ForkAnswers;
+  readonly lost: undefined;
+  readonly reading: PastReading;
+}
+
+/** A run as this process has left it at its last rest. */
+export interface WarmRun extends RecordedState {
+  /** Undefined for a run that is no fork, and where it is to be read again. */
+  readonly warmPast?: WarmPast | undefined;
+  /** What the memories of its roles have learned of its whole record. */
+  readonly warmMemories?: WarmMemories | undefined;
+}
+
+interface Kept extends WarmRun {
   /** The hash of the event that the state has applied last. */
   readonly after: string;
   /** About how many characters the state holds. */
@@ -40,7 +77,7 @@ export async function takeWarm(
   journal: Journal,
   runId: string,
   read: (from: number) => AsyncIterable<RunEvent>,
-): Promise<RecordedState | undefined> {
+): Promise<WarmRun | undefined> {
   const kept = journals.get(journal)?.get(runId);
   if (kept === undefined) return undefined;
   journals.get(journal)?.delete(runId);
@@ -55,21 +92,26 @@ export async function takeWarm(
 }
 
 /** Keeps the state of a run that is at rest. @param latest the event that the state has applied last, which is durable */
-export function keepWarm(journal: Journal, run: RecordedState, latest: RunEvent): void {
+export function keepWarm(journal: Journal, { warmPast, warmMemories, ...run }: WarmRun, latest: RunEvent): void {
   const { state } = run;
   const { size, counted } = sizeOf(state);
   if (latest.seq !== state.seq - 1 || size > MOST_OF_ONE || state.roles.size > MOST_ROLES) return;
   const all = journals.get(journal) ?? new Map<string, Kept>();
   journals.set(journal, all);
   all.delete(state.runId);
-  all.set(state.runId, { ...run, after: contentHash(latest), size, counted });
+  const isHeld = size + (warmPast?.reading.size ?? 0) + (warmMemories?.size ?? 0) <= MOST_OF_ONE;
+  all.set(state.runId, { ...run, ...(isHeld ? { warmPast, warmMemories } : {}), after: contentHash(latest), size, counted });
   let sum = 0;
-  for (const one of all.values()) sum += one.size;
+  for (const one of all.values()) sum += whole(one);
   for (const [id, one] of all) {
     if (sum <= MOST_CHARACTERS) break;
     all.delete(id);
-    sum -= one.size;
+    sum -= whole(one);
   }
+}
+
+function whole({ size, warmPast, warmMemories }: Kept): number {
+  return size + (warmPast?.reading.size ?? 0) + (warmMemories?.size ?? 0);
 }
 
 /** Counts the messages that were delivered since the last count. */

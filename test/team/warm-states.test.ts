@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { defineAction, defineRole } from "../../src/index.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
@@ -124,5 +127,144 @@ describe("the state of a run at rest", () => {
     journal.append = append;
     expect(await turn(team, "three")).toEqual(["one!", "two!", "three!"]);
     expect((await team.replay("r").result).error).toBeUndefined();
+  });
+});
+
+/** A role that asks a model, and the number of its calls. */
+function asking(journal: Journal): { readonly team: Team; readonly calls: () => number } {
+  const model = scriptedModel(({ messages }, n) => `${messages.at(-1)?.content ?? ""} ${n}`);
+  const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
+  const team = new Team({ journal, model, roles: [defineRole({ name: "Ann", actions: [Answer] })] });
+  return { team, calls: () => model.calls.length };
+}
+
+describe("what a fork knows of its parent at rest", () => {
+  test.each([
+    ["of the whole parent", undefined],
+    ["of the beginning of its parent", 3],
+  ])("is kept: a fork %s reads as many events at turn 40 as at turn 4", async (_what, at) => {
+    const { journal, read } = counting();
+    const { team } = asking(journal);
+    await team.run("one", { id: "p" }).result;
+    for (let nth = 2; nth <= 10; nth += 1) await team.resume("p", { add: [`turn ${nth}`] }).result;
+    await team.fork("p", { id: "r", ...(at === undefined ? {} : { at }) }).result;
+    const counts: number[] = [];
+    for (let nth = 2; nth <= 40; nth += 1) {
+      const before = read();
+      await turn(team, `other ${nth}`);
+      counts.push(read() - before);
+    }
+    expect(counts.at(-1)).toBe(counts[2]);
+    expect((await team.replay("r").result).error).toBeUndefined();
+  });
+
+  test("gives each answer once in all turns, and those that the parent has got since", async () => {
+    const { team, calls } = asking(memoryJournal());
+    await team.run("one", { id: "p" }).result;
+    await team.fork("p", { id: "r" }).result;
+    const asked: number[] = [];
+    const talk = async (id: string, words: string): Promise<void> => {
+      const before = calls();
+      await team.resume(id, { add: [words] }).result;
+      asked.push(calls() - before);
+    };
+    for (const [id, words] of [
+      ["p", "two"],
+      ["r", "two"],
+      ["r", "two"],
+      ["p", "four"],
+      ["r", "four"],
+      ["r", "five"],
+    ] as const) {
+      await talk(id, words);
+    }
+    expect(asked).toEqual([1, 0, 1, 1, 0, 1]);
+  });
+
+  test("is read again where the parent is another run of the same id, and is nothing where it is gone", async () => {
+    const journal = memoryJournal();
+    const { team, calls } = asking(journal);
+    await team.run("one", { id: "p" }).result;
+    await team.fork("p", { id: "r" }).result;
+    await turn(team, "two");
+    await journal.remove("p");
+    await team.run("uno", { id: "p" }).result;
+    await team.resume("p", { add: ["three"] }).result;
+    const before = calls();
+    await turn(team, "three");
+    expect(calls()).toBe(before);
+    await journal.remove("p");
+    const warnings: string[] = [];
+    const run = team.resume("r", { add: ["four"] });
+    run.on("warning", ({ text }) => void warnings.push(text));
+    expect((await run.result).status).toBe("finished");
+    expect(warnings).toEqual([expect.stringContaining("is gone")]);
+  });
+});
+
+describe("what the memory of a role knows of its run at rest", () => {
+  /** A store that counts the messages which are read, and a team with it. */
+  function remembering(journal: Journal): { readonly store: MessageStore; readonly read: () => number; readonly team: () => Team } {
+    const inner = inMemoryStore();
+    let count = 0;
+    const store = new Proxy(inner, {
+      get(of, key) {
+        const own: unknown = Reflect.get(of, key);
+        if (key !== "read") return typeof own === "function" ? (own.bind(of) as unknown) : own;
+        return async function* (...given: Parameters<MessageStore["read"]>) {
+          for await (const page of of.read(...given)) {
+            count += page.messages.length;
+            yield page;
+          }
+        };
+      },
+    });
+    const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
+    const model = scriptedModel(() => "ok");
+    return {
+      store,
+      read: () => count,
+      team: () => new Team({ journal, model, roles: [defineRole({ name: "Ann", actions: [Answer], memory: { store } })] }),
+    };
+  }
+
+  test("RoleMemories.R4 is kept: turn 40 reads as many events and stored messages as turn 4, and all is stored", async () => {
+    const { journal, read } = counting();
+    const { store, team, ...stored } = remembering(journal);
+    const one = team();
+    await one.run("one", { id: "r" }).result;
+    const counts: (readonly number[])[] = [];
+    for (let nth = 2; nth <= 40; nth += 1) {
+      const before = [read(), stored.read()] as const;
+      await turn(one, `turn ${nth} of the talk`);
+      counts.push([read() - before[0], stored.read() - before[1]]);
+    }
+    expect(counts.at(-1)).toEqual(counts[2]);
+    expect((await store.places("Ann")).length).toBe(80);
+    expect((await one.replay("r").result).error).toBeUndefined();
+  });
+
+  test("RoleMemories.R4 is learned again by another team: what the store lacks is stored", async () => {
+    const { store, team } = remembering(memoryJournal());
+    await team().run("one", { id: "r" }).result;
+    await store.remove("Ann", await store.places("Ann"), { mayReturn: true });
+    await turn(team(), "two");
+    expect((await store.places("Ann")).length).toBe(4);
+  });
+
+  test("finds what another run has stored meanwhile, and not what was deleted", async () => {
+    const { store, team } = remembering(memoryJournal());
+    const one = team();
+    await one.run("The bridge is of stone.", { id: "r" }).result;
+    await turn(one, "Is the bridge of wood?");
+    const [first] = await store.places("Ann");
+    await store.remove("Ann", [first ?? 0]);
+    await one.run("The bridge is of steel.", { id: "other" }).result;
+    const found: string[] = [];
+    const run = one.resume("r", { add: ["What is the bridge of?"] });
+    run.on("step.ended", ({ value }) => void found.push(JSON.stringify(value)));
+    await run.result;
+    expect(found.some((text) => text.includes("steel"))).toBe(true);
+    expect(found.some((text) => text.includes("of stone"))).toBe(false);
   });
 });

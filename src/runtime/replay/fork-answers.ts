@@ -79,6 +79,16 @@ export class ForkAnswers implements AnswerSource {
     if (reused !== undefined) this.#used.add(reused);
   }
 
+  /** True where the parent has answers that the fork does not share. */
+  get hasAnswers(): boolean {
+    return this.#exact.size > 0;
+  }
+
+  /** Begins another turn of the fork: from here on the first difference is looked for again. */
+  again(): void {
+    this.#difference = undefined;
+  }
+
   /** The first step that the parent could not answer. */
   get difference(): ForkDifference | undefined {
     return this.#difference;
