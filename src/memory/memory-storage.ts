@@ -210,7 +210,10 @@ export class MemoryStorage {
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkSearch(this.#parts, o);
     if (this.#isClosed) throw memoryClosed();
-    const found = await this.search(textOf(target), { ...o, k: o.k ?? FOUND });
+    const found = await this.search(typeof target === "string" ? target : (checkedTarget(target) as Message).content, {
+      ...o,
+      k: o.k ?? FOUND,
+    });
     return found.map(({ message, score, runId }) => ({ message, score, runId }));
   }
 
@@ -395,9 +398,4 @@ export class MemoryStorage {
     const { ttl, clock } = this.#parts;
     return ttl === undefined ? 0 : this.#known.remove(this.#known.olderThan(clock.now() - ttl).map(({ place }) => place));
   }
-}
-
-/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
-function textOf(target: Message | string): string {
-  return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
 }
