@@ -146,10 +146,8 @@ export class MemoryStorage {
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
     const { runId = this.runId, signal } = callOf("addBatch", o);
-    const given = Array.from(checkedBatch(messages), (message) => {
-      assertMessage(message);
-      return message;
-    });
+    const given = [...checkedBatch(messages)];
+    for (const message of given) assertMessage(message);
     return this.#inTurn(async () => {
       const first = await this.#nextTime();
       return this.#add(
