@@ -1,7 +1,7 @@
 import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
-import { checkedBatch, idOf } from "./message-memory.ts";
+import { assertMessage, type Message } from "../message/message.ts";
+import { checkedBatch, idOf, textOf } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import {
@@ -395,9 +395,4 @@ export class MemoryStorage {
     const { ttl, clock } = this.#parts;
     return ttl === undefined ? 0 : this.#known.remove(this.#known.olderThan(clock.now() - ttl).map(({ place }) => place));
   }
-}
-
-/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
-function textOf(target: Message | string): string {
-  return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
 }
