@@ -1,7 +1,7 @@
 import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
-import { checkedBatch, idOf } from "./message-memory.ts";
+import { assertMessage, type Message } from "../message/message.ts";
+import { checkedBatch, idOf, textOf } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import {

@@ -1,6 +1,6 @@
 import { aText, iterable, takes, aCount, aTime } from "../kernel/argument.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { assertMessage, type Message, serializeMessage } from "../message/message.ts";
+import { assertMessage, checkedTarget, type Message, serializeMessage } from "../message/message.ts";
 
 /** A memory as plain JSON: every message once, in order of arrival. */
 export interface MemoryJson {
@@ -127,4 +127,9 @@ export function idOf(target: Message | string): string {
   if (typeof target === "string") return target;
   assertMessage(target);
   return target.id;
+}
+
+/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
+export function textOf(target: Message | string): string {
+  return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
 }
