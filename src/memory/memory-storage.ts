@@ -208,7 +208,7 @@ export class MemoryStorage {
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkSearch(this.#parts, o);
     if (this.#isClosed) throw memoryClosed();
-    const found = await this.search(typeof target === "string" ? target : (checkedTarget(target) as Message).content, {
+    const found = await this.search(textOf(target), {
       ...o,
       k: o.k ?? FOUND,
     });

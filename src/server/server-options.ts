@@ -59,7 +59,7 @@ export interface ServerOptions {
   readonly stores?: readonly MessageStore[];
   /** The caches of brain memories that have a scope as their key, for `POST /api/forget`. Default: none. */
   readonly caches?: readonly Cache[];
-  /** Receives what happens: requests, runs, faults. Default: nothing is logged. */
+  /** Receives what happens: requests, runs, faults. Default: warnings and errors go to stderr. */
   readonly logger?: Logger;
   /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
   readonly secrets?: readonly string[];
