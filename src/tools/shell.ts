@@ -73,7 +73,8 @@ export function shellTool(options: CommandToolOptions): Tool {
     parameters,
     ...commandTraits(LONGEST_TIMEOUT),
     execute: (args, ctx) => sessions.of(ctx).run(args, ctx),
-    close: ({ session }: Partial<ToolClosing> = {}) => (session === undefined ? undefined : sessions.of({ session }).close()),
+    close: (closing: ToolClosing | undefined) =>
+      closing?.session === undefined ? undefined : sessions.of({ session: closing.session }).close(),
   });
 }
 

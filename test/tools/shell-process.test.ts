@@ -116,7 +116,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("outside");
   });
 
-  it("ShellDriver.D2 ShellProcess.P1 ends at a time limit with all it started; the next command has a new one in the same folder", async () => {
+  it("ShellDriver.D2 ShellProcess.P1 ends at a time limit with all it started; the next command has a new one", async () => {
     const shell = shellIn(sandbox);
     const mark = `4801.${process.pid}${sandbox.kind.length}`;
     await shell.read(`mkdir a; cd a; export E=1; plain=2; sleep ${mark} &`);
