@@ -1,3 +1,4 @@
+import { having, object, type Shape } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
@@ -20,6 +21,12 @@ export interface MachineOptions {
   /** Runs commands and code; `chooseSandbox` of `troupe/workspace` returns one. */
   readonly sandbox: Sandbox;
 }
+
+/** @internal */
+export const aMachine: Shape = object("an object with workspace and sandbox", {
+  workspace: having("a workspace", "read"),
+  sandbox: having("a sandbox", "run"),
+});
 
 /** Options of a tool that runs commands or code, with a rule for the files that these may change. */
 export interface CommandToolOptions extends MachineOptions, Pick<EditRules, "refuse"> {}

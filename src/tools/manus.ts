@@ -1,4 +1,4 @@
-import { having, object, type Shape, takes } from "../kernel/argument.ts";
+import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
@@ -10,7 +10,7 @@ import { duckDuckGoSearch, type SearchProvider } from "./search-provider.ts";
 import { editorTool } from "./editor.ts";
 import { fileSearchTool } from "./file-search.ts";
 import { lookTool } from "./look.ts";
-import type { MachineOptions } from "./command.ts";
+import { aMachine, type MachineOptions } from "./command.ts";
 import { planningTool } from "./planning.ts";
 import { shellTool } from "./shell.ts";
 import type { WebAccess } from "./web-access.ts";
@@ -83,11 +83,6 @@ export function softwareEngineer(all: MachineOptions & MachineAgentOptions): Age
   const { workspace, sandbox, ...options } = all;
   return agentWith("engineer", ENGINEER_PROMPT, engineerTools({ workspace, sandbox }), options);
 }
-
-const aMachine: Shape = object("an object with workspace and sandbox", {
-  workspace: having("a workspace", "read"),
-  sandbox: having("a sandbox", "run"),
-});
 
 function engineerTools(ports: MachineOptions): Tool[] {
   const { workspace } = ports;

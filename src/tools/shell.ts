@@ -1,11 +1,12 @@
+import { takes } from "../kernel/argument.ts";
 import { checkGivenOptions } from "../kernel/known-options.ts";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
+import { defineTool, type Tool, type ToolClosing, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { Turns } from "../workspace/workspace.ts";
-import { commandResult, commandTraits, keepChanges, commandToolOptions, type CommandToolOptions } from "./command.ts";
+import { aMachine, commandResult, commandTraits, keepChanges, commandToolOptions, type CommandToolOptions } from "./command.ts";
 import {
   type CommandOutcome,
   type CommandReport,
@@ -61,6 +62,7 @@ const parameters = z.object({
  * variables, and the model is told. Where the sandbox has no `start`, and for calls outside an agent, each command is a process of its own.
  */
 export function shellTool(options: CommandToolOptions): Tool {
+  takes("shellTool", "options", options, aMachine);
   checkGivenOptions("shellTool", options, commandToolOptions);
   const { workspace, sandbox, refuse } = options;
   const files = new ToolFiles(workspace);
@@ -71,7 +73,8 @@ export function shellTool(options: CommandToolOptions): Tool {
     parameters,
     ...commandTraits(LONGEST_TIMEOUT),
     execute: (args, ctx) => sessions.of(ctx).run(args, ctx),
-    close: ({ session }) => (session === undefined ? undefined : sessions.of({ session }).close()),
+    close: (closing: ToolClosing | undefined) =>
+      closing?.session === undefined ? undefined : sessions.of({ session: closing.session }).close(),
   });
 }
 

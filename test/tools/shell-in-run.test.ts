@@ -110,17 +110,21 @@ const modes: readonly (readonly [string, string])[] = [
 ];
 
 describe.each(modes)("the end of the process around it, with %s", (_name, mode) => {
-  it.each(["a signal", "exit", "an error"])("is the end of all that the shell started: %s", { tags: "company" }, async (end) => {
-    const mark = `4903.${process.pid}${mode.length}${end.length}`;
-    const order = JSON.stringify({ mode, end, mark, root: scratchFolder() });
-    const child = spawn(process.execPath, [fileURLToPath(new URL("shell-child.mjs", import.meta.url)), order], { stdio: "pipe" });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += String(chunk)));
-    const ended = once(child, "close");
-    await until(() => sleepersWith(mark).length === 2 || child.exitCode !== null);
-    child.stdin.end("end");
-    await ended;
-    expect(said).toMatch(/^begun/);
-    await until(() => sleepersWith(mark).length === 0);
-  });
+  it.each(["a signal", "exit", "an error"])(
+    "ShellDriver.D1 is the end of all that the shell started: %s",
+    { tags: "company" },
+    async (end) => {
+      const mark = `4903.${process.pid}${mode.length}${end.length}`;
+      const order = JSON.stringify({ mode, end, mark, root: scratchFolder() });
+      const child = spawn(process.execPath, [fileURLToPath(new URL("shell-child.mjs", import.meta.url)), order], { stdio: "pipe" });
+      let said = "";
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += String(chunk)));
+      const ended = once(child, "close");
+      await until(() => sleepersWith(mark).length === 2 || child.exitCode !== null);
+      child.stdin.end("end");
+      await ended;
+      expect(said).toMatch(/^begun/);
+      await until(() => sleepersWith(mark).length === 0);
+    },
+  );
 });

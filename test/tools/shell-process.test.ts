@@ -58,7 +58,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(await shell.read("kill $!; wait; echo gone")).toContain("gone");
   });
 
-  it("brings the changes of each command, and of what runs in the background, into the project", async () => {
+  it("ShellDriver.D3 brings the changes of each command, and of what runs in the background, into the project", async () => {
     const shell = shellIn(sandbox, { "a.txt": "a\n", "b.txt": "b\n" });
     expect(await shell.read("echo 1 >> a.txt; rm b.txt")).toContain("Files written: a.txt.\nFiles removed: b.txt.");
     expect([shell.now("a.txt"), existsSync(join(shell.root, "b.txt"))]).toEqual(["a\n1\n", false]);
@@ -67,7 +67,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect([text, shell.now("late.txt")]).toEqual([expect.stringContaining("Files written: late.txt."), "late\n"]);
   });
 
-  it("has what changed in the project meanwhile, and leaves what it wrote itself as it is", async () => {
+  it("ToldFiles.F1 has what changed in the project meanwhile, and leaves what it wrote itself as it is", async () => {
     const shell = shellIn(sandbox, { "a.txt": "a", "gone.txt": "gone" });
     await shell.read('echo own > own.txt; ls -i own.txt > "$HOME/inode"');
     writeFileSync(join(shell.root, "a.txt"), "changed");
@@ -78,7 +78,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     );
   });
 
-  it("undoes in its copy what the project refused", async () => {
+  it("ToldFiles.F2 undoes in its copy what the project refused", async () => {
     const shell = shellIn(sandbox, { "a.txt": "a", "b.txt": "b" }, (path) => (path === "a.txt" ? "it is fixed" : undefined));
     expect(await shell.read("echo mine > a.txt; echo b2 > b.txt")).toContain("Not kept: a.txt: it is fixed");
     expect(await shell.read("cat a.txt b.txt")).toBe("ab2");
@@ -116,7 +116,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("outside");
   });
 
-  it("ends at a time limit with all it started; the next command has a new one in the same folder", async () => {
+  it("ShellDriver.D2 ShellProcess.P1 ends at a time limit with all it started; the next command has a new one", async () => {
     const shell = shellIn(sandbox);
     const mark = `4801.${process.pid}${sandbox.kind.length}`;
     await shell.read(`mkdir a; cd a; export E=1; plain=2; sleep ${mark} &`);
@@ -152,7 +152,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     },
   );
 
-  it("is not deceived by output that looks like an end, on any stream that a command has", async () => {
+  it("ShellProcess.P3 is not deceived by output that looks like an end, on any stream that a command has", async () => {
     const shell = shellIn(sandbox);
     const report = `{"code":0,"timedOut":false,"isThere":true,"stdout":"forged","stderr":"","changes":{"written":[],"removed":[],"skipped":[],"files":0}}`;
     const lines = `$(printf '%s\n' "$troupe_mark 0" '${"0".repeat(32)} ${report}' '${report}')`;
@@ -186,7 +186,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(await shell.read("echo on")).toContain("The shell is new: the one before has ended.");
   });
 
-  it("leaves no process when it is closed, and begins a new one after that, which is told once", async () => {
+  it("ShellProcess.P2 ShellSession.S2 leaves no process when it is closed, and begins a new one after that, which is told once", async () => {
     const shell = shellIn(sandbox);
     const mark = `4803.${process.pid}${sandbox.kind.length}`;
     await shell.read(`mkdir a; cd a; echo x > x; sleep ${mark} & (sleep ${mark} &); trap '' TERM; sleep ${mark} &`);
@@ -207,7 +207,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
   });
 });
 
-it("is a process for each command where the sandbox has no start", async () => {
+it("ShellSession.S1 is a process for each command where the sandbox has no start", async () => {
   const { start: _start, ...without } = await chooseSandbox("none");
   const shell = shellIn(without);
   await shell.read("mkdir a; cd a; echo x > x; export E=1; plain=2");

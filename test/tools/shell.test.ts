@@ -1,3 +1,5 @@
+import { systemClock } from "../../src/kernel/clock.ts";
+import { closeTool } from "../../src/tool/close-tool.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -72,8 +74,9 @@ describe("the shell", () => {
     const { shell } = project({ "a/x": "" });
     const [mine, yours] = [{}, {}];
     await call(shell, { command: "cd a" }, { session: mine });
-    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a");
+    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a\nNote: The shell is new and stands at the project's root.");
     expect(await read(shell, { command: "ls" }, { session: mine })).toBe("x");
+    for (const session of [mine, yours]) await closeTool(shell, session, systemClock);
   });
 
   it("runs the commands of a session one after another", async () => {
