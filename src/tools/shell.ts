@@ -62,8 +62,8 @@ const parameters = z.object({
  * variables, and the model is told. Where the sandbox has no `start`, and for calls outside an agent, each command is a process of its own.
  */
 export function shellTool(options: CommandToolOptions): Tool {
-  takes("shellTool", "options", options, aMachine);
   checkGivenOptions("shellTool", options, commandToolOptions);
+  takes("shellTool", "options", options, aMachine);
   const { workspace, sandbox, refuse } = options;
   const files = new ToolFiles(workspace);
   const sessions = new ToolStates(() => new ShellSession(sandbox, files, refuse));
