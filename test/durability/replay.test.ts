@@ -36,6 +36,7 @@ const withoutTeam = [
   "35-experiment.ts",
   "36-coordination.ts",
   "37-policies.ts",
+  "39-from-openmanus.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts", "28-chat-service.ts"];
@@ -79,6 +80,10 @@ describe("a replay of each example", () => {
       await run.result;
       const recorded = await eventsOf(team.journal, run.id);
       const again = team.replay(run.id);
+      if (recorded.some(({ type }) => type === "run.erased")) {
+        expect((await again.result).error?.code).toBe("TEXT_ERASED");
+        continue;
+      }
       expect(canonical(await told(again))).toBe(canonical(recorded));
       expect((await again.result).error?.code).not.toBe("DIFFERENCE");
     }
