@@ -36,7 +36,8 @@ export async function main({ dir }: { readonly dir: string }): Promise<void> {
 function spanText(prompt: string): string {
   const material = prompt.slice(prompt.indexOf("Material:"));
   const [first, last] = spanIn(material);
-  const isOldest = last - first >= 999;
+  // Six messages a summary, ten summaries a level.
+  const isOldest = last - first >= 6 * 10 * 10 - 1;
   const [from, to] = isOldest ? spanIn(prompt) : [first, last];
   return `words ${from} to ${to}.`;
 }
