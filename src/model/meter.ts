@@ -42,8 +42,8 @@ export function seedsOf(...name: readonly (string | number)[]): () => string {
 const meters = new AsyncLocalStorage<Meter | undefined>();
 
 /** Does work inside an activation or a call of a tool: what it starts finds the meter by {@link presentMeter}, also after it has waited. */
-export function withMeter<T>(meter: Meter, work: () => T): T {
-  return meters.run(meter, work);
+export function withMeter<T, A extends unknown[]>(meter: Meter | undefined, work: (...args: A) => T, ...args: A): T {
+  return meters.run(meter, work, ...args);
 }
 
 /** Does work whose cost its caller counts: the call of a model in its own step. */

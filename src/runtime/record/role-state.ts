@@ -9,7 +9,6 @@ import type { Usage } from "../../model/chat-model.ts";
 import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole, StepStarted } from "./event.ts";
-import { NOWHERE } from "./ready-roles.ts";
 
 /** The recorded definition of a role, apart from its name: all roles hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
@@ -144,8 +143,6 @@ export class RoleState {
   /** Replaced and never changed. */
   custom: { readonly [key: string]: Json };
   activation: ActivationState = WAITING;
-  /** Its place in the line of roles with mail. */
-  #readyAt: number = NOWHERE;
   #alone: readonly string[] | undefined;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
@@ -215,22 +212,13 @@ export class RoleState {
     return (this.#alone ??= Object.freeze([this.name]));
   }
 
-  /** Its place in the line of roles with mail, which that line alone writes. @internal */
-  get readyAt(): number {
-    return this.#readyAt;
-  }
-
-  set readyAt(place: number) {
-    this.#readyAt = place;
-  }
-
   get mailbox(): MessageQueue {
     return (this.#mailbox ??= new MessageQueue());
   }
 
   /** The number of waiting messages. */
   get waiting(): number {
-    return this.#mailbox === undefined ? 0 : this.#mailbox.size;
+    return this.#mailbox?.size ?? 0;
   }
 
   /** The number of its first waiting messages that its present activation has taken, or that are to be tried again. */
@@ -241,15 +229,12 @@ export class RoleState {
 
   /** Puts messages into its empty mailbox, in the order in which they are to leave. @internal */
   refill(messages: readonly Message[]): void {
-    const { taken } = this;
-    for (const message of messages.slice(0, taken)) this.mailbox.append(message);
-    if (taken > 0 && messages.some(({ priority }) => priority !== undefined)) this.mailbox.keepFirst(taken);
-    for (const message of messages.slice(taken)) this.mailbox.append(message);
+    if (messages.length > 0) this.mailbox.refill(messages, this.taken);
   }
 
   /** Returns the first `most` waiting messages without taking them; fewer when fewer wait. Default: all of them. */
   news(most: number = this.waiting): readonly Message[] {
-    return this.#mailbox === undefined ? noNews : this.#mailbox.peek(most);
+    return this.#mailbox === undefined ? noNews : this.#mailbox.first(most);
   }
 
   get memory(): Memory {
@@ -296,7 +281,7 @@ export class RoleState {
 
   /** The name of its next activation, or of the next attempt at it. */
   get nextAct(): string {
-    return activationId(this.name, this.n, this.activation.retry.failures + 1);
+    return `${this.name}#${this.n}~${this.activation.retry.failures + 1}`;
   }
 
   /** Ends the present activation for good. Of its attempts only the messages that are still to be tried alone are kept. */

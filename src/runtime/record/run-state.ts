@@ -1,10 +1,10 @@
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
+import { Agenda } from "../../kernel/agenda.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import { PriorityLanes } from "../../message/priority-lanes.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
@@ -12,7 +12,6 @@ import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { LostTry } from "./lost-tries.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
 import type { FailedActivations } from "./failed-activation.ts";
-import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
@@ -116,7 +115,7 @@ export class RunState {
   readonly roles: Map<string, RoleState> = new Map();
   /** The places of the roles that act and get mail in this shard of the run. Undefined: all. */
   shard: ShardRange | undefined;
-  readonly ready: ReadyRoles = new ReadyRoles();
+  readonly ready: Set<RoleState> = new Set();
   /** Activations that have ended in the present round. */
   acted: number = 0;
   /** The stages of the present round that have ended. */
@@ -153,7 +152,7 @@ export class RunState {
   readonly hasHistory: boolean;
   pending: Pending[] = [];
   /** Messages that wait for a tick. The first one is due first. */
-  delayed: PriorityLanes<Delayed> = new PriorityLanes();
+  delayed: Agenda<Delayed> = new Agenda();
   /** The number of messages that were ever delayed. */
   delays: number = 0;
   /** Delivered messages, each counted once whatever its number of recipients. */
@@ -249,7 +248,7 @@ export function addRoleState(state: RunState, name: string, hired: HiredAs): Rol
 /** Notes progress: the activation that killed the process did not hold up everything. */
 export function progress(state: RunState): void {
   state.takes = 0;
-  if (!isSuspicious(state)) return;
+  if (state.stalled === 0 && state.suspects.size === 0) return;
   state.stalled = 0;
   for (const name of state.suspects) {
     const open = state.roles.get(name)?.open;
@@ -282,6 +281,12 @@ export function hasMail({ ready, delayed }: RunState): boolean {
 /** Returns the rounds so far. Without rounds the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
   return state.clock === "rounds" ? state.round : state.busiest;
+}
+
+/** Returns what tells the rounds left until so many have passed from now on. */
+export function roundsLeftOf(state: RunState, rounds: number): () => number {
+  const last = roundsOf(state) + rounds;
+  return () => last - roundsOf(state);
 }
 
 /** Returns the error for events that contradict each other. */

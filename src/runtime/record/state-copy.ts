@@ -1,7 +1,6 @@
 import { Ledger } from "../../model/ledger.ts";
 import { delayedOf, inOrderOfTicks } from "./delayed.ts";
 import type { Held } from "./run-state.ts";
-import { ReadyRoles } from "./ready-roles.ts";
 import { roleOf, RunState } from "./run-state.ts";
 
 /**
@@ -14,7 +13,7 @@ export function copyState(state: RunState): RunState {
   const moved = <T extends Pick<Held, "role">>(one: T): T => ({ ...one, role: roleOf(copy, one.role.name) });
   Object.assign(copy, state, { roles });
   return Object.assign(copy, {
-    ready: new ReadyRoles(state.ready.toArray().map(({ name }) => roleOf(copy, name))),
+    ready: new Set(Array.from(state.ready, ({ name }) => roleOf(copy, name))),
     open: new Set(state.open),
     deliveries: [...state.deliveries],
     pending: [...state.pending],

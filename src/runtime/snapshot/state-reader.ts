@@ -8,7 +8,6 @@ import { Plan } from "../../role/plan.ts";
 import { failuresIn } from "../record/failed-activation.ts";
 import { delayedOf } from "../record/delayed.ts";
 import type { HiredRole, Sent, StepStarted } from "../record/event.ts";
-import { ReadyRoles } from "../record/ready-roles.ts";
 import { type ActivationState, NO_RETRY, RareParts, type RetryState, RoleState, type StepOutcome } from "../record/role-state.ts";
 import { RunState } from "../record/run-state.ts";
 import type { OpenJson, OutcomeJson, RareJson, RetryJson, RoleJson, StepJson } from "./role-json.ts";
@@ -56,7 +55,7 @@ class StateReader {
     const told = json.told.map((sent) => this.#sent(sent));
     return {
       team: this.#definitionsAt(json.team),
-      ready: new ReadyRoles(json.ready.map(role)),
+      ready: new Set(json.ready.map(role)),
       open: new Set(json.open),
       deliveries: this.#messagesAt(json.deliveries),
       pending: json.pending.map(({ order, sent }) => ({ order, sent: this.#sent(sent) })),
