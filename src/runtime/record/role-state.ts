@@ -296,7 +296,7 @@ export class RoleState {
       memory: this.#memory && [...this.#memory],
       retry: retry === NO_RETRY ? undefined : retry,
       open: open && { ...open, steps: new Map(open.steps) },
-      rare: rare && { ...Object.assign({}, rare), plan: rare.plan.toJSON(), workingMemory: rare.workingMemory && [...rare.workingMemory] },
+      rare: rare && Object.assign({}, rare, { plan: rare.plan.toJSON(), workingMemory: rare.workingMemory && [...rare.workingMemory] }),
     };
   }
 

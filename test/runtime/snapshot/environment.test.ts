@@ -120,7 +120,7 @@ describe("an environment that is restored from a snapshot", () => {
     const snapshot = await world.snapshot();
     if (!isRecord(snapshot)) throw new Error("no snapshot");
     const { state, ...rest } = snapshot;
-    const damaged = { ...rest, state: `${String(state).slice(0, -8)}AAAAAAA=` };
+    const damaged = { ...rest, state: `${JSON.stringify(state).slice(1, -9)}AAAAAAA=` };
     const wrong: unknown[] = [undefined, null, 3, [], {}, rest, damaged];
     const codes = wrong.map((one) => codeOf(() => Environment.restore(one as Json, { roles: [] })));
     expect(await Promise.all(codes)).toEqual([...wrong.map(() => "SNAPSHOT_INVALID")]);
