@@ -45,8 +45,8 @@ export interface TeamRun extends TeamParts, Partial<WarmRun> {
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
   readonly former?: FormerOwner;
-  /** See `OwnedClaim`. */
-  readonly begun: () => void;
+  /** See `ClaimedRun`. */
+  readonly continued: () => void;
   /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
@@ -121,16 +121,16 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   for (const message of said) environment.publishMessage(message);
   for (const message of news) publishOnce(environment, message, mask);
   await environment.log.durable();
-  run.begun();
+  run.continued();
   controls.started();
-  const door = { isOver: false };
-  controls.admits((change) => change.make(environment, { mask, isOver: () => door.isOver }));
+  const entry = { isOver: false };
+  controls.enter({ change: (change) => change.make(environment, { mask, isOver: () => entry.isOver }) });
   await rememberRecord(environment, run, seq);
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   for (const warning of lastTries(state)) environment.warn(warning);
-  const end = await ended(run, environment, door);
+  const end = await ended(run, environment, entry);
   const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
@@ -143,7 +143,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
  * Drives until nothing is left to do, and concludes the run. A message may come after the last role has acted and before the end is recorded: a run
  * with nothing left to do then goes on, and in any other the message waits.
  */
-async function ended(run: Drive, environment: Environment, door: { isOver: boolean }): Promise<RunEnd> {
+async function ended(run: Drive, environment: Environment, entry: { isOver: boolean }): Promise<RunEnd> {
   const { state, controls } = run;
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
   if (failure !== undefined) await environment.memories.rest();
@@ -152,11 +152,11 @@ async function ended(run: Drive, environment: Environment, door: { isOver: boole
       failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
     if (waitsForRetired(end, state)) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
-    door.isOver = !isIdle;
+    entry.isOver = !isIdle;
     if (run.conclude !== undefined) await concluded(run.conclude, environment, end);
     if (isIdle && environment.hasWork) continue;
-    door.isOver = true;
-    controls.admits(undefined);
+    entry.isOver = true;
+    controls.enter(undefined);
     return end;
   }
 }

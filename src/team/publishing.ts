@@ -4,7 +4,15 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { UserRequirement } from "../message/address.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
+import {
+  createMessage,
+  isCauseLeftOpen,
+  isMessage,
+  type Message,
+  parseMessage,
+  type Receipt,
+  serializeMessage,
+} from "../message/message.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { agentMode } from "../role/react.ts";
 import type { Role } from "../role/role.ts";
@@ -13,7 +21,6 @@ import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
-import { messageIn, type RunCommand } from "./commands.ts";
 import { unwatchedCauses } from "./crew.ts";
 
 /** The result of publishing a message from outside into a run: it is recorded. */
@@ -30,6 +37,16 @@ export function openingMessage(idea: string | Message, now: number): Message {
   const said = checkedNews(idea);
   return typeof said === "string" ? createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: now }) : said;
 }
+
+/** A command that a process gives to the owner of a run in another one. */
+export type RunCommand =
+  | { readonly do: "publish"; readonly message: unknown }
+  | { readonly do: "hire"; readonly role: string; readonly name: string }
+  | { readonly do: "retire"; readonly name: string }
+  | { readonly do: "answer"; readonly question: string; readonly answer: unknown }
+  | { readonly do: "stop"; readonly reason: string }
+  | { readonly do: "pause" }
+  | { readonly do: "proceed" };
 
 /** The run that a change from outside is made in. */
 export interface ChangedRun {
@@ -87,6 +104,13 @@ export function publishing(given: Message | string): RunChange<RunReceipt> {
     command: (mask) => ({ do: "publish", message: messageIn(given, mask) }),
     result: receiptIn,
   };
+}
+
+/** Returns a message as a command carries it, without secrets. A cause that is left open stays open. */
+function messageIn(given: Message | string, mask: Mask): unknown {
+  if (typeof given === "string") return mask(given);
+  const { causeBy, ...wire } = serializeMessage(maskedMessage(mask, given));
+  return isCauseLeftOpen(given) ? wire : { ...wire, causeBy };
 }
 
 /** Returns the change that hires a role. It loads what the role needs. @throws the errors of a role that cannot be hired */

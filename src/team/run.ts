@@ -11,23 +11,23 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { isUnowned, type RunCommand } from "./commands.ts";
-import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
+import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
 import { checkOnTeamChange, type OnTeamChange } from "./team-change.ts";
 import type { RunChangeOptions } from "./team-options.ts";
 
-/** Makes a change from outside in a run. */
-export type Admit = <T>(change: RunChange<T>) => Promise<T>;
+/** The way into a run under way, for changes and commands from outside. */
+export interface RunEntry {
+  /** @throws MovedError when the run has passed to another owner before the change was recorded */
+  change<T>(change: RunChange<T>): Promise<T>;
+  /** Has the owner in another process stop, pause or continue the run. Undefined where this process drives it. */
+  readonly command?: (command: RunCommand) => Promise<unknown>;
+}
 
-/** Gives a command to the owner of a run in another process, and returns its answer. */
-export type GiveCommand = (command: RunCommand) => Promise<unknown>;
-
-/** The way into a run when it is not under way, and the place where the definitions of its hired roles are kept. */
-export interface RunDoor {
-  /** @param observers they observe the event of the change */
-  later<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
-  /** Has the change made by the owner of the run in another process. @throws JournalError `RUN_UNOWNED` when it has left the run */
-  there<T>(change: RunChange<T>): Promise<T>;
+/** What a handle needs of the team of its run. */
+export interface RunHost {
+  /** Makes a change while the run is not under way. @param observers they observe the event of the change */
+  change<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
+  /** Keeps the definition of a role that the run has hired. */
   keep(name: string, role: Role): void;
   /** Reports something about the run to the logger and the observers. */
   warn(text: string, observers: ObserverRegistry): void;
@@ -46,10 +46,8 @@ export interface RunControls {
   readonly resumed: () => Promise<void> | undefined;
   /** Called when another owner has the run. */
   readonly lost: () => void;
-  /** Called with the way to the owner while another process owns the run, and with undefined when this one does. */
-  readonly follows: (owner: GiveCommand | undefined) => void;
-  /** Called with the way in for changes from outside when the run is driven, and with undefined right before its end is recorded. */
-  readonly admits: (admit: Admit | undefined) => void;
+  /** Called with the entry of the run when changes can come, and with undefined when they must wait. */
+  readonly enter: (entry: RunEntry | undefined) => void;
 }
 
 type OfResult = { readonly [Name in keyof Required<RunResult>]: Name };
@@ -109,16 +107,8 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
-  readonly #door: RunDoor | undefined;
-  #admit: Admit | undefined;
-  /** The way to the owner, while another process has the run. */
-  #owner: GiveCommand | undefined;
-  /** Resolves when the run has passed to another owner, or to this process, or has ended. */
-  #passed: Promise<void> = Promise.resolve();
-  #pass: () => void = () => undefined;
-  /** Resolves when changes from outside can come, or never will. Another promise takes its place when the run passes to this process. */
-  #admitted: Promise<void>;
-  #letIn: () => void = () => undefined;
+  readonly #host: RunHost | undefined;
+  #entry: RunEntry | undefined;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
   #isStopped: () => boolean;
@@ -126,18 +116,17 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
-  /** @param door undefined for a replay */
+  /** @param host undefined for a replay */
   constructor(
     id: string,
     journal: Journal,
     signal: AbortSignal | undefined,
     drive: (controls: RunControls) => Promise<RunResult>,
-    door?: RunDoor,
+    host?: RunHost,
   ) {
     this.id = id;
     this.#journal = journal;
-    this.#door = door;
-    this.#admitted = this.#admission();
+    this.#host = host;
     let begin = (): void => {};
     const beginning = new Promise<void>((resolve) => (begin = resolve));
     const controls = this.#controls(signal, begin);
@@ -148,11 +137,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.result = drive(controls).finally(() => {
       stopped.removeEventListener("abort", proceed);
       this.#phase = "ended";
-      this.#admit = undefined;
-      this.#owner = undefined;
-      this.#letIn();
-      this.#pass();
-      this.#grew();
+      this.#enter(undefined);
     });
     this.started = Promise.race([beginning, this.#ended(this.result)]);
     this.started.catch(() => {});
@@ -166,31 +151,20 @@ export class Run implements AsyncIterable<RunEvent> {
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
       started: () => {
-        this.#becomeRunning();
+        this.#phase = "running";
+        this.#isKnown = true;
+        this.#grew();
         begin();
       },
       lost: () => this.#abort.abort(new MovedError(this.id)),
-      follows: (owner) => this.#follows(owner),
+      enter: (entry) => this.#enter(entry),
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
-      admits: (admits) => {
-        this.#admit = admits;
-        this.#letIn();
-        this.#pass();
-      },
     };
   }
 
-  #admission(): Promise<void> {
-    return new Promise((resolve) => (this.#letIn = resolve));
-  }
-
-  #follows(owner: GiveCommand | undefined): void {
-    this.#pass();
-    if (owner !== undefined) {
-      this.#passed = new Promise((resolve) => (this.#pass = resolve));
-      this.#letIn();
-    } else if (this.#owner !== undefined) this.#admitted = this.#admission();
-    this.#owner = owner;
+  #enter(entry: RunEntry | undefined): void {
+    this.#entry = entry;
+    this.#grew();
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
@@ -206,7 +180,7 @@ export class Run implements AsyncIterable<RunEvent> {
       }
       if (phase === "ended") return;
       // Events that came meanwhile did not wake the iterator, so it reads again.
-      if (growth === this.#growth) await new Promise<void>((resolve) => void this.#wake.push(resolve));
+      if (growth === this.#growth) await this.#nextGrowth();
     }
   }
 
@@ -217,7 +191,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Warns: the logger of the team and the listeners of the notice `warning` are told. */
   warn(text: string): void {
-    this.#door?.warn(text, this.#observers);
+    this.#host?.warn(text, this.#observers);
   }
 
   /**
@@ -232,7 +206,7 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async publish(message: Message | string, o: RunChangeOptions = {}): Promise<RunReceipt> {
-    this.#open();
+    this.#changeable();
     checkChange("publish", o);
     return this.change(publishing(checkedNews(message)), o);
   }
@@ -247,12 +221,12 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
-    const door = this.#open();
+    const host = this.#changeable();
     checkChange("hire", o, hireParts);
     assertIsRole(role);
     const { name = role.name, ...more } = o;
     await this.change(await hiring(role, name), more);
-    door.keep(name, role);
+    host.keep(name, role);
   }
 
   /**
@@ -271,9 +245,9 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** @throws UsageError `REPLAY_FIXED` */
-  #open(): RunDoor {
-    if (this.#door !== undefined) return this.#door;
-    const expected = `Expected a run that goes on, but this is a replay of ${this.id}, which repeats its record`;
+  #changeable(): RunHost {
+    if (this.#host !== undefined) return this.#host;
+    const expected = `Expected a run that can change, but this is a replay of ${this.id}, which repeats its record`;
     throw new UsageError(
       "REPLAY_FIXED",
       `${expected}. Change the run itself: team.send("${this.id}", message), or team.resume("${this.id}").`,
@@ -282,38 +256,34 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Makes a change from outside, also after the run has ended. @internal */
   async change<T>(change: RunChange<T>, { onTeamChange }: RunChangeOptions = {}): Promise<T> {
-    const door = this.#open();
-    for (let admitted; admitted !== this.#admitted;) await (admitted = this.#admitted);
-    if (this.#admit !== undefined) {
+    const host = this.#changeable();
+    let left: RunEntry | undefined;
+    while (this.#phase !== "ended") {
+      const entry = this.#entry;
+      if (entry === undefined || entry === left) {
+        await this.#nextGrowth();
+        continue;
+      }
       try {
-        return await this.#admit(change);
+        return await entry.change(change);
       } catch (error) {
-        // The run was taken before the change was recorded. Its next owner is told, when the run has ended here.
+        // The next owner makes the change.
         if (!(error instanceof MovedError)) throw error;
+        left = entry;
       }
-    }
-    if (this.#owner !== undefined) {
-      try {
-        return await door.there(change);
-      } catch (error) {
-        if (!isUnowned(error)) throw error;
-      }
-      await this.#passed;
-      return this.change(change, onTeamChange === undefined ? {} : { onTeamChange });
     }
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
-    return door.later(change, this.#observers, onTeamChange);
+    return host.change(change, this.#observers, onTeamChange);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
     takes("stop of a run", "reason", reason, aText);
-    if (this.#owner === undefined) return this.#end(new AbortedError(reason));
-    this.#tellOwner(this.#owner, { do: "stop", reason }, (error) =>
-      this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be told to stop it`, error)),
-    );
+    const failed = (error: unknown): void =>
+      this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be asked to stop it`, error));
+    if (!this.#command({ do: "stop", reason }, failed)) this.#end(new AbortedError(reason));
   }
 
   /**
@@ -324,11 +294,9 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#end(new MovedError(this.id, { isDrained: true }));
   }
 
-  /** Lets no further activation start until {@link proceed}; those under way go on. A stopped run cannot be paused. */
+  /** Lets no further activation start until {@link proceed}; those under way continue. A stopped run cannot be paused. */
   pause(): void {
-    if (this.#isStopped()) return;
-    if (this.#owner !== undefined) return this.#tellOwner(this.#owner, { do: "pause" });
-    if (this.#pause !== undefined) return;
+    if (this.#isStopped() || this.#command({ do: "pause" }) || this.#pause !== undefined) return;
     let end = (): void => {};
     const over = new Promise<void>((resolve) => (end = resolve));
     this.#pause = { over, end };
@@ -336,7 +304,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Ends a pause. */
   proceed(): void {
-    if (this.#owner !== undefined && !this.#isStopped()) this.#tellOwner(this.#owner, { do: "proceed" });
+    if (!this.#isStopped()) this.#command({ do: "proceed" });
     this.#endPause();
   }
 
@@ -350,13 +318,14 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#endPause();
   }
 
-  /** Gives a command to the owner. Where that fails, a warning says so. */
-  #tellOwner(owner: GiveCommand, command: RunCommand, failed: (error: unknown) => void = () => undefined): void {
-    owner(command).catch((error: unknown) => {
-      const { message } = errorRecord(error);
-      this.#door?.warn(`The owner of run ${this.id} could not be told to ${command.do} it: ${message}`, this.#observers);
+  /** Gives a command to the owner in another process; a failure is a warning. @returns false where this process drives the run */
+  #command(command: RunCommand, failed: (error: unknown) => void = () => undefined): boolean {
+    const give = this.#entry?.command;
+    give?.(command).catch((error: unknown) => {
+      this.warn(`The owner of run ${this.id} could not be asked to ${command.do} it: ${errorRecord(error).message}`);
       failed(error);
     });
+    return give !== undefined;
   }
 
   /** Resolves when the run has ended. @throws the error of a run that never began */
@@ -365,14 +334,12 @@ export class Run implements AsyncIterable<RunEvent> {
     if (!this.#isKnown && error !== undefined) throw error;
   }
 
-  #becomeRunning(): void {
-    this.#phase = "running";
-    this.#isKnown = true;
-    this.#grew();
-  }
-
   async #pauseOver(): Promise<void> {
     while (this.#pause !== undefined) await this.#pause.over;
+  }
+
+  #nextGrowth(): Promise<void> {
+    return new Promise((resolve) => void this.#wake.push(resolve));
   }
 
   #grew(): void {
