@@ -7,13 +7,12 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Message } from "../message/message.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
-import { checkOnTeamChange, type OnTeamChange } from "./team-change.ts";
-import type { RunChangeOptions } from "./team-options.ts";
+import type { OnTeamChange } from "./team-change.ts";
+import { changeOptions, hireOptions, type RunChangeOptions } from "./team-options.ts";
 
 /** The way into a run under way, for changes and commands from outside. */
 export interface RunEntry {
@@ -80,8 +79,8 @@ const resultMembers: OfResult & ResultMembers = {
  *
  * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
  * Run.H2 (`stop`, `drain`): activations that are under way stay open, so that the run can be resumed.
- * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run goes on; one that comes later is
- * recorded after it, and waits for a resume.
+ * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run continues; a later one is recorded
+ * after it, and waits for a resume.
  * Run.H4 (`started`): it rejects only for a run of which nothing was recorded, and never as an unhandled rejection.
  *
  * @example
@@ -189,16 +188,16 @@ export class Run implements AsyncIterable<RunEvent> {
     return this.#observers.on(type, listener);
   }
 
-  /** Warns: the logger of the team and the listeners of the notice `warning` are told. */
+  /** Reports a warning to the logger of the team and the listeners of the notice `warning`. */
   warn(text: string): void {
     this.#host?.warn(text, this.#observers);
   }
 
   /**
-   * Publishes a message from outside; a text becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
-   * recorded. While the run is under way, the recipients get it at their next turn, at the end of the present round where there are rounds.
-   * After the run has ended it starts nothing: the message waits for {@link Team.resume}. A message with the id of one that was published
-   * before is not published again. A run that another process takes meanwhile is told there.
+   * Publishes a message from outside; a string becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
+   * recorded. The recipients get it at their next turn, at the end of the present round where there are rounds. After the run has ended it
+   * starts nothing: the message waits for {@link Team.resume}. A message of a known id is not published again. Where another process takes the
+   * run meanwhile, that one publishes the message.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay;
    * `OPTION_UNKNOWN` for options besides the message
@@ -207,22 +206,22 @@ export class Run implements AsyncIterable<RunEvent> {
    */
   async publish(message: Message | string, o: RunChangeOptions = {}): Promise<RunReceipt> {
     this.#changeable();
-    checkChange("publish", o);
+    checkKnownOptions("publish", o, changeOptions);
     return this.change(publishing(checkedNews(message)), o);
   }
 
   /**
    * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
-   * then on. An activation that is under way knows the team as it was when the activation began, or when its last step ended. The run keeps the
-   * role when it is resumed, replayed or forked. In another process the team needs the definition, which is found by its own name: in the option
-   * `reserve` of {@link Team}, or in `roles`. The name of a retired role is free for the same role only, which comes back with its memory.
+   * then on, and stays when the run is resumed, replayed or forked. An activation under way knows the team as it was when the activation began,
+   * or when its last step ended. In another process the team needs the definition, in its option `reserve` or in `roles`. The name of a retired
+   * role is free for the same role only, which comes back with its memory.
    *
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
     const host = this.#changeable();
-    checkChange("hire", o, hireParts);
+    checkKnownOptions("hire", o, handleHireOptions);
     assertIsRole(role);
     const { name = role.name, ...more } = o;
     await this.change(await hiring(role, name), more);
@@ -230,17 +229,16 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /**
-   * Retires a role of this run. Resolves when it is recorded. An activation of the role that is under way ends and takes effect. Unread messages
-   * become dead letters, and so does a message that is sent to the role later. While the run is not under way, an activation that was cut off or
-   * waits for a person is given up, and its messages are dead letters too. Roles that watch what only the retired role causes go on; a warning
-   * names the causes. What the role said and spent stays in the result.
+   * Retires a role of this run. Resolves when it is recorded. An activation of the role that is under way ends and takes effect. Its unread and
+   * later messages become dead letters. While the run is not under way, an activation that was cut off or waits for a person is given up, and
+   * its messages are dead letters too. A warning names the causes that no role is left to cause. What the role said and spent stays in the result.
    *
    * @throws UsageError `ROLE_UNKNOWN` for a name that the run does not have or has retired; `ROLES_NONE` for its last role; `REPLAY_FIXED` for
    * a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async retire(name: string, o: RunChangeOptions = {}): Promise<void> {
-    checkChange("retire", o);
+    checkKnownOptions("retire", o, changeOptions);
     await this.change(retiring(name), o);
   }
 
@@ -287,7 +285,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /**
-   * Gives the run back, so that another process goes on with it: stops calls in flight and ends the run here with status `moved`. No end is
+   * Gives the run back, so that another process continues it: stops calls in flight and ends the run here with status `moved`. No end is
    * recorded. A run that ends by itself at the same moment has its own end.
    */
   drain(): void {
@@ -350,10 +348,4 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 }
 
-const changeParts = { onTeamChange: kinds.checked } as const;
-const hireParts = { ...changeParts, name: kinds.checked } as const;
-
-function checkChange(where: string, o: RunChangeOptions, known: Known<Record<string, unknown>> = changeParts): void {
-  checkKnownOptions(where, o, known);
-  checkOnTeamChange(o.onTeamChange);
-}
+const { signal: _signal, ...handleHireOptions } = hireOptions;

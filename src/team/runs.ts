@@ -11,7 +11,7 @@ import { type Claim, type ClaimOptions, COMMAND_TIMEOUT, type Journal } from "..
 import { RunState } from "../runtime/record/run-state.ts";
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/recorded-state.ts";
-import { type Conclude, concluding } from "./conclude.ts";
+import { type Conclude, concluding } from "./drive.ts";
 import { isSameMessage, type RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
 import type { RemoteRequest, RemoteRuns } from "./remote-runs.ts";

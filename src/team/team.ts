@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -12,17 +13,17 @@ import type { Message } from "../message/message.ts";
 import { checkScope } from "../memory/memory-scope.ts";
 import { meterFor } from "../model/ask.ts";
 import { presentMeter, runInside, unmetered } from "../model/meter.ts";
-import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
+import { budgetPool, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkOptions, checkSeed, checkWhole } from "../runtime/check-options.ts";
+import { checkOptions, checkWhole } from "../runtime/check-options.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { checkContinuing, poolsFor } from "./bounds.ts";
+import { poolsFor } from "./bounds.ts";
 import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
@@ -33,9 +34,7 @@ import type { Run, RunControls } from "./run.ts";
 import { type AloneOptions, answeredUnderWay, type ClaimedRun, type DrivenOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
 import type { Settlement, SettleOptions } from "./settle.ts";
 import type { SubmitOptions } from "./submit.ts";
-import { checkOnTeamChange } from "./team-change.ts";
 import {
-  checkTeamOptions,
   continueOptions,
   type ContinueOptions,
   forkOptions,
@@ -87,8 +86,6 @@ export class Team {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
     const { roles = [], reserve = [], name = "team", budget, journal = memoryJournal() } = options;
-    checkBudget(budget, "OPTION_INVALID");
-    checkTeamOptions(options);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
@@ -224,7 +221,6 @@ export class Team {
    */
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
     checkKnownOptions("send", o, sendOptions);
-    checkOnTeamChange(o.onTeamChange);
     return this.#runs.change(runId, publishing(checkedNews(message)), o);
   }
 
@@ -239,7 +235,6 @@ export class Team {
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
     checkKnownOptions("hireInto", o, hireOptions);
     const { name, ...more } = o;
-    checkOnTeamChange(o.onTeamChange);
     const { signal = new AbortController().signal } = o;
     const definition = typeof role === "string" ? await this.#reserve.named(role, { runId, signal }) : role;
     assertIsRole(definition);
@@ -256,7 +251,6 @@ export class Team {
    */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
     checkKnownOptions("retireFrom", o, sendOptions);
-    checkOnTeamChange(o.onTeamChange);
     await this.#runs.change(runId, retiring(name), o);
   }
 
@@ -317,7 +311,6 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
-    checkSeed(o.seed);
     const id = this.#id(o.id);
     const said = (o.add ?? []).map(checkedNews);
     const work = this.#work(id, o, { create: "new" }, async (run) => {
@@ -371,9 +364,9 @@ export class Team {
     return this.#runs.claimed(runId, signal, work);
   }
 
-  /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
+  /** Returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    checkContinuing(o, runId);
+    takes("a run of a team", "its id", runId, aText);
     const { present } = this.#roster;
     const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {
