@@ -12,7 +12,7 @@ import { temporaryFolder } from "../workspace/project-copy.ts";
 import { limitText, type Sandbox, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
 import { temporaryPrefix } from "../workspace/temporary-owner.ts";
 import { namedPackages, packagesFile } from "./package-names.ts";
-import type { StackName } from "./stack.ts";
+import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 
 /** Packages to install. */

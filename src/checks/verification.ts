@@ -9,8 +9,8 @@ export interface Verdict {
   readonly id: string;
   readonly priority: Priority;
   readonly outcome: Outcome;
-  /** The part that was run: a browser proves more than a DOM without one. */
-  readonly by: "command" | "browser" | "dom" | "judgement" | "nothing";
+  /** The part that was run. */
+  readonly by: "command" | "browser" | "judgement" | "nothing";
   /** One or a few lines: what ran, what was expected, and what came. */
   readonly evidence: string;
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { StackName } from "../checks/stack.ts";
+import type { StackName } from "../checks/stacks.ts";
 import type { OnTeamChange } from "../team/team-change.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";

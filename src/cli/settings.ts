@@ -3,7 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { aliased, dollars, nonEmpty, oneOf, wholeNumber } from "./option-values.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
-import type { StackName } from "../checks/stack.ts";
+import type { StackName } from "../checks/stacks.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { MetaGPTFlags } from "./metagpt-options.ts";

@@ -3,7 +3,26 @@ import { copyFile, mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copyInto, own } from "./project-copy.ts";
 import { GATE, type NetworkGate } from "./sandbox-network.ts";
-import type { Refusal, SandboxMount } from "./sandbox.ts";
+import type { Refusal, Sandbox, SandboxMount } from "./sandbox.ts";
+
+/** Where a sandbox that shows no other file of the machine has the folder of a driver. */
+const DRIVERS = "/mounted/drivers";
+
+/**
+ * Returns the path of a driver in a sandbox, with the mounts that it needs there. A driver is a file of this package that runs inside: the
+ * build copies it as it is, so `src` has it beside its room here and in `dist` alike.
+ */
+export function driverIn(
+  sandbox: Sandbox,
+  room: "checks" | "tools",
+  file: string,
+): { readonly path: string; readonly mounts: readonly SandboxMount[] } {
+  let top = import.meta.dirname;
+  while (!existsSync(join(top, "src", room, "drivers")) && dirname(top) !== top) top = dirname(top);
+  const folder = join(top, "src", room, "drivers");
+  if (sandbox.kind !== "bubblewrap") return { path: join(folder, file), mounts: [] };
+  return { path: join(DRIVERS, file), mounts: [{ from: folder, to: DRIVERS }] };
+}
 
 /** The files that programs need for TLS. None of these has a secret. */
 const CERTIFICATES = ["/etc/ssl/certs", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
