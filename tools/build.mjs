@@ -49,7 +49,7 @@ export async function build() {
 /** Programs that run inside a sandbox: they are no part of a bundle, and are copied as they are. */
 function drivers() {
   return filesIn("src")
-    .filter((file) => /\/drivers\/[^/]+\.(mjs|py)$/.test(file))
+    .filter((file) => /\/drivers\/[^/]+\.(mjs|py|sh)$/.test(file))
     .map((file) => [file, readFileSync(join(root, file), "utf8")]);
 }
 

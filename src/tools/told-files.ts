@@ -4,8 +4,7 @@ import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifThere } from "../kernel/system-error.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
-import { MOST_FILES, type FileChanges } from "./sandboxed-command.ts";
-import { UNSEEN } from "./sandbox-driver.ts";
+import { type FileChanges, MOST_FILES, UNSEEN } from "./sandboxed-command.ts";
 
 /** The files of a project that changed, for a copy of it. */
 export interface OutsideChanges {
