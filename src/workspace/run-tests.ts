@@ -8,6 +8,7 @@ import { AbortedError } from "../kernel/errors.ts";
 import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { limitText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
+import { driverIn } from "./sandbox-mounts.ts";
 import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { ioError, walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
@@ -120,7 +121,8 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
   if (files.length === 0) return { ...tallyOf(files, readTestReport("")), kind: "none" };
   const major = Number(process.versions.node.split(".")[0]);
   const limit = Math.max(1, Math.floor(timeout * FILE_SHARE));
-  const result = await sandbox.run({ root, command: ["node", ...testArguments(files, limit, major)], timeout, signal });
+  const { path, mounts } = driverIn(sandbox, "workspace");
+  const result = await sandbox.run({ root, command: ["node", ...testArguments(files, limit, major, path)], mounts, timeout, signal });
   return judge(files, result, signal);
 }
 

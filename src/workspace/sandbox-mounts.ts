@@ -9,19 +9,24 @@ import type { Refusal, Sandbox, SandboxMount } from "./sandbox.ts";
 const DRIVERS = "/mounted/drivers";
 
 /**
- * Returns the path of a driver in a sandbox, with the mounts that it needs there. A driver is a file of this package that runs inside: the
+ * Returns the path of a driver, or of the folder of all, in a sandbox, with the mounts that it needs there. A driver is a file of this package that runs inside: the
  * build copies it as it is, so `src` has it beside its room here and in `dist` alike.
  */
 export function driverIn(
   sandbox: Sandbox,
-  room: "checks" | "tools",
-  file: string,
+  room: "checks" | "tools" | "workspace",
+  file = "",
 ): { readonly path: string; readonly mounts: readonly SandboxMount[] } {
-  let top = import.meta.dirname;
-  while (!existsSync(join(top, "src", room, "drivers")) && dirname(top) !== top) top = dirname(top);
-  const folder = join(top, "src", room, "drivers");
+  const folder = driverFolder(room);
   if (sandbox.kind !== "bubblewrap") return { path: join(folder, file), mounts: [] };
   return { path: join(DRIVERS, file), mounts: [{ from: folder, to: DRIVERS }] };
+}
+
+/** The folder of the drivers of a room. */
+export function driverFolder(room: string): string {
+  let top = import.meta.dirname;
+  while (!existsSync(join(top, "src", room, "drivers")) && dirname(top) !== top) top = dirname(top);
+  return join(top, "src", room, "drivers");
 }
 
 /** The files that programs need for TLS. None of these has a secret. */
