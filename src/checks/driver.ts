@@ -31,12 +31,7 @@ export type DriverReport =
 /** Bytes of all reports of one run. Drivers keep their lines below it. */
 const REPORT_BYTES = 8_000_000;
 
-/**
- * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be copied.
- */
+/** * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given. */
 export async function runDriver(request: DriverRequest): Promise<DriverReport> {
   const { root, sandbox, flags = [], order, timeout, limits, signal } = request;
   const nonce = randomBytes(16).toString("hex");

@@ -110,7 +110,6 @@ export async function installPackages(request: InstallRequest): Promise<InstallR
   }
 }
 
-/** @throws UsageError `OPTION_INVALID` */
 function registryOf(stack: StackName, given: string = stack === "python" ? PYTHON_REGISTRY : NPM_REGISTRY): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "") return url;

@@ -38,11 +38,8 @@ const LANGUAGES: Readonly<Record<Language, { readonly name: string; readonly sou
 const TEST_FILE = /(^|\/)(tests?|__tests__|spec)\/|\.(test|spec)\.[cm]?js$|(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
 
 /**
- * Finds tests that assert nothing, by reading them: a test without an assertion, or with assertions about constants alone. Tests that assert by a
+ * * Finds tests that assert nothing, by reading them: a test without an assertion, or with assertions about constants alone. Tests that assert by a
  * function of another file than theirs are not suspected.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be read.
  */
 export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
@@ -58,13 +55,11 @@ export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]>
 }
 
 /**
- * Breaks a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not. Functions
+ * * Breaks a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not. Functions
  * that the tests name come first, spread over the files. Tests that use no file of the project at all cannot fail either. The project itself stays
  * unchanged.
  *
  * @returns a fault for each language whose tests stayed green each time, or use nothing of the project
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be read or copied.
  */
 export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];

@@ -232,10 +232,9 @@ const MOST_FAULTS = 50;
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
 /**
- * Returns a fault for each planned path that is missing, no file, or empty.
+ * * Returns a fault for each planned path that is missing, no file, or empty.
  *
  * @param planned paths relative to the root
- * @throws WorkspaceError when the project cannot be read.
  */
 async function planFaults(root: string, planned: readonly string[]): Promise<Fault[]> {
   const faults: Fault[] = [];

@@ -22,7 +22,6 @@ export interface MachineOptions {
   readonly sandbox: Sandbox;
 }
 
-/** @internal */
 export const aMachine: Shape = object("an object with workspace and sandbox", {
   workspace: having("a workspace", "read"),
   sandbox: having("a sandbox", "run"),

@@ -108,12 +108,10 @@ const Report = z.object({
 });
 
 /**
- * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
+ * * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
  * unchanged.
  *
  * @param root the project's folder
- * @throws ControlError when the signal aborts; the command is killed
- * @throws WorkspaceError when the project cannot be copied
  */
 export async function runSandboxed(
   sandbox: Sandbox,
@@ -156,7 +154,6 @@ export function faultOf(text: string): string | undefined {
   return `Expected at most ${LONGEST_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-/** @throws ControlError when the command was aborted */
 export function outcomeOf(result: SandboxResult, timeout: number, signal: AbortSignal): CommandOutcome {
   switch (result.kind) {
     case "exited":

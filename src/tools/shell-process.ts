@@ -40,10 +40,7 @@ export class ShellProcess {
     this.#root = root;
   }
 
-  /**
-   * @throws ControlError when the signal aborts
-   * @throws WorkspaceError when the project cannot be copied or read
-   */
+  /** * */
   async run({ text, place, timeout }: Omit<SandboxedCommand, "program">, signal: AbortSignal): Promise<CommandOutcome> {
     const fault = faultOf(text);
     if (fault !== undefined) return { kind: "not run", reason: fault };

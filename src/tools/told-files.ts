@@ -39,12 +39,7 @@ export class ToldFiles {
     return files;
   }
 
-  /**
-   * Returns what changed since the last call, and takes it for carried over; undefined when it is too much.
-   *
-   * @throws WorkspaceError `WORKSPACE_IO` and its kin, `WORKSPACE_LIMIT`
-   * @throws ControlError when the signal aborts
-   */
+  /** * Returns what changed since the last call, and takes it for carried over; undefined when it is too much. */
   async changes(signal: AbortSignal): Promise<OutsideChanges | undefined> {
     const [before, now] = [this.#marks, await this.#now(signal)];
     const removed = [...new Set([...before.keys(), ...this.#undone])].filter((path) => !now.has(path));

@@ -182,7 +182,7 @@ class DiskForks implements WorkspaceForks {
     throw new WorkspaceError("WORKSPACE_GIT", `Expected a git repository with a commit for the fork "${name}", but ${trees}. ${advice}`);
   }
 
-  /** The common version of the project and a fork. @throws WorkspaceError `WORKSPACE_FORK` when the fork is not open */
+  /** The common version of the project and a fork. */
   async #base(name: string, signal: AbortSignal | undefined): Promise<ForkBase> {
     checkTreeName(name);
     const trees = await this.#trees(name, signal);
