@@ -1,13 +1,4 @@
-import { z } from "zod";
-import type { Sandbox } from "../workspace/sandbox.ts";
-import { runDriver } from "./driver.ts";
-import type { Inspection } from "./inspection.ts";
-
-/**
- * Reads Python files by `ast`, without running them. It gets the order on standard input: the test files. It follows what they import and the
- * paths and modules they name.
- */
-const INSPECT = String.raw`
+"""Reads Python tests, and what they import or name, by ast. Nothing is run. The order on standard input has the test files."""
 import ast, json, os, re, sys
 order = json.load(sys.stdin)
 tests = order["tests"]
@@ -107,53 +98,4 @@ for file, (text, tree) in programs.items():
 REACHING = re.compile(r"subprocess|runpy|importlib|__import__|\bexec\b|\beval\b|\bopen\b|read_text|os\.system|popen|socket|urllib|http")
 texts = [programs[file][0] for file in tests if file in programs]
 alone = len(texts) == len(tests) and all(file in tests or file.endswith("__init__.py") for file in programs) and not any(REACHING.search(text) for text in texts)
-json.dump({"weak": weak[:500], "functions": functions, "isAlone": alone}, sys.stdout)
-`;
-
-/** Starts the reader and passes its result on, bound to the nonce of the order. */
-const DRIVER = String.raw`
-const fs = require("node:fs");
-const { spawnSync } = require("node:child_process");
-const order = JSON.parse(fs.readFileSync(0, "utf8"));
-const ran = spawnSync("python3", ["-I", "-c", order.script], { input: JSON.stringify({ tests: order.tests }), encoding: "utf8", maxBuffer: 6000000, timeout: order.limit });
-let value = { weak: [], functions: [], isAlone: false };
-try { value = JSON.parse(ran.stdout); } catch {}
-process.stdout.write("\n" + order.nonce + " " + JSON.stringify(value) + "\n", () => process.exit(0));
-`;
-
-const place = z.int().min(0);
-const Report = z.object({
-  weak: z.array(z.object({ file: z.string(), name: z.string() })).max(500),
-  functions: z
-    .array(
-      z.object({
-        file: z.string(),
-        name: z.string(),
-        start: place,
-        end: place,
-        replacement: z.literal("return None"),
-        isNamed: z.boolean(),
-      }),
-    )
-    .max(2_000),
-  isAlone: z.boolean(),
-});
-/** Milliseconds. */
-const LIMIT = 30_000;
-
-/**
- * Reads Python test files and the source files they lead to, in the sandbox. Nothing is run. Without `python3` there the result is empty.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be copied.
- */
-export async function inspectPython(
-  root: string,
-  tests: readonly string[],
-  { sandbox, signal }: { readonly sandbox: Sandbox; readonly signal?: AbortSignal | undefined },
-): Promise<Inspection> {
-  const order = { script: INSPECT, tests, limit: LIMIT };
-  const report = await runDriver({ root, sandbox, driver: DRIVER, order, timeout: LIMIT + 10_000, signal });
-  const values = report.kind === "ended" ? report.values : [];
-  return values.flatMap((value) => Report.safeParse(value).data ?? [])[0] ?? { weak: [], functions: [], isAlone: false };
-}
+print("\n" + order["nonce"], json.dumps({"weak": weak[:500], "functions": functions, "isAlone": alone}))
