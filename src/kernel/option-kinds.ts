@@ -77,6 +77,8 @@ export interface Kinds {
   record(member: Shape): Shape;
   /** An object with these methods. @param says "a printer" */
   having(says: string, ...methods: readonly string[]): Shape;
+  /** A part of a table of {@link Known}: one kind for several names. */
+  each<Name extends string>(kind: Shape, ...names: readonly Name[]): Readonly<Record<Name, Shape>>;
 }
 
 const number: Shape = { says: "a number", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
@@ -157,6 +159,11 @@ export const kinds: Kinds = {
   having(says, ...methods) {
     takes("kinds.having", "what is given", [says, ...methods], listOf(aText));
     return having(says, ...methods);
+  },
+  each<Name extends string>(kind: Shape, ...names: readonly Name[]) {
+    takes("kinds.each", "kind", kind, aShape);
+    takes("kinds.each", "names", names, listOf(aText));
+    return Object.fromEntries(names.map((name) => [name, kind])) as Readonly<Record<Name, Shape>>;
   },
 };
 

@@ -2,19 +2,19 @@ import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
-import { OutputError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { type AttemptOutcome, type Attempts, attemptsWith, type RecordedTry, type StepPort, type StepTry } from "../kernel/step.ts";
 import { truncated } from "./attempt.ts";
 import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
-import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
+import { addUsage, type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse } from "./chat-model.ts";
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
 import { handedHere, type Meter, presentMeter } from "./meter.ts";
-import { askAgain, cutReply, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
+import { askForValue, type WholeOrCut } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
 /** The parts of a model call besides its request. */
@@ -42,19 +42,6 @@ export interface AskInput extends CallParts {
   readonly extra?: Readonly<Record<string, Json>> | undefined;
 }
 
-/** The data of an {@link OutputError} of code `OUTPUT_INVALID`. */
-export interface OutputErrorData {
-  /** The last reply, its first 100 000 characters. */
-  readonly text: string;
-  readonly issues: readonly OutputIssue[];
-  /** Of all replies together. */
-  readonly usage: Usage;
-}
-
-const KEPT_TEXT = 100_000;
-/** Limit on the characters of one issue in the message of an error. */
-const SHOWN_ISSUE = 300;
-
 /**
  * Returns a model's answer: its text, or with `schema` the value read from it.
  *
@@ -70,20 +57,17 @@ export async function askModel<S extends z.ZodType>(input: AskInput & { readonly
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
   if (input.schema === undefined) return wholeText(input);
-  const output = outputSchema(input.schema);
-  let messages = input.messages;
-  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  for (let n = 0; ; n++) {
-    const streamed = new LastStreamed(input, input.policy.logger);
-    const { reply, isCut } = await longestReply(input, messages, streamed.listener, output, n > 0);
-    usage = addUsage(usage, reply.usage);
-    const read = isCut ? cutReply : readReply(reply.content, input.schema, output);
-    if (read.ok) return read.value;
-    streamed.takeBack();
-    if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
-    input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
-    messages = askAgain(input.messages, output, { reply: reply.content, issues: read.issues, isCut, isLast: n === REASKS - 1 });
-  }
+  const { model, schema, messages, policy } = input;
+  const output = outputSchema(schema);
+  const streamed = new LastStreamed(input, policy.logger);
+  return askForValue({
+    ...{ model: model.id, schema, messages },
+    ask: (asked, isAgain) => longestReply(input, asked, streamed.listener, output, isAgain),
+    misfit(issues) {
+      streamed.takeBack();
+      if (issues !== undefined) policy.logger?.warn(`${model.id}: a reply did not fit and is asked for again. ${issues}`);
+    },
+  });
 }
 
 /** @throws ModelError `MODEL_TRUNCATED` when the rest brings nothing new, or is cut too often */
@@ -105,7 +89,7 @@ async function longestReply(
   listener: TextListener,
   output?: OutputSchema,
   isSchemaTold?: boolean,
-): Promise<{ readonly reply: ChatResponse; readonly isCut: boolean }> {
+): Promise<WholeOrCut> {
   const isLimited = input.maxTokens !== undefined;
   const takesCut = !isLimited || output !== undefined;
   const parts = { ...input, onDelta: listener.onDelta, onVoid: listener.onVoid, takesCut };
@@ -178,22 +162,6 @@ function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   const both = { ...model.extra, ...extra };
   if (Object.keys(both).length > 0) request.extra = both;
   return request;
-}
-
-function outputError(model: string, text: string, issues: readonly OutputIssue[], usage: Usage): OutputError {
-  const data: OutputErrorData = { text: text.slice(0, KEPT_TEXT), issues, usage };
-  const said = issuesText(issues, 5);
-  return new OutputError(
-    "OUTPUT_INVALID",
-    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${said}. Use another model, ask for less at once, or simplify the schema.`,
-    { data },
-  );
-}
-
-/** Returns the first issues, each cut: their texts come partly from the model. */
-function issuesText(issues: readonly OutputIssue[], count: number): string {
-  const lines = issues.slice(0, count).map(issueLine);
-  return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
 }
 
 /** Called for every try of a live call, and once for an answer from a record. */

@@ -61,12 +61,13 @@ export interface CallRate {
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
-const limitOptions: Known<LimitOptions> = {
-  concurrency: kinds.checked,
-  requestsPerSecond: kinds.checked,
-  requestsPerMinute: kinds.checked,
-  tokensPerMinute: kinds.checked,
-};
+const limitOptions: Known<LimitOptions> = kinds.each(
+  kinds.checked,
+  "concurrency",
+  "requestsPerSecond",
+  "requestsPerMinute",
+  "tokensPerMinute",
+);
 
 interface RateUse {
   /** The time at which the call begins, as far as that is known. */

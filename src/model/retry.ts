@@ -24,10 +24,7 @@ export interface RetryPolicy {
 /** The names of the members. */
 const retryPolicy: Known<RetryPolicy> = {
   tries: kinds.size,
-  baseDelay: kinds.milliseconds,
-  maxDelay: kinds.milliseconds,
-  maxRetryAfter: kinds.milliseconds,
-  outage: kinds.milliseconds,
+  ...kinds.each(kinds.milliseconds, "baseDelay", "maxDelay", "maxRetryAfter", "outage"),
 };
 
 /** Four tries, waits up to 1, 2 and 4 s but never above 20 s, up to 60 s where the server asks for it, and 60 s for a server that is away. */

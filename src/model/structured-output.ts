@@ -1,9 +1,11 @@
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { z } from "zod";
+import { OutputError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ChatMessage } from "./chat-message.ts";
+import { addUsage, type ChatResponse, type Usage } from "./chat-model.ts";
 import { type BrokenJson, findJson } from "./json-in-text.ts";
-import type { OutputSchema } from "./json-schema.ts";
+import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
 
 /** One fault of a reply. */
@@ -51,30 +53,95 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
 }
 
 /** Further requests after a reply that does not fit its schema. */
-export const REASKS = 2;
+const REASKS = 2;
+/** Characters of one issue in the message of an error. */
+const SHOWN_ISSUE = 300;
+/** Characters of a reply that an error keeps. */
+const KEPT_TEXT = 100_000;
 
 /** The fault of every reply that its length limit cut: the missing part cannot be known. */
-export const cutReply: { readonly ok: false; readonly issues: readonly OutputIssue[] } = {
-  ok: false,
-  issues: [{ path: "", message: "reached its length limit before it was whole" }],
-};
+const CUT: readonly OutputIssue[] = [{ path: "", message: "reached its length limit before it was whole" }];
+
+/** A reply, and whether its length limit cut it. */
+export interface WholeOrCut {
+  readonly reply: ChatResponse;
+  readonly isCut: boolean;
+}
+
+/** How a value is asked for. */
+export interface AskForValue<S extends z.ZodType> {
+  /** The id of the model, for errors. */
+  readonly model: string;
+  readonly schema: S;
+  readonly messages: readonly ChatMessage[];
+  /** @param isAgain true when the conversation states the schema and the faults of the reply before */
+  ask(messages: readonly ChatMessage[], isAgain: boolean): Promise<WholeOrCut>;
+  /** Called after each reply that does not fit. @param issues in words; undefined after the last one */
+  misfit?(issues: string | undefined): void;
+}
+
+/** The data of an {@link OutputError} of code `OUTPUT_INVALID`. */
+export interface OutputErrorData {
+  /** The last reply, its first 100,000 characters. */
+  readonly text: string;
+  readonly issues: readonly OutputIssue[];
+  /** Of all replies together. */
+  readonly usage: Usage;
+}
+
+/**
+ * Asks until a reply fits its schema, three times at most.
+ *
+ * @throws OutputError `OUTPUT_INVALID` when the last reply does not fit either
+ */
+export async function askForValue<S extends z.ZodType>(o: AskForValue<S>): Promise<z.infer<S>> {
+  const output = outputSchema(o.schema);
+  let { messages } = o;
+  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  for (let n = 0; ; n++) {
+    const { reply, isCut } = await o.ask(messages, n > 0);
+    usage = addUsage(usage, reply.usage);
+    const read: ReadReply<z.infer<S>> = isCut ? { ok: false, issues: CUT } : readReply(reply.content, o.schema, output);
+    if (read.ok) return read.value;
+    const { issues } = read;
+    o.misfit?.(n === REASKS ? undefined : issuesText(issues, 3));
+    if (n === REASKS) throw outputError(o.model, { text: reply.content.slice(0, KEPT_TEXT), issues, usage });
+    messages = askAgain(o.messages, output, { reply: reply.content, issues, isCut, isLast: n === REASKS - 1 });
+  }
+}
+
+function outputError(model: string, data: OutputErrorData): OutputError {
+  return new OutputError(
+    "OUTPUT_INVALID",
+    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${issuesText(data.issues, 5)}. Use another model, ask for less at once, or simplify the schema.`,
+    { data },
+  );
+}
+
+/** Returns the first issues, each cut: their texts come partly from the model. */
+function issuesText(issues: readonly OutputIssue[], count: number): string {
+  const lines = issues.slice(0, count).map(issueLine);
+  return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
+}
 
 /** A reply that does not fit its schema. */
-export interface MisfitReply {
+interface MisfitReply {
   readonly reply: string;
   readonly issues: readonly OutputIssue[];
-  /** Its length limit cut it. Default false. */
-  readonly isCut?: boolean;
-  /** The next request is the last one. Default false. */
-  readonly isLast?: boolean;
+  readonly isCut: boolean;
+  /** The next request is the last one. */
+  readonly isLast: boolean;
 }
 
 /**
  * Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. After a reply
  * that was too long, and in the last request, it asks for the shortest form.
  */
-export function askAgain(messages: readonly ChatMessage[], output: OutputSchema, misfit: MisfitReply): readonly ChatMessage[] {
-  const { reply, issues, isCut = false, isLast = false } = misfit;
+function askAgain(
+  messages: readonly ChatMessage[],
+  output: OutputSchema,
+  { reply, issues, isCut, isLast }: MisfitReply,
+): readonly ChatMessage[] {
   const list = issues.slice(0, SHOWN_ISSUES).map((issue) => `- ${issueLine(issue)}`);
   if (issues.length > SHOWN_ISSUES) list.push(`- and ${issues.length - SHOWN_ISSUES} more like these`);
   const first = isLast ? "That reply, your second, cannot be used either:" : "That reply cannot be used:";
@@ -129,9 +196,9 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): Outp
     .flatMap((issue) => flatten(issue, []))
     .slice(0, KEPT_ISSUES)
     .map(({ issue, path }) => {
-      const got = at(value, path);
+      const got = valueAt(value, path);
       // A schema that changes a value first finds faults in places that the value itself does not have.
-      const missing = got === undefined && issue.code !== "custom" && at(value, path.slice(0, -1)) !== undefined;
+      const missing = got === undefined && issue.code !== "custom" && valueAt(value, path.slice(0, -1)) !== undefined;
       const message = missing ? "is missing" : issue.message;
       return { path: pathText(path), message, ...(got === undefined ? {} : { got: preview(got) }) };
     });
@@ -181,16 +248,17 @@ function isEmpty(value: Json): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-function at(value: Json, path: readonly PropertyKey[]): Json | undefined {
-  let place: unknown = value;
+export function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
+  let found: unknown = value;
   for (const key of path) {
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, key)) return undefined;
-    place = (place as Record<PropertyKey, unknown>)[key];
+    if (!isObject(found) || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[key];
   }
-  return place as Json;
+  return found as Json;
 }
 
-function pathText(path: readonly PropertyKey[]): string {
+/** `files[0].path` */
+export function pathText(path: readonly PropertyKey[]): string {
   return path.map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`)).join("");
 }
 
