@@ -17,25 +17,22 @@ import { handedHere, type Meter, presentMeter } from "./meter.ts";
 import { askForValue, type WholeOrCut } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
-/** The parts of a model call besides its request. */
 export interface CallParts extends TextListener {
   readonly steps: StepPort;
   readonly model: ChatModel;
-  /** Clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
+  /** None of it is part of the step's address. */
   readonly policy: CallPolicy;
   /** Stops this question alone; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
-  /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
   /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
-/** One question to a model, asked as a step. */
 export interface AskInput extends CallParts {
   readonly messages: readonly ChatMessage[];
   readonly temperature?: number | undefined;
-  /** Most tokens of the reply. Default: none, and 16,384 where a price is known. */
+  /** Default: no limit, and 16,384 where a price is known. */
   readonly maxTokens?: number | undefined;
   readonly seed?: number | undefined;
   readonly stop?: readonly string[] | undefined;
@@ -45,13 +42,11 @@ export interface AskInput extends CallParts {
 /**
  * Returns a model's answer: its text, or with `schema` the value read from it.
  *
- * A reply that does not fit is repaired here if that is possible, and else requested again, twice at most, in steps that show the faults.
- * Listeners are told that its text is void. A reply that its length limit cut is continued by further steps, unless the caller set the limit.
- * With `schema` one that stays cut does not fit: it is requested again in a shorter form.
+ * A reply that does not fit is repaired if possible, else requested again, twice at most, in steps that show the faults; listeners learn
+ * that its text is void. A reply cut by its length limit is continued by further steps, unless the caller set the limit. With `schema` one
+ * that stays cut is requested again in a shorter form.
  *
- * @throws OutputError `OUTPUT_INVALID` when the last reply does not fit either; its data keeps text, issues and usage.
- * @throws UsageError `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry.
- * @throws ModelError, ControlError: see {@link callModel}
+ * @throws OutputError `OUTPUT_INVALID`; UsageError `SCHEMA_UNSUPPORTED`; ModelError, ControlError: see {@link callModel}
  */
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
@@ -70,7 +65,6 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
   });
 }
 
-/** @throws ModelError `MODEL_TRUNCATED` when the rest brings nothing new, or is cut too often */
 async function wholeText(input: AskInput): Promise<string> {
   const { reply, isCut } = await longestReply(input, input.messages, input);
   if (isCut) throw truncated(input.model.id, undefined, reply);
@@ -78,8 +72,8 @@ async function wholeText(input: AskInput): Promise<string> {
 }
 
 /**
- * Asks for a reply, and for its rest while its length limit cuts it. Each part is a step. The rest is asked for as text: a server that enforces a
- * schema would begin a new value.
+ * Asks for a reply, and for its rest while its length limit cuts it. The rest is asked for as text: a server that enforces a schema would
+ * begin a new value.
  *
  * @returns `isCut` when the rest brings nothing new, is cut too often, or is not asked for
  */
@@ -107,9 +101,9 @@ async function longestReply(
 }
 
 /**
- * Makes one model call as one step: recorded under everything that determines its answer (model, messages, tools, schema, sampling), and
- * answered from the record afterwards. Its transport (streamed or not, the reply format) is no part of its address. The step records the
- * raw answer; it is read against a schema outside, so that a changed reader reads old records.
+ * Makes one model call as one step: recorded under everything that determines its answer (model, messages, tools, schema, sampling). Its
+ * transport (streamed or not, the reply format) is no part of its address. The step records the raw answer, so that a changed reader reads
+ * old records.
  *
  * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`; ModelError, ControlError: see {@link callModel}
  */
@@ -141,13 +135,9 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
   return reply;
 }
 
-/** A request that was not checked: its members may be undefined. */
 type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof ChatRequest, "messages">]?: ChatRequest[K] | undefined };
 
-/**
- * Returns everything that determines the answer, and nothing else. The model's own extra fields are part of it, so that they are part of the
- * address.
- */
+/** The model's own extra fields are part of the address too. */
 function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   const { tools, toolChoice, schema, temperature, maxTokens, seed, stop, extra } = asked;
   const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: asked.messages };
@@ -166,14 +156,13 @@ function requestOf(asked: Asked, model: ChatModel): ChatRequest {
 
 /** Called for every try of a live call, and once for an answer from a record. */
 export interface CallMeter {
-  /** @param hold micro-dollars; 0 where `isUnpriced`, because the cost is unknown */
+  /** @param hold micro-dollars; 0 where `isUnpriced` */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
-  /** @param cost micro-dollars that all tries had cost; undefined: unknown */
+  /** @param cost micro-dollars of all tries; undefined: unknown */
   recorded(cost: number | undefined): void;
 }
 
-/** Returns attempts that also report each try to a meter. */
 function metered(attempts: Attempts, meter: CallMeter): Attempts {
   return attemptsWith(attempts, {
     async open(hold, o = {}) {
@@ -187,40 +176,36 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
   });
 }
 
-/** Options of one call. */
 export interface SteppedChatOptions extends ChatOptions, TextListener {
-  /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
-  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
+  /** See {@link CallParts.takesCut}. */
   readonly takesCut?: boolean | undefined;
 }
 
 /**
- * A model whose calls are steps: each answer is made with retries and limits, bound by the budget, recorded, and given from the record
- * afterwards. It does not stream, because a failed try takes its text back: see `onDelta`.
+ * A model whose calls are steps: with retries and limits, bound by the budget, recorded, and answered from the record afterwards. It does
+ * not stream, because a failed try takes its text back: see `onDelta`.
  */
 export interface SteppedModel extends ChatModel {
   readonly streams: false;
-  /** @throws ModelError, ControlError, UsageError `MESSAGES_EMPTY` */
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
-  /** Returns the same model with other steps, such as those inside an effect. */
+  /** The same model with other steps, such as those inside an effect. */
   through(steps: StepPort): SteppedModel;
   /** What records and bounds its calls, for agents, flows and teams that get the model. @internal */
   readonly meter: Meter;
-  /** The model without steps. @internal */
+  /** @internal */
   readonly bare: ChatModel;
 }
 
-/** The parts of a stepped model. Its listener gets all text, besides that of the caller. */
+/** Its listener gets all text, besides that of the caller. */
 export interface SteppedModelParts extends TextListener {
   readonly steps: StepPort;
-  /** None of it is part of a step's address. */
   readonly policy: CallPolicy;
-  /** Makes the meter of a call that comes without one. */
+  /** Makes the meter of a call without one. */
   readonly meter?: (() => CallMeter) | undefined;
 }
 
-/** Returns a model whose calls are steps. A stepped model gets other steps instead, or its answers would be recorded twice. */
+/** A stepped model gets other steps instead, or its answers would be recorded twice. */
 export function steppedModel(model: ChatModel, parts: SteppedModelParts): SteppedModel {
   if (isStepped(model)) return model.through(parts.steps);
   const { steps, policy } = parts;
@@ -256,9 +241,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
   return stepped;
 }
 
-/**
- * Returns the model that answers when a program calls it itself. Inside an activation or a call of a tool that is one whose calls are steps of that.
- */
+/** Returns the model that answers when a program calls it itself: inside an activation or a call of a tool its calls are steps of that. */
 export function calledHere(model: ChatModel): ChatModel {
   const meter = presentMeter();
   if (meter === undefined) return model;
@@ -266,7 +249,6 @@ export function calledHere(model: ChatModel): ChatModel {
   return { ...stepped, chat: (request, o) => handedHere("model.chat", stepped.chat(request, o)) };
 }
 
-/** Fails for a role or an agent without a model. @throws UsageError `MODEL_MISSING` */
 export function missingModel(who: string): never {
   throw new UsageError(
     "MODEL_MISSING",
@@ -275,8 +257,8 @@ export function missingModel(who: string): never {
 }
 
 /**
- * Returns the meter of an agent, a flow or an environment that begins now with that model. None where its own pools are those of the step that
- * it is part of: then its spending is part of the cost of that step.
+ * Returns the meter of an agent, a flow or an environment that begins now. None where its own pools are those of the step around it: then
+ * its spending is part of the cost of that step.
  */
 export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {
   const meter = presentMeter() ?? (model !== undefined && isStepped(model) ? model.meter : undefined);
@@ -287,7 +269,6 @@ function isLent(pool: BudgetPool | undefined): boolean {
   return pool !== undefined && (pool.accounts !== undefined || isLent(pool.parent));
 }
 
-/** True for a model whose calls are steps. */
 export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
 }

@@ -173,14 +173,13 @@ function typeName(value: Json): string {
   return value === null ? "null" : typeof value;
 }
 
-/** The fault of a value that should be a schema, and the remedy. */
 export interface SchemaFault {
   readonly expected: string;
   readonly got: string;
   readonly todo: string;
 }
 
-/** Types of values that a JSON round trip does not give back, and what to say instead. */
+/** Types that a JSON round trip does not give back, and what to write instead. */
 const NOT_JSON: Readonly<Record<string, string>> = {
   date: "Write z.iso.datetime() and make a Date of the text where you need one.",
   bigint: "Write z.string() or z.int().",

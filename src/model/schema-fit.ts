@@ -19,11 +19,10 @@ export function withSchemaKeys(value: Json, root: JsonObject): Json {
   return read(value, [root], root, { names: newNames });
 }
 
-/** A change to the records of a reply. */
 interface RecordChange {
-  /** Returns the names of members by their present keys. */
+  /** The names of members by their present keys. */
   readonly names?: (record: JsonObject, nodes: readonly SchemaNode[]) => ReadonlyMap<string, string>;
-  /** True for a null that is no answer. @param owners the schemas that name the member */
+  /** True for a null that is no answer. @param owners the schemas that name the member @param owners the schemas that name the member */
   readonly isLeftOut?: (name: string, owners: readonly SchemaNode[], children: readonly SchemaNode[], root: SchemaNode) => boolean;
 }
 
@@ -71,8 +70,8 @@ function newNames(value: JsonObject, [node, ...others]: readonly SchemaNode[]): 
 }
 
 /**
- * True when a reply that ended before its objects were closed can have lost nothing: each of them has every member that its schema knows, also
- * the optional ones, and may have no others.
+ * True when a reply that ended before its objects were closed can have lost nothing: each has every member that its schema knows, and may
+ * have no others.
  *
  * @param path the keys from the root to the innermost open object
  */
@@ -95,7 +94,6 @@ export function holdsAllMembers(value: Json, path: readonly string[], root: Json
   return true;
 }
 
-/** True when it may have members that it does not name. */
 function isOpen({ additionalProperties, propertyNames, patternProperties, properties }: SchemaNode): boolean {
   const isClosed = additionalProperties === undefined || additionalProperties === false;
   return !isClosed || propertyNames !== undefined || patternProperties !== undefined || properties === undefined;
@@ -105,7 +103,6 @@ function folded(key: string): string {
   return key.toLowerCase().replace(/[\s_-]/g, "");
 }
 
-/** The plain schemas behind references and unions, each once. */
 function leaves(nodes: readonly SchemaNode[], root: SchemaNode): SchemaNode[] {
   const seen = new Set<SchemaNode>(nodes);
   const found: SchemaNode[] = [];
@@ -119,13 +116,13 @@ function leaves(nodes: readonly SchemaNode[], root: SchemaNode): SchemaNode[] {
   return found;
 }
 
-/** Returns the schemas that the value can be meant for; all of its type when it fits none, because a wrong reply is read too. */
+/** All schemas of its type when the value fits none, because a wrong reply is read too. */
 function fitting(nodes: readonly SchemaNode[], value: Json, root: SchemaNode): readonly SchemaNode[] {
   const fits = nodes.filter((node) => isShapeOf(node, value, root));
   return fits.length > 0 ? fits : nodes.filter((node) => node["type"] === (Array.isArray(value) ? "array" : "object"));
 }
 
-/** True when a value can be meant for a schema, by its outermost layer: type, required members, constant members. */
+/** By the outermost layer: type, required members, constant members. */
 function isShapeOf(node: SchemaNode, value: Json, root: SchemaNode): boolean {
   if (isList(value)) return node["type"] === "array";
   if (typeof value !== "object" || value === null || node["type"] !== "object") return false;

@@ -8,31 +8,24 @@ import { type BrokenJson, findJson } from "./json-in-text.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
 
-/** One fault of a reply. */
 export interface OutputIssue {
   /** `files[0].path`; empty for the whole reply. */
   readonly path: string;
   readonly message: string;
-  /** The value found there, shortened. */
   readonly got?: string;
 }
 
-/** A reply read against its schema. */
 export type ReadReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** The characters of a bad reply that the model is shown, from its beginning and its end. */
 const SHOWN_REPLY = 8_000;
-/** Limit on the issues that a model is shown. */
 const SHOWN_ISSUES = 20;
-/** Limit on the issues that an error keeps. */
 const KEPT_ISSUES = 100;
 const SHOWN_VALUE = 120;
 
 /**
- * Reads a reply: finds its JSON, repairs it, drops nulls that mean "absent", and checks it. The longest value that fits is the answer,
- * because models often give an example first. A longer part that looks like JSON and cannot be read was meant as the answer, so that then
- * there is none. A value that lacks only the braces at its end is read where by its schema nothing else can be missing: replies that were
- * cut by their length have been refused before.
+ * Finds the JSON of a reply, repairs it, drops nulls that mean "absent", and checks it. The longest value that fits is the answer, because
+ * models often give an example first; unless a longer part looks like JSON and cannot be read. A value that lacks only the braces at its
+ * end is read where by its schema nothing else can be missing.
  */
 export function readReply<S extends z.ZodType>(text: string, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
   const { values, broken } = findJson(text);
@@ -134,8 +127,8 @@ interface MisfitReply {
 }
 
 /**
- * Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. After a reply
- * that was too long, and in the last request, it asks for the shortest form.
+ * Adds a bad reply and its faults to a conversation. After a reply that was too long, and in the last request, it asks for the shortest
+ * form.
  */
 function askAgain(
   messages: readonly ChatMessage[],
@@ -152,12 +145,10 @@ function askAgain(
       ? `Give ${shortest}, and few words in each text.`
       : "Give the whole reply again with these mended and everything else as it was, as one JSON object and nothing else.";
   const words = `${first}\n${list.join("\n")}\n${form} It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
-  // Some servers refuse a message without text.
   const shown = reply.trim() === "" ? "(no text)" : shorten(reply, SHOWN_REPLY);
   return [...messages, { role: "assistant", content: shown }, { role: "user", content: words }];
 }
 
-/** One line for people and models. */
 export function issueLine(issue: OutputIssue): string {
   return `${issue.path === "" ? "the reply" : issue.path}: ${issue.message}${issue.got === undefined ? "" : ` (got ${issue.got})`}`;
 }
@@ -173,7 +164,7 @@ function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema
   return { ok: false, issues: first ?? [] };
 }
 
-/** Returns the readings of a value: wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
+/** Wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
 function readings(found: Json, output: OutputSchema): readonly Json[] {
   if (!output.wrapped) {
     const inner = typeof found === "string" ? findJson(found).values[0]?.value : undefined;
@@ -190,14 +181,14 @@ function unwrap(value: Json): Json {
   return (value as { readonly value?: Json }).value ?? null;
 }
 
-/** The issues zod found in a value, in words a model can act on. */
+/** The issues of zod in words that a model can act on. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): OutputIssue[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
     .slice(0, KEPT_ISSUES)
     .map(({ issue, path }) => {
       const got = valueAt(value, path);
-      // A schema that changes a value first finds faults in places that the value itself does not have.
+      // A schema that changes a value first finds faults where the value itself has nothing.
       const missing = got === undefined && issue.code !== "custom" && valueAt(value, path.slice(0, -1)) !== undefined;
       const message = missing ? "is missing" : issue.message;
       return { path: pathText(path), message, ...(got === undefined ? {} : { got: preview(got) }) };
@@ -206,7 +197,7 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): Outp
 
 type Placed = { readonly issue: z.core.$ZodIssue; readonly path: readonly PropertyKey[] };
 
-/** An issue of a union is the issues of the branch that came closest, or what each branch expects instead of the value. */
+/** An issue of a union is the issues of its closest branch, or what each branch expects. */
 function flatten(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Placed[] {
   const path = [...base, ...issue.path];
   if (issue.code !== "invalid_union") return [{ issue, path }];
@@ -216,16 +207,14 @@ function flatten(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Placed[
   return closest === undefined ? [{ issue, path }] : closest.flatMap((inner) => flatten(inner, path));
 }
 
-/** A branch whose constant, such as a kind, is another was not meant. */
+/** A branch with another constant, such as a kind, was not meant. */
 function distance(branch: readonly z.core.$ZodIssue[]): number {
   const isOther = branch.some(({ code, path }) => code === "invalid_value" && path.length === 1);
   return branch.length + (isOther ? OTHER_BRANCH : 0);
 }
 
-/** More than the issues of any branch. */
 const OTHER_BRANCH = 1_000_000;
 
-/** The values that a union takes, where the value is of no branch at all. */
 function expectedBy(union: z.core.$ZodIssueInvalidUnion): string | undefined {
   const { options } = union as { readonly options?: readonly unknown[] };
   if (union.errors.length === 0) return options?.map((option) => JSON.stringify(option)).join(" or ");
@@ -270,7 +259,6 @@ function brokenIssue(text: string, broken: BrokenJson | undefined): OutputIssue 
   return { path: "", message: `is not JSON at character ${broken.at - broken.start}`, got: near };
 }
 
-/** Returns the beginning and the end of a long text, with a mark between them. */
 function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor((limit - 20) / 2);
