@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import type { RunEvent } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/event-type.ts";
 import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
 import type { Host } from "./host.ts";
 import type { StoredPart } from "./stored-candidates.ts";
@@ -45,30 +45,10 @@ interface Place {
 /** Commands that stand for their group when none is named. */
 const DEFAULT_COMMANDS: Readonly<Record<string, string>> = { troupe: "run", runs: "ls", memory: "ls" };
 
-/** The names of events, as `EVENT_TYPES` has them: that file is loaded with many others. */
-const EVENTS: Readonly<Record<RunEvent["type"], true>> = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "clock.advanced": true,
-  "role.hired": true,
-  "role.retired": true,
-  "run.resumed": true,
-  "run.settled": true,
-  "run.ended": true,
-  "run.erased": true,
-};
-
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   ...OPTION_WORDS,
   "--crew": [...OPTION_WORDS["--crew"], "data-interpreter", "research"],
-  "--type": Object.keys(EVENTS),
+  "--type": EVENT_TYPES,
 };
 /** Options that take several names, with commas between. */
 const LISTS: ReadonlySet<string> = new Set(["--tools", "--allow"]);

@@ -2,8 +2,7 @@ import { LightStream } from "../../kernel/random.ts";
 import { delay, takeDue } from "./delayed.ts";
 import { arrivedMessage, countFaults } from "../edges/arrivals.ts";
 import { deliver, deliverHeld, deliverPart } from "./delivery.ts";
-import type { EdgeFault } from "./edge-fault.ts";
-import type { ClockAdvanced, RoundEnded } from "./event.ts";
+import type { ClockAdvanced, RoundEnded, EdgeFault } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 
 /*
