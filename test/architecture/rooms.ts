@@ -51,7 +51,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   client: [],
   inspector: ["zod", "preact", "@preact/signals"],
   server: ["zod", "hono", "@hono/node-server"],
-  fleet: [],
+  fleet: ["zod"],
   edges: [],
   shards: [],
   research: [],
@@ -74,6 +74,14 @@ export const ROOMS: readonly Room[] = [
   { name: "roles", kind: "shelf", packages: ["zod"], lazy: ["@dagrejs/graphlib"], node: ["node:crypto", "node:path", "node:path/posix"] },
   { name: "cli", kind: "cli", packages: ["commander", "zod"], node: "any" },
 ];
+
+/** Implementations of ports of an earlier room, which a run loads when it first needs them: the owner of a run may be another process. */
+const LOADED: ReadonlySet<string> = new Set(["team>src/fleet/remote-runs.ts"]);
+
+/** True for a file that a room may load by `import()`, and must not import. */
+export function mayLoad(from: Room, to: string): boolean {
+  return LOADED.has(`${from.name}>${to}`);
+}
 
 /** The room a file lives in, or undefined when it lives in none: `src/stray.ts`, a folder the table does not know. */
 export function roomOf(path: string): Room | undefined {
