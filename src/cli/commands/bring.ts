@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
-import { restoreProject } from "../../fleet/restore-project.ts";
-import { nameOf } from "../../fleet/run-folder.ts";
+import { nameOf, restoreProject } from "../../fleet/run-project.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
