@@ -5,7 +5,6 @@ import type { Announcer } from "./observers.ts";
 import type { RunLog } from "./record/run-log.ts";
 import type { RunFailure } from "./run-failure.ts";
 
-/** What ends the activations of a run that killed its process. */
 export interface PoisonedRun {
   readonly log: RunLog;
   readonly hired: HiredRoles;
@@ -13,10 +12,7 @@ export interface PoisonedRun {
   readonly announcer: Announcer;
 }
 
-/**
- * After this many times the limit an activation counts as faulty although others progress between two deaths: it may be slow, but not that
- * often.
- */
+/** After this many times the limit an activation counts as faulty although others progress between two deaths. */
 const PATIENCE = 3;
 
 /**
