@@ -20,8 +20,14 @@ const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
   research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
-/** What a core room may import of Node: what is random or a hash; and, to find the activation that code runs in, what follows a chain of waits. */
-const NODE: Readonly<Record<string, readonly string[]>> = { model: ["node:crypto", "node:async_hooks"] };
+/**
+ * What a core room may import of Node: what is random or a hash. The model follows a chain of waits, to find the activation that code runs in. The
+ * runtime writes snapshots as structured clones.
+ */
+const NODE: Readonly<Record<string, readonly string[]>> = {
+  model: ["node:crypto", "node:async_hooks"],
+  runtime: ["node:crypto", "node:v8", "node:zlib"],
+};
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: [
