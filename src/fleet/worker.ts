@@ -17,7 +17,7 @@ import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worke
 
 /** A worker that takes runs from an engine and drives them. */
 export interface Worker {
-  /** Resolves when the worker has drained. Rejects when the engine cannot go on with it: then its process should end. */
+  /** Resolves when the worker has drained. Rejects when the engine has lost it: then its process should end. */
   readonly ended: Promise<void>;
   /** Runs that it drives now. */
   readonly runs: number;

@@ -19,7 +19,7 @@ const PATIENCE = 3;
  * Ends the activations during which the process died `limit` times without any progress in between. Where one had several messages, they
  * are tried one by one from then on; a single message becomes a dead letter.
  *
- * @returns the failure of a role whose policy does not go on without its message
+ * @returns the failure of a role whose policy does not continue without its message
  */
 export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, limit: number): RunFailure | undefined {
   const { state } = log;

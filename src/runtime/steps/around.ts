@@ -31,7 +31,7 @@ interface InnerParts {
  * Lets the effect of a step happen as a step of what surrounds the run: an activation of another run, or a call of a tool. So both budgets
  * bind it, and a repetition is answered from the record of the outer one.
  *
- * `stepAround.A1` (`failureOf`) what ends this run alone, its budget or a stop, is a recorded failure of the outer step, whose run goes on. It ends
+ * `stepAround.A1` (`failureOf`) what ends this run alone, its budget or a stop, is a recorded failure of the outer step, whose run continues. It ends
  * this run again when the answer comes from the record (`endIn`). `stepAround.A2` (`counted`) what ends a run or an agent inside this one is a
  * failure here too, and ends none of the runs around.
  *
