@@ -66,7 +66,6 @@ export type { MemoryStorageOptions, SearchOptions, SimilarMessage, StorageCall }
 export type {
   MessageIdentity,
   MessageLookup,
-  MessagePage,
   MessageStore,
   MessageToStore,
   RemoveOptions,
@@ -79,7 +78,6 @@ export type {
   VectorLookup,
   VectorPlace,
 } from "./memory/message-store.ts";
-export type { PlacedSketches, Sketches, SketchLookup, SketchPage } from "./memory/vector-sketch.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";

@@ -14,7 +14,7 @@ import { assertPlain } from "./stored-json.ts";
 export const SPAN: number = 2 ** 31;
 
 /** True when this machine stores numbers with the lowest byte first. */
-export const IS_LITTLE: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** The row of a message. */
 export interface EncodedMessage {
@@ -45,11 +45,12 @@ const CHECKSUM_END = 32;
 
 /**
  * Reads a message from a line of checksum and identity, as small hexadecimal digits, and place and body: `checksum place identity body`.
- * Undefined when it is damaged. @throws MemoryError `MEMORY_NEWER`
+ *
+ * @throws MemoryError `MEMORY_DAMAGED` for a changed line, `MEMORY_NEWER`
  */
-export function decodeMessage(line: string, base: number): StoredMessage | undefined {
+export function decodeMessage(line: string, base: number): StoredMessage {
   const what = line.slice(CHECKSUM_END + 1);
-  if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) return undefined;
+  if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) throw changedMessage();
   const rowEnd = what.indexOf(" ");
   const body = what.slice(what.indexOf(" ", rowEnd + 1) + 1);
   const { v, runId, addedAt, message } = JSON.parse(body) as MessageToStore & { readonly v: unknown };
@@ -88,6 +89,14 @@ export function numbersOf(all: Uint8Array, start: number, length: number): Float
 /** Returns a digest of 128 bits. */
 function digestOf(what: string | Uint8Array): Buffer {
   return hash("sha256", what, "buffer").subarray(0, 16);
+}
+
+/** The error for a row that is not as it was written. */
+export function changedMessage(): MemoryError {
+  return new MemoryError(
+    "MEMORY_DAMAGED",
+    "Expected the rows of a memory as they were stored, but one was changed since. Keep a copy of the store, and put back a copy from before.",
+  );
 }
 
 function newer(version: unknown): MemoryError {

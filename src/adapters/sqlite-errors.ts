@@ -11,8 +11,9 @@ export interface FileKind {
   readonly name: string;
   /** Marks the files of this kind. */
   readonly applicationId: number;
-  /** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
-  readonly steps: readonly string[];
+  /** The only version of a file that is read. */
+  readonly version: number;
+  readonly schema: string;
   /** Returns the error of a fault, with the code of this kind of file. */
   error(fault: FileFault, message: string, o: { readonly cause?: unknown; readonly data: Json }): TroupeError;
 }

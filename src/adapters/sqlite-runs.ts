@@ -15,7 +15,7 @@ import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
 import { writeChat } from "./sqlite-events.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
-import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
+import { compactFile, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
@@ -302,7 +302,7 @@ export interface JournalFacts {
 export function journalFacts(path: string): Promise<JournalFacts> {
   return withFile(path, JOURNAL, (db, file) => {
     db.transaction("IMMEDIATE", () => {});
-    return { version: identify(db, file, JOURNAL).version, runs: allRuns(db).length, bytes: sizeOf(file) };
+    return { version: JOURNAL.version, runs: allRuns(db).length, bytes: sizeOf(file) };
   });
 }
 

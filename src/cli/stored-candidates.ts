@@ -64,7 +64,7 @@ export async function storedMemories(host: Host, wanted: Wanted): Promise<readon
   const path = await storeOf(host, wanted, MEMORIES);
   if (path === undefined) return [];
   const { storedRoles } = await import("../adapters/sqlite-store-file.ts");
-  return plain((await storedRoles(path)).roles.map(({ roleId }) => scopeText(scopeOfKey(roleId))));
+  return plain((await storedRoles(path)).map(({ roleId }) => scopeText(scopeOfKey(roleId))));
 }
 
 async function withJournal(

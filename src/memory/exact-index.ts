@@ -237,8 +237,8 @@ class ExactIndex implements VectorIndex {
   }
 }
 
-/** The best `limit` of many hits. Equal scores are ordered by key. @internal */
-export class BestHits {
+/** The best `limit` of many hits. Equal scores are ordered by key. */
+class BestHits {
   readonly #limit: number;
   readonly #accept: VectorSearch["accept"];
   #hits: VectorHit[] = [];

@@ -9,7 +9,6 @@ import type { VectorIndex } from "./exact-index.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { checkScope, type MemoryScope, scopeKey } from "./memory-scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
-import type { SketchLookup } from "./vector-sketch.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 
 /** Options of one call. */
@@ -94,21 +93,6 @@ export const searchOptions: Known<SearchOptions> = {
   embedder: kinds.embedder,
 };
 
-/** Options of one call. */
-export interface StorageCall {
-  /** The run of the message. Default: the run of the storage. */
-  readonly runId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-const callOptions: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
-
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
-export function checkedCall(door: string, o: StorageCall): StorageCall {
-  checkKnownOptions(`${door} of a memory`, o, callOptions);
-  return o;
-}
-
 /** A message found by a search. */
 export interface SimilarMessage {
   readonly message: Message;
@@ -128,8 +112,6 @@ export interface StorageParts {
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
-  /** The sketches of the store's vectors, where no other part needs all messages. */
-  readonly sketches: SketchLookup | undefined;
   /** Undefined for a search by words alone. */
   readonly vectors: VectorParts | undefined;
   readonly lexical: LexicalIndex | undefined;
@@ -148,6 +130,8 @@ export interface VectorParts {
 }
 
 const TIMEOUT = 60_000;
+/** Default number of found messages. */
+export const FOUND = 4;
 
 /** @throws UsageError `OPTION_INVALID` */
 export function partsOf(options: MemoryStorageOptions): StorageParts {
@@ -161,9 +145,7 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   checkScope("the scope of a long-term memory", options.scope);
   const scope: MemoryScope = { ...options.scope, role: roleId };
   const { store = inMemoryStore() } = options;
-  const findsFew = store.lookup !== undefined && ttl === undefined && (lexical === undefined || lexical.candidates !== undefined);
-  const sketches = findsFew && options.index === undefined ? store.sketches : undefined;
-  const base = { scope, roleId: scopeKey(scope), runId, store, sketches, ttl, clock: options.clock ?? systemClock };
+  const base = { scope, roleId: scopeKey(scope), runId, store, ttl, clock: options.clock ?? systemClock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
   checkThreshold(threshold);

@@ -138,24 +138,6 @@ export function dotProduct(query: Float32Array, rows: Float32Array, from: number
   return a + b + c + d;
 }
 
-/** The same product with a row of bytes. A function of its own, because one that takes both is several times as slow. */
-export function codeProduct(query: Float32Array, codes: Int8Array, from: number): number {
-  const size = query.length;
-  const whole = size & ~3;
-  let a = 0;
-  let b = 0;
-  let c = 0;
-  let d = 0;
-  for (let n = 0; n < whole; n += 4) {
-    a += (query[n] as number) * (codes[from + n] as number);
-    b += (query[n + 1] as number) * (codes[from + n + 1] as number);
-    c += (query[n + 2] as number) * (codes[from + n + 2] as number);
-    d += (query[n + 3] as number) * (codes[from + n + 3] as number);
-  }
-  for (let n = whole; n < size; n++) a += (query[n] as number) * (codes[from + n] as number);
-  return a + b + c + d;
-}
-
 /** The square of the length of a vector. */
 export function squareOf(vector: Float32Array): number {
   return dotProduct(vector, vector, 0);

@@ -91,7 +91,7 @@ async function recovered(dir: string, count: number): Promise<{ readonly message
   for (let n = 0; n < count; n += 10) {
     for (const kind of ["store", "journal"]) copyFileSync(join(dir, `${kind}-${n}.db`), join(dir, `copy-of-${kind}-${n}.db`));
     const store = sqliteStore({ path: join(dir, `copy-of-store-${n}.db`) });
-    for await (const page of store.read("role", 0)) messages += page.messages.length;
+    for await (const page of store.read("role", 0)) messages += page.length;
     await store.close();
     const journal = sqlite({ path: join(dir, `copy-of-journal-${n}.db`) });
     for (const run of await journal.runs()) events += run.events;
