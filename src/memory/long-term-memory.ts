@@ -6,7 +6,7 @@ import { Memory } from "./memory.ts";
 import type { MemoryStorage } from "./memory-storage.ts";
 import { idOf } from "./message-memory.ts";
 import { identityOf } from "./message-store.ts";
-import { checkedK, type SearchOptions, searchOptions, type SimilarMessage } from "./storage-options.ts";
+import { type SearchOptions, searchOptions, type SimilarMessage } from "./storage-options.ts";
 import { WriteBehind } from "./write-behind.ts";
 
 /** Options of a {@link LongTermMemory}. */
@@ -130,7 +130,7 @@ export class LongTermMemory extends Memory {
     const { k = FOUND, filter = (): boolean => true } = o;
     const worded = this.getByContent(text).filter((message) => filter(message, runId));
     const atHand = k === 0 ? [] : worded.slice(-k).reverse();
-    const similar = await this.searchSimilar(text, { ...o, k: checkedK(k) + atHand.length });
+    const similar = await this.searchSimilar(text, { ...o, k: k + atHand.length });
     const scores = new Map(similar.map((found) => [identityOf(found.runId, found.message.id), found.score]));
     const known = new Set(atHand.map(({ id }) => identityOf(runId, id)));
     const others = similar.filter((found) => !known.has(identityOf(found.runId, found.message.id)));

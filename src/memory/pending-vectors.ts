@@ -1,6 +1,5 @@
 import { MemoryError } from "../kernel/errors.ts";
-import { squareOf } from "./vector-math.ts";
-import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
+import { dotProduct, embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
 import { exactIndex, type VectorIndex } from "./exact-index.ts";
 import type { StoredVector } from "./message-store.ts";
 import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
@@ -155,6 +154,6 @@ export class PendingVectors {
 }
 
 function isUsable(vector: Float32Array): boolean {
-  const square = squareOf(vector);
+  const square = dotProduct(vector, vector);
   return square > 0 && square < Infinity;
 }

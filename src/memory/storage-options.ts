@@ -6,6 +6,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import type { VectorIndex } from "./exact-index.ts";
+import type { Shape } from "../kernel/argument.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { checkScope, type MemoryScope, scopeKey } from "./memory-scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
@@ -51,18 +52,25 @@ export interface MemoryStorageOptions {
   readonly timeout?: number | undefined;
 }
 
+export const aSimilarity: Shape = {
+  says: "a similarity from -1 to 1 (larger is closer)",
+  fits: (value) => typeof value === "number" && value >= -1 && value <= 1,
+};
+const aName: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "" };
+export const aDuration: Shape = { says: "milliseconds above 0", fits: (value) => typeof value === "number" && value > 0 };
+
 const memoryStorageOptions: Known<MemoryStorageOptions> = {
-  roleId: kinds.text,
+  roleId: aName,
   scope: kinds.object,
   runId: kinds.text,
   store: kinds.messageStore,
   embedder: kinds.embedder,
   index: kinds.having("a vector index", "add", "search"),
   lexical: kinds.having("an index of words", "add", "search"),
-  threshold: kinds.number,
-  ttl: kinds.milliseconds,
+  threshold: aSimilarity,
+  ttl: aDuration,
   clock: kinds.clock,
-  timeout: kinds.milliseconds,
+  timeout: aDuration,
 };
 
 /** Options of a search. */
@@ -86,7 +94,7 @@ export interface SearchOptions {
 /** The names of the options. @internal */
 export const searchOptions: Known<SearchOptions> = {
   k: kinds.count,
-  threshold: kinds.number,
+  threshold: aSimilarity,
   filter: kinds.function,
   hybrid: kinds.boolean,
   signal: kinds.signal,
@@ -136,11 +144,8 @@ export const FOUND = 4;
 /** @throws UsageError `OPTION_INVALID` */
 export function partsOf(options: MemoryStorageOptions): StorageParts {
   checkGivenOptions("new MemoryStorage", options, memoryStorageOptions);
+  if (options.roleId === undefined) throw invalid("roleId", aName.says, undefined);
   const { roleId, runId = "", ttl, timeout = TIMEOUT, embedder, lexical } = options;
-  if (typeof roleId !== "string" || roleId === "") throw invalid("roleId", "a text that is not empty", roleId);
-  if (typeof runId !== "string") throw invalid("runId", "a text", runId);
-  if (ttl !== undefined && !(ttl > 0)) throw invalid("ttl", "milliseconds above 0", ttl);
-  if (!(timeout > 0)) throw invalid("timeout", "milliseconds above 0", timeout);
   if (embedder === undefined) assertNoVectorOptions(options);
   checkScope("the scope of a long-term memory", options.scope);
   const scope: MemoryScope = { ...options.scope, role: roleId };
@@ -148,7 +153,6 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   const base = { scope, roleId: scopeKey(scope), runId, store, ttl, clock: options.clock ?? systemClock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
-  checkThreshold(threshold);
   return { ...base, vectors: { embedder, index: options.index, threshold, timeout }, lexical };
 }
 
@@ -188,7 +192,6 @@ export function embedderOf(
 /** Checks the options of a search. @throws UsageError `OPTION_INVALID` */
 export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions): void {
   checkKnownOptions("searchSimilar", o, searchOptions);
-  checkedK(o.k ?? 0);
   if (vectors === undefined) {
     assertNoVectorOptions(o, "in a search of a memory");
     if (o.embedder === undefined) return;
@@ -203,17 +206,6 @@ export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions
       "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
     );
   }
-  if (o.threshold !== undefined) checkThreshold(o.threshold);
-}
-
-function checkThreshold(threshold: number): void {
-  if (!(threshold >= -1 && threshold <= 1)) throw invalid("threshold", "a similarity from -1 to 1 (bigger is closer)", threshold);
-}
-
-/** @throws UsageError `OPTION_INVALID` */
-export function checkedK(k: number): number {
-  if (Number.isInteger(k) && k >= 0) return k;
-  throw invalid("k", "a whole number of 0 or more", k);
 }
 
 function invalid(option: string, expected: string, came: unknown): UsageError {

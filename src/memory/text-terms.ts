@@ -20,7 +20,7 @@ export interface TextRun {
 }
 
 /** Returns a text in lower case and NFKC. */
-export function foldedText(text: string): string {
+function foldedText(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
