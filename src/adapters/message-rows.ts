@@ -23,19 +23,16 @@ export interface EncodedMessage {
   readonly body: string;
 }
 
-/** @throws NotJsonError for a key that names a prototype */
 export function encodeMessage({ runId, addedAt, message }: MessageToStore): EncodedMessage {
   const body = JSON.stringify({ v: MESSAGE_VERSION, runId, addedAt, message });
   assertPlain(body, `message ${message.id}`);
   return { identity: identityDigest(runId, message.id), body };
 }
 
-/** Returns the digest of (run, id), for lookups. */
 export function identityDigest(runId: string, id: string): Buffer {
   return digestOf(identityOf(runId, id));
 }
 
-/** Returns the checksum of a message's row. */
 export function messageChecksum(row: number, identity: string, body: string): Buffer {
   return digestOf(`${row} ${identity} ${body}`);
 }
@@ -58,7 +55,6 @@ export function decodeMessage(line: string, base: number): StoredMessage {
   return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: frozenMessage(message) };
 }
 
-/** Returns a vector's numbers as bytes, little-endian on every machine. */
 export function vectorBytes(vector: Float32Array): Uint8Array {
   const bytes = new Uint8Array(vector.length * 4);
   if (IS_LITTLE) {
@@ -76,7 +72,6 @@ export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Arr
   return crc32(`${row} ${fingerprint}`, crc32(bytes));
 }
 
-/** Reads numbers from bytes, in the same memory if possible. */
 export function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
   const from = all.byteOffset + start;
   if (IS_LITTLE && from % 4 === 0) return new Float32Array(all.buffer, from, length / 4);
@@ -86,12 +81,10 @@ export function numbersOf(all: Uint8Array, start: number, length: number): Float
   return Float32Array.from({ length: length / 4 }, (_, n) => view.getFloat32(n * 4, true));
 }
 
-/** Returns a digest of 128 bits. */
 function digestOf(what: string | Uint8Array): Buffer {
   return hash("sha256", what, "buffer").subarray(0, 16);
 }
 
-/** The error for a row that is not as it was written. */
 export function changedMessage(): MemoryError {
   return new MemoryError(
     "MEMORY_DAMAGED",

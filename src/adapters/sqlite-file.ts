@@ -81,7 +81,6 @@ export async function openRemains(options: FileOptions): Promise<Database> {
 /** Milliseconds to wait for other processes in {@link withFile}. */
 const PATIENCE = 2_000;
 
-/** Opens a file for one piece of work, and closes it. @throws errors of its kind */
 export async function withFile<T>(path: string, kind: FileKind, work: (db: Database, file: string) => T): Promise<T> {
   const file = resolve(path);
   const db = await openFile({ kind, file, clock: systemClock, patience: PATIENCE });
@@ -94,7 +93,6 @@ export async function withFile<T>(path: string, kind: FileKind, work: (db: Datab
   }
 }
 
-/** Gives unused space of a file back to the disk. @returns the bytes before and after */
 export function compactFile(path: string, kind: FileKind): Promise<{ readonly before: number; readonly after: number }> {
   return withFile(path, kind, (db, file) => {
     const before = sizeOf(file);
@@ -161,7 +159,6 @@ function noWal({ kind, file }: FileOptions, mode: string): Error {
   return kind.error("unwritable", expected, { data: { file } });
 }
 
-/** Returns the bytes of a file and of its log. */
 export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }

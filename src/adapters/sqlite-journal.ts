@@ -205,7 +205,6 @@ export class SqliteJournal implements Journal {
     return this.#ask(() => infoOf(db, runId));
   }
 
-  /** Makes a tally that is missing, and keeps it for the next reader. A run that cannot be read has none. */
   async #tallied(info: RunInfo): Promise<RunInfo> {
     if (info.tally !== undefined || info.events === 0) return info;
     try {
@@ -217,7 +216,6 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  /** Opens the file once. After a failure the next call tries again. */
   #opened(): Promise<OpenJournal> {
     if (this.#isClosed) return Promise.reject(closedError());
     this.#opening ??= this.#open();
@@ -280,7 +278,6 @@ export class Commits {
     });
   }
 
-  /** Resolves when no change waits. */
   settled(): Promise<void> {
     return this.#asked.settled();
   }

@@ -61,7 +61,6 @@ export async function* readEvents(source: RunSource, runId: string, from: number
   }
 }
 
-/** @throws the first error when the broken file cannot be opened either */
 async function rescued(source: RunSource, { error }: ReadFailure): Promise<Database> {
   try {
     return await source.rescue();

@@ -72,7 +72,6 @@ export function baseOf(db: Database, roleId: string): number | undefined {
 /** The places of more roles are no safe integers. */
 const MOST_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
 
-/** Adds a role. @throws MemoryError `MEMORY_FULL` */
 export function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
   const role = roleOf(db, roleId) as RoleRow;
@@ -87,12 +86,10 @@ function tracelessName(name: string): string {
 
 const TRACELESS = "#";
 
-/** Returns the keys of all roles with messages. */
 export function scopesIn(db: Database): readonly string[] {
   return db.all(`SELECT CAST(role AS BLOB) FROM roles WHERE ${HAS_MESSAGES} ORDER BY number`).map(([name]) => nameIn(name));
 }
 
-/** Removes the names of emptied roles. */
 export function withoutNames(db: Database): void {
   for (const [number, name] of db.all(`SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles WHERE NOT ${HAS_MESSAGES}`)) {
     const text = textOf(name) ?? "";
@@ -114,7 +111,6 @@ export interface StoredRole {
   readonly newest: number;
 }
 
-/** Returns every role that has messages in a store, in the order of their first messages. @throws MemoryError like the store itself */
 export function storedRoles(path: string): Promise<readonly StoredRole[]> {
   return withFile(path, STORE, (db) =>
     db
@@ -144,7 +140,6 @@ function roleIn(db: Database, [number, name]: SqlRow): StoredRole {
   return { roleId: nameIn(name), messages: Number(messages), characters: Number(characters), vectors, newest: addedAt };
 }
 
-/** @throws MemoryError `MEMORY_DAMAGED` */
 function nameIn(name: unknown): string {
   const roleId = parsedJson(textOf(name) ?? "");
   if (typeof roleId === "string") return roleId;

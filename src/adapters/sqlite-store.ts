@@ -183,7 +183,6 @@ export class SqliteStore implements MessageStore {
     });
   }
 
-  /** Makes the index of words anew too. */
   clearVectors(roleId: string): Promise<void> {
     return this.#change((db) => {
       const base = baseOf(db, roleId);
@@ -240,7 +239,6 @@ export class SqliteStore implements MessageStore {
   }
 }
 
-/** Returns the rows of some places as a JSON list for {@link NAMED}. */
 function rowsOf(places: readonly number[], base: number): string {
   return JSON.stringify(places.filter((place) => place > 0 && place < SPAN).map((place) => base + place));
 }
@@ -250,7 +248,6 @@ function placeOf(db: Database, { number, base }: RoleRow, identity: Buffer): num
   return row === undefined ? undefined : Number(row) - base;
 }
 
-/** @throws MemoryError `MEMORY_DAMAGED`, `MEMORY_NEWER` */
 function messagesIn(db: Database, sql: string, values: readonly (number | string)[], base: number): readonly StoredMessage[] {
   const [count, lines] = db.first(sql, values) ?? [];
   const texts = lines instanceof Uint8Array ? Buffer.from(lines).toString().split("\n") : [];
@@ -258,7 +255,6 @@ function messagesIn(db: Database, sql: string, values: readonly (number | string
   return texts.map((line) => decodeMessage(line, base));
 }
 
-/** A changed vector is left out, and is computed again. */
 function vectorIn([row, bytes, checksum]: SqlRow, fingerprint: string, base: number): StoredVector[] {
   if (!(bytes instanceof Uint8Array) || bytes.length % 4 !== 0) return [];
   if (vectorChecksum(Number(row), fingerprint, bytes) !== Number(checksum)) return [];

@@ -20,13 +20,11 @@ const MOST_WORDS = 64;
 /** Weight of a misspelt word, as in the ranking of candidates. */
 const MISSPELT = 0.45;
 
-/** Indexes a message. */
 export function writeWords(db: Database, number: number, row: number, content: string): void {
   const words = [...new Set(termsOf(content))].map((word) => keyOf(number, word));
   db.run("INSERT INTO words (rowid, terms) VALUES (?, ?)", [row, words.join(" ")]);
 }
 
-/** @param rows a JSON list */
 export function removeWords(db: Database, rows: string): void {
   db.run("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(?))", [rows]);
 }

@@ -24,7 +24,6 @@ export class Arrivals {
   #first = 0;
   size = 0;
 
-  /** Makes the slot of a message that arrives now. */
   add(message: Message): Slot {
     const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
     // The first `push` of an array allocates 17 elements, and most memories hold one message.
@@ -39,7 +38,6 @@ export class Arrivals {
     this.size++;
   }
 
-  /** Called after one of the slots was deleted. */
   drop(): void {
     const slots = this.#slots;
     this.size--;
@@ -52,7 +50,6 @@ export class Arrivals {
     this.#first = 0;
   }
 
-  /** Returns the slots that are not deleted, in a new array. */
   slots(): Slot[] {
     const slots: Slot[] = [];
     for (const slot of this.#slots) if (slot.order !== DELETED) slots.push(slot);
@@ -70,7 +67,6 @@ export class Arrivals {
     return undefined;
   }
 
-  /** Returns the newest `k` messages in order of arrival. */
   newest(k: number): Message[] {
     const messages: Message[] = [];
     for (let n = this.#slots.length - 1; n >= this.#first && messages.length < k; n--) {
@@ -97,7 +93,6 @@ export class Arrivals {
     }
   }
 
-  /** Returns the messages of each key. */
   grouped(keyOf: (message: Message) => string): Map<string, Arrivals> {
     const groups = new Map<string, Arrivals>();
     for (const slot of this.slots()) listOf(groups, keyOf(slot.message)).push(slot);
@@ -105,14 +100,12 @@ export class Arrivals {
   }
 }
 
-/** Returns the list of a key, and makes it if there is none. */
 export function listOf(lists: Map<string, Arrivals>, key: string): Arrivals {
   let list = lists.get(key);
   if (list === undefined) lists.set(key, (list = new Arrivals()));
   return list;
 }
 
-/** Drops a deleted slot from the list of a key. The key is removed with its last message. */
 export function dropFrom(lists: Map<string, Arrivals> | undefined, key: string): void {
   const list = lists?.get(key);
   list?.drop();

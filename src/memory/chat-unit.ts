@@ -25,12 +25,10 @@ export class ChatUnit {
     this.#answers = this.#calls.map(() => undefined);
   }
 
-  /** Number of messages. */
   get size(): number {
     return 1 + this.#answers.length;
   }
 
-  /** The ids of calls that have no answer. */
   get openIds(): string[] {
     return this.#calls.filter((_call, index) => this.#answers[index] === undefined).map(({ id }) => id);
   }
@@ -39,7 +37,6 @@ export class ChatUnit {
     return this.#indexOf(id) !== -1;
   }
 
-  /** Adds the answer to the first call of its id that waits. */
   answer(message: ChatMessage): void {
     const index = this.#indexOf(message.toolCallId ?? "");
     if (index !== -1) this.#answers[index] = message;

@@ -61,7 +61,6 @@ const VECTOR_VERSION = 1;
 /** The rounding error of the square of a unit vector in 32-bit numbers. */
 const UNIT = 1e-6;
 
-/** Identifies the embedder of stored vectors. */
 export function fingerprintOf(embedder: Embedder): string {
   return contentHash([VECTOR_VERSION, embedder.id, embedder.dimensions ?? null]).slice(0, 32);
 }
@@ -101,7 +100,6 @@ export async function* embedBatches(embedder: Embedder, texts: readonly string[]
   }
 }
 
-/** Embeds one text. Returns undefined when it cannot be embedded. @throws as {@link embedBatches} */
 export async function embedQuery(embedder: Embedder, text: string, limits: EmbedLimits): Promise<Float32Array | undefined> {
   for await (const { vectors } of embedBatches(embedder, [text], { ...limits, kind: "query" })) return vectors[0];
   return undefined;
@@ -265,7 +263,6 @@ function addFeature(vector: Float32Array, feature: string, weight: number): void
   }
 }
 
-/** The sequences of three letters of a word, with its ends marked. */
 function piecesOf(word: string): string[] {
   if (word.length <= SHORT) return [];
   const marked = `^${word}$`;

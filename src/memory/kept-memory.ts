@@ -99,7 +99,6 @@ export class KeptMemory {
     );
   }
 
-  /** Number of changes that are not stored yet. */
   get unsaved(): number {
     return this.#queue.size;
   }
@@ -112,7 +111,6 @@ export class KeptMemory {
     }
   }
 
-  /** Waits while the queue is full. @throws QueueFullError when it stays full */
   async ready(): Promise<void> {
     // A counter may load its data with the first text. That must not change the order of an activation's questions.
     await this.#o.parts.tokens.count("");
@@ -154,7 +152,6 @@ export class KeptMemory {
     }
   }
 
-  /** Goes on in another turn of the run, in which others look at it. */
   goOn(o: Pick<KeptMemoryOptions, "isAncestor" | "onError">): void {
     this.#o = { ...this.#o, ...o };
   }
@@ -168,7 +165,6 @@ export class KeptMemory {
     await this.#withinLimit("to be let go of", () => (isSmall ? this.#store.close() : opened.close()));
   }
 
-  /** About how many characters are held of the store. */
   get held(): number {
     return this.#opened?.held ?? 0;
   }
@@ -230,7 +226,6 @@ export class KeptMemory {
     if (livedBy === runId || given?.storedBy === runId) this.#queue.push({ type: "delete", id });
   }
 
-  /** Stores inherited messages that the parent runs have not stored, or have stored with another content. */
   async #takeInherited(): Promise<void> {
     if (this.#knowsInherited) return;
     const { runId } = this.#o;

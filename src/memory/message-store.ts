@@ -149,12 +149,10 @@ export interface MessageStore {
   close(): Promise<void>;
 }
 
-/** The error of a call to a closed memory. */
 export function memoryClosed(): MemoryError {
   return new MemoryError("MEMORY_CLOSED", "Expected an open memory, but it has been closed. Make another one over the same store.");
 }
 
-/** The key of a message in a store. */
 export function identityOf(runId: string, id: string): string {
   return JSON.stringify([runId, id]);
 }
@@ -168,7 +166,6 @@ interface Shelf {
   readonly vectors: Map<number, { readonly fingerprint: string; readonly vector: Float32Array }>;
 }
 
-/** A {@link MessageStore} in the memory of the process. Several storages may share one. */
 export function inMemoryStore(): MessageStore {
   return new InMemoryStore();
 }

@@ -37,7 +37,6 @@ export class PendingVectors {
     return this.#waiting.size;
   }
 
-  /** Numbers of a vector, once known. */
   get dimensions(): number | undefined {
     return this.#dimensions;
   }
@@ -51,7 +50,6 @@ export class PendingVectors {
     await this.#index?.delete(place);
   }
 
-  /** The index of the vectors. @throws MemoryError when the store cannot say whether it has one */
   async index(): Promise<VectorIndex> {
     const { store, roleId } = this.#parts;
     if (this.#index !== undefined) return this.#index;
@@ -61,7 +59,6 @@ export class PendingVectors {
     return this.#index;
   }
 
-  /** Learns from a stored vector how many numbers one has, where the embedder does not say it. */
   async measure(): Promise<void> {
     const { store, roleId } = this.#parts;
     if (this.#dimensions !== undefined) return;
@@ -71,7 +68,6 @@ export class PendingVectors {
     }
   }
 
-  /** Loads stored vectors of the waiting messages. Damaged vectors and vectors of another embedder are computed again. */
   async load(): Promise<void> {
     if (this.#index instanceof StoreIndex) for (const place of await this.#index.lost()) this.#waiting.add(place);
     if (this.size === 0) return;
@@ -89,7 +85,6 @@ export class PendingVectors {
     }
   }
 
-  /** Finds which of the waiting messages have a vector in the store. */
   async #find(index: StoreIndex, after: number): Promise<void> {
     for await (const page of index.stored(after)) {
       for (const { place, dimensions } of page) {
@@ -103,7 +98,6 @@ export class PendingVectors {
     }
   }
 
-  /** Computes the missing vectors, and stores each batch before the next. @throws MemoryError, ControlError */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
     if (this.size === 0) return;
     const { store, roleId, clock } = this.#parts;

@@ -148,7 +148,6 @@ export function roleMemoryParts(
   };
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
   checkKnownOptions("the option memory", options, roleMemoryOptions);
@@ -167,7 +166,6 @@ function checkedShares(shares: RecallShares | undefined): Required<RecallShares>
   );
 }
 
-/** Returns the stores that roles remember in. @param shared the options of their team */
 export function storesOf(
   roles: readonly { readonly memory?: RoleMemoryOptions | false | undefined }[],
   shared: RoleMemoryOptions | undefined,

@@ -21,7 +21,6 @@ export interface StorageCall {
 
 const storageCall: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
 
-/** Returns the options of a call. @throws UsageError `OPTION_UNKNOWN` */
 export function callOf(what: string, o: StorageCall): StorageCall {
   checkKnownOptions(what, o, storageCall);
   return o;
@@ -141,7 +140,6 @@ const TIMEOUT = 60_000;
 /** Default number of found messages. */
 export const FOUND = 4;
 
-/** @throws UsageError `OPTION_INVALID` */
 export function partsOf(options: MemoryStorageOptions): StorageParts {
   checkGivenOptions("new MemoryStorage", options, memoryStorageOptions);
   if (options.roleId === undefined) throw invalid("roleId", aName.says, undefined);
@@ -179,7 +177,6 @@ export function assertNoVectorOptions(
   );
 }
 
-/** Returns the embedder of one call and the timeout of a batch. @throws UsageError `OPTION_INVALID` for the embedder of another model */
 export function embedderOf(
   { embedder, timeout }: VectorParts,
   given: Embedder | undefined,
@@ -189,7 +186,6 @@ export function embedderOf(
   return { embedder: given, timeout: undefined };
 }
 
-/** Checks the options of a search. @throws UsageError `OPTION_INVALID` */
 export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions): void {
   checkKnownOptions("searchSimilar", o, searchOptions);
   if (vectors === undefined) {

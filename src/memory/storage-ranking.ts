@@ -33,17 +33,14 @@ export class StorageRanking {
     this.#known = known;
   }
 
-  /** Called when a message becomes known. */
   add(place: number): void {
     if (this.#parts.lexical !== undefined) this.#unread.add(place);
   }
 
-  /** Called when a message was removed. */
   async forget(place: number): Promise<void> {
     if (!this.#unread.delete(place)) await this.#parts.lexical?.delete(place);
   }
 
-  /** Returns the messages that share words with a text, best first. */
   async byWords(text: string, { k, filter }: Search): Promise<RankedMessage[]> {
     return k === 0 ? [] : this.#answers(await this.#worded(text, k, this.#accepting(filter)));
   }
@@ -93,7 +90,6 @@ export class StorageRanking {
     };
   }
 
-  /** Searches the lexical index, best first. */
   async #worded(text: string, k: number, accept: ((place: number) => boolean) | undefined): Promise<readonly LexicalHit[]> {
     const { lexical } = this.#parts;
     if (lexical === undefined) return [];

@@ -62,7 +62,6 @@ export class StoredMessages {
     return this.#messages.size;
   }
 
-  /** About how many characters the known messages and their vectors take. */
   held(dimensions: number = 0): number {
     return this.#characters + this.size * (OF_A_MESSAGE + OF_A_NUMBER * dimensions);
   }
@@ -75,14 +74,12 @@ export class StoredMessages {
     return this.#places.get(runId)?.get(id);
   }
 
-  /** In order of arrival. */
   all(): StoredMessage[] {
     if (!this.#isSorted) this.#messages = new Map([...this.#messages].sort(([a], [b]) => a - b));
     this.#isSorted = true;
     return [...this.#messages.values()];
   }
 
-  /** Returns the messages before a time. */
   olderThan(time: number): StoredMessage[] {
     if (this.#oldest >= time) return [];
     const all = this.all();
@@ -91,7 +88,6 @@ export class StoredMessages {
     return all.filter((entry) => timeOf(entry) < time);
   }
 
-  /** Reads all messages added since the last read. */
   async readAll(): Promise<void> {
     const { store, roleId } = this.#parts;
     const state = await store.state(roleId);
@@ -131,7 +127,6 @@ export class StoredMessages {
     return undefined;
   }
 
-  /** Reads the messages at some places. */
   async readAt(lookup: MessageLookup, places: readonly number[]): Promise<void> {
     const unknown = places.filter((place) => !this.#messages.has(place));
     if (unknown.length === 0) return;
@@ -148,7 +143,6 @@ export class StoredMessages {
     return places.map((place) => this.at(place ?? 0));
   }
 
-  /** Returns the neighbours of a place in its run, nearest first, at most `count` on each side. */
   async around(place: number, count: number): Promise<readonly StoredMessage[]> {
     if (count === 0) return [];
     const lookup = await this.readNew();
@@ -162,7 +156,6 @@ export class StoredMessages {
     return this.#knownAround(place, count, MOST_REACH);
   }
 
-  /** Stores messages, and returns the number of new ones. */
   async add(entries: readonly MessageToStore[]): Promise<number> {
     const fresh = entries.filter(({ runId, message }) => {
       assertMessage(message);
@@ -178,14 +171,12 @@ export class StoredMessages {
     return messages.length;
   }
 
-  /** Returns for each identity whether its message was removed for good. */
   async removed(identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
     const { store, roleId } = this.#parts;
     if (store.removed === undefined || (await store.state(roleId)).removals === 0) return [];
     return store.removed(roleId, identities);
   }
 
-  /** Removes messages from the store, and returns how many there were. */
   async remove(places: readonly number[], o?: RemoveOptions): Promise<number> {
     if (places.length === 0) return 0;
     const removed = await this.#parts.store.remove(this.#parts.roleId, places, o);

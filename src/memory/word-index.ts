@@ -120,7 +120,6 @@ function best(index: MiniSearch<IndexedText>, text: string, k: number, accept?: 
   return hits;
 }
 
-/** Returns how many letters of a word may be wrong. */
 function allowedMistakes({ length }: string): number {
   return length < SURE || length > LONGEST_WORD ? 0 : Math.min(MOST_WRONG, Math.round(length * MISSPELT));
 }

@@ -34,7 +34,6 @@ export class WriteBehind {
   #waiting: StoreChange[] = [];
   #work: Promise<void> | undefined;
 
-  /** @param onError called when storing in the background has failed */
   constructor(target: ChangeTarget, limit: number, onError: (error: unknown) => void) {
     this.#target = target;
     this.#limit = limit;
@@ -49,7 +48,6 @@ export class WriteBehind {
     return this.size >= this.#limit;
   }
 
-  /** The changes that wait, in order. */
   get changes(): readonly StoreChange[] {
     return this.#waiting;
   }
@@ -61,12 +59,10 @@ export class WriteBehind {
     this.#work.catch(this.#onError);
   }
 
-  /** @throws QueueFullError */
   assertRoom(): void {
     if (this.isFull) throw new QueueFullError(this.#limit);
   }
 
-  /** Stores every change that waits. Retries what failed in the background. @throws the error of the target */
   async flush(): Promise<void> {
     await this.#work?.catch(() => {});
     while (this.#waiting.length > 0) await (this.#work ??= this.#drain());
@@ -93,7 +89,6 @@ export class WriteBehind {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** Returns the messages of the first additions. */
   #batch(): readonly Message[] {
     const messages: Message[] = [];
     for (const change of this.#waiting) {
