@@ -44,10 +44,9 @@ export class Database {
   #mayHaveLost = false;
   #isClosed = false;
 
-  constructor(driver: SqliteDriver, location: string, busyTimeout: number, before?: string) {
+  constructor(driver: SqliteDriver, location: string, busyTimeout: number) {
     this.#native = new driver.libsql(":memory:", { timeout: busyTimeout });
     try {
-      if (before !== undefined) this.#native.exec(before);
       this.#native.prepare(`ATTACH ? AS ${FILE}`).run([location]);
     } catch (error) {
       this.#native.close();

@@ -59,25 +59,6 @@ export async function openFile(options: FileOptions): Promise<Database> {
   }
 }
 
-/**
- * Opens a broken file read-only, without the checks that would refuse all of it.
- *
- * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
- */
-export async function openRemains(options: FileOptions): Promise<Database> {
-  const { kind, file } = options;
-  let db: Database | undefined;
-  try {
-    // A file that is shorter than its header says is read to its end.
-    db = readOnly(await loadDriver(kind), file, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
-    identify(db, file, kind);
-    return db;
-  } catch (error) {
-    db?.close();
-    throw fileError(kind, file, error);
-  }
-}
-
 /** Milliseconds to wait for other processes in {@link withFile}. */
 const PATIENCE = 2_000;
 
@@ -113,7 +94,7 @@ export function createPrivately(file: string): void {
 function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
   let db: Database | undefined;
   try {
-    db = readOnly(driver, file);
+    db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
     identify(db, file, kind);
   } catch (error) {
     // A write that ended while the file was created; only a connection that may write can repair it.
@@ -121,10 +102,6 @@ function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
   } finally {
     db?.close();
   }
-}
-
-function readOnly(driver: SqliteDriver, file: string, before?: string): Database {
-  return new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT, before);
 }
 
 function prepared(driver: SqliteDriver, options: FileOptions): Database {

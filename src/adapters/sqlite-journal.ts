@@ -10,7 +10,7 @@ import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvents } from "./event-rows.ts";
-import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
+import { createPrivately, type FileOptions, JOURNAL, openFile } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { keepSnapshot, newestSnapshot } from "./sqlite-snapshots.ts";
 import {
@@ -117,7 +117,7 @@ export class SqliteJournal implements Journal {
     takesRun("Journal.read", runId, from);
     const options = this.#options;
     const open = async (): Promise<Database> => (await this.#opened()).db;
-    return readEvents({ options, open, rescue: () => openRemains(options) }, runId, from);
+    return readEvents({ options, open }, runId, from);
   }
 
   async runs(): Promise<readonly RunInfo[]> {

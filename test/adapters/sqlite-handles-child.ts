@@ -1,10 +1,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sqlite, sqliteStore } from "../../src/adapters/sqlite.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { errorRecord } from "../../src/kernel/errors.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { JOURNAL, openRemains } from "../../src/adapters/sqlite-file.ts";
 import { childEvent } from "./sqlite-child.ts";
 
 /** What is left of a number of stores and journals that were opened, filled and closed. */
@@ -81,7 +79,6 @@ async function refused(dir: string): Promise<string[]> {
     await tell(journal.runs());
     await journal.close();
     await tell(sqlite({ path: join(dir, "folder.db") }).runs());
-    (await openRemains({ kind: JOURNAL, file: join(dir, "journal-0.db"), clock: systemClock, patience: 0 })).close();
   }
   return [...new Set(codes)];
 }
