@@ -14,14 +14,14 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-work.ts";
 import type { Host } from "./host.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
-import { type ChosenModel, modelsByRole } from "./model-choice.ts";
+import { modelsByRole } from "./model-choice.ts";
+import type { ChosenModel } from "./model-settings.ts";
 import type { ReadFile } from "./permission.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./settings.ts";
 
-/** The name of the company: a part of its models' prompts. */
 export const COMPANY = "software company";
 
 /** Characters of a plan that a line shows. */
@@ -36,7 +36,6 @@ export interface CompanyParts {
   readonly journal: Journal;
   /** Default: warnings go to the screen. */
   readonly logger?: Logger;
-  /** The files that the folder has already, of a run that continues. */
   readonly past: RecordedFiles | undefined;
 }
 
@@ -44,17 +43,13 @@ export interface Company {
   readonly team: Team;
   readonly roles: readonly Role[];
   readonly workspace: FileWorkspace;
-  /** Disconnects the servers of tools. Never rejects. */
   readonly close: () => Promise<void>;
-  /** The project of the user's that is changed. */
   readonly existing?: ExistingProject | undefined;
-  /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
   /** The agent that works instead of a company, with the state of its folder. */
   readonly agent: AgentSettings | undefined;
 }
 
-/** Opens the folder and makes the team. @throws WorkspaceError, UsageError when the folder cannot be used */
 export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
   const [{ openWorkspace }, { sha256Of }] = await Promise.all([
     import("../workspace/open-workspace.ts"),
@@ -88,7 +83,6 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
   }
 }
 
-/** The project that is changed, where the crew changes one. @throws WorkspaceError */
 async function openedProject(
   { settings: { crew, agent }, folder, runId, past }: CompanyParts,
   isOwn: IsOwn,
@@ -99,7 +93,6 @@ async function openedProject(
   return openExisting({ root: folder, name: runId, isOwn, earlier: past?.paths ?? [], signal });
 }
 
-/** True for a crew that changes a project that is there. */
 export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
 }
@@ -129,22 +122,18 @@ async function teamOf(
 }
 
 export interface RunCrew {
-  /** Their common name: a part of their models' prompts. */
   readonly name: string;
   readonly roles: readonly Role[];
   /** Roles that no run begins with, and that a run can hire. */
   readonly reserve?: readonly Role[];
-  /** Causes of the messages that are the result. */
   readonly output?: readonly string[] | undefined;
 }
 
-/** The software company, or the one agent of `troupe agent`. */
 export async function crewOf(
   { agent, crew, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent" | "crew">,
   parts: {
     readonly workspace: Workspace;
     readonly sandbox: Sandbox;
-    /** Returns the difference to a project that is changed. */
     readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
   } & Pick<AgentRoleParts, "more" | "tell">,
 ): Promise<RunCrew> {
@@ -174,7 +163,6 @@ function companyParts(
   return { size, stack, approve, asks, allowInstall, implement, ...(existing === true ? { existing, diff } : {}) };
 }
 
-/** True for a crew whose result is a delivery. */
 export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
   return (
     agent === undefined &&
@@ -213,10 +201,8 @@ export function folderName(host: Host, folder: string): string {
 }
 
 /**
- * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless the
- * user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
- *
- * @throws ControlError when an interruption comes while bubblewrap is tried
+ * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless
+ * the user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
  */
 export async function sandboxFor(
   { screen, host, interruptions }: Session,

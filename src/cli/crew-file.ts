@@ -6,16 +6,14 @@ import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { userConfig } from "./config.ts";
-import { assertInFolder, isInside } from "./folder-file.ts";
 import { type Host, valueIn } from "./host.ts";
-import { type ChosenModel, modelsByRole } from "./model-choice.ts";
-import type { FolderSettings } from "./model-settings.ts";
+import { modelsByRole } from "./model-choice.ts";
+import type { ChosenModel, FolderSettings } from "./model-settings.ts";
 import { ENTRIES, type Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { BUILT_IN, companyOptions, type CompanySettings, type CrewSettings, type FileCrew, type ModuleCrew } from "./settings.ts";
-import { readText } from "./text-file.ts";
-import { importedModule } from "./user-module.ts";
+import { assertInFolder, importedModule, isInside, readText } from "./text-file.ts";
 
 /** The longest crew file and module, in bytes. */
 const MOST_BYTES = 256 * 1024;
@@ -27,17 +25,13 @@ const MOST_FINDINGS = 20;
 export interface AskedCrew {
   readonly flags: Flags;
   readonly crew: FileCrew | ModuleCrew | undefined;
-  /** Undefined for a shipped crew and for one of the user's config folder. */
   readonly asks: FolderSettings | undefined;
-  /** Ids of models by role, of a crew that is the user's own. */
   readonly models: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file of the user's config folder count as the user's, below
- * options and variables.
- *
- * @throws UsageError `CREW_UNKNOWN`, `CREW_INVALID`, `FILE_UNREADABLE`, `FILE_ELSEWHERE`, `OPTION_CONFLICT`
+ * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file of the user's config folder count as the
+ * user's, below options and variables.
  */
 export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
@@ -73,10 +67,8 @@ function isFile(word: string): boolean {
   return MODULE.test(word) || DATA_FILE.test(word);
 }
 
-/** Seconds of one activation by default. */
 const USUAL_SECONDS = 3_600;
 
-/** What a crew's file lets its roles do beyond what the user said, in words. */
 async function wideningOf(crew: FileCrew | ModuleCrew): Promise<readonly string[]> {
   return (await wishesOf(crew)).flatMap(({ name, allow = [], timeout = 0 }) => [
     ...(allow.length === 0 ? [] : [`${name} uses ${allow.join(", ")} without asking`]),
@@ -84,7 +76,6 @@ async function wideningOf(crew: FileCrew | ModuleCrew): Promise<readonly string[
   ]);
 }
 
-/** A role as its file has it: `timeout` in seconds. */
 interface RoleWish {
   readonly name: string;
   readonly allow?: readonly string[] | undefined;
@@ -127,11 +118,6 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
   );
 }
 
-/**
- * Opens a crew of a file, of its kept text, or of a module.
- *
- * @throws UsageError `CREW_INVALID` also for a module without a crew
- */
 export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts): Promise<Crew> {
   const { openCrew, readCrew } = await import("../../roles/index.ts");
   if (crew.kind === "file") return openCrew(await readCrew(crew.text, crew.name), ports);
@@ -143,7 +129,6 @@ export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts):
   return openCrew(made as CrewSpec, ports);
 }
 
-/** The crew that a module of the user's exports: made by a function of the ports, or as data. */
 async function exportedCrew(path: string, ports: CrewPorts): Promise<unknown> {
   const exported = await importedModule(path, "a module with a crew", "CREW_INVALID");
   const crew: unknown = exported["crew"] ?? exported["default"];
@@ -173,11 +158,7 @@ async function noPorts(): Promise<CrewPorts> {
   return { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
 }
 
-/**
- * Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ.
- *
- * @throws UsageError `CREW_CHANGED`, `FILE_UNREADABLE`
- */
+/** Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ. */
 export async function assertSameModule(host: Host, crew: CrewSettings, { roles }: Pick<RunState, "roles">): Promise<void> {
   if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MOST_BYTES)) === crew.hash) return;
   const now = await openedCrew(crew, await noPorts());
@@ -192,12 +173,10 @@ export async function assertSameModule(host: Host, crew: CrewSettings, { roles }
   throw new UsageError("CREW_CHANGED", `${expected}. ${how}. Go on with it all the same: --force`, { data: { differences: found } });
 }
 
-/** Causes of the messages that are a crew's result. */
 export async function outputOf(crew: CrewSettings): Promise<readonly string[] | undefined> {
   return crew.kind === "file" || crew.kind === "module" ? (await openedCrew(crew, await noPorts())).output : undefined;
 }
 
-/** Checks a crew with the models and the bounds of its run. */
 export async function crewReport(
   crew: FileCrew | ModuleCrew,
   { budget, rounds, allowUnpriced, models = {} }: Pick<CompanySettings, "budget" | "rounds" | "allowUnpriced" | "models">,
@@ -209,11 +188,6 @@ export async function crewReport(
   return checkCrew({ roles, reserve, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
 }
 
-/**
- * Refuses a crew with faults, before it costs anything; warnings are shown.
- *
- * @throws UsageError `CREW_FAULTY`
- */
 export async function assertSound(
   session: Session,
   crew: FileCrew | ModuleCrew,

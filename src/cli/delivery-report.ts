@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
 
-/** The delivery of a company: a verdict with evidence for each acceptance criterion. */
 export interface DeliveryReport {
   readonly kind: "delivery";
   readonly name: string;
@@ -40,7 +39,6 @@ export interface DeliveryReport {
   readonly unmerged?: readonly UnmergedReport[] | undefined;
 }
 
-/** A task that was left to the last engineer. */
 export interface UnmergedReport {
   readonly id: string;
   readonly title: string;
@@ -49,7 +47,6 @@ export interface UnmergedReport {
   readonly keptIn?: string | undefined;
 }
 
-/** The parts of a verification that the command line shows. */
 export const VerificationReportSchema: z.ZodType<DeliveryReport["verification"]> = z.object({
   verdicts: z.array(
     z.object({
@@ -102,7 +99,6 @@ export function deliveryOf(messages: readonly Message[]): DeliveryReport | undef
   return undefined;
 }
 
-/** How many criteria came out in which way, such as `5 proven, 1 failed`. */
 export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport, "verification">): string {
   const outcomes = ["proven", "failed", "judged", "not checked"] as const;
   const counts = outcomes.map((outcome) => [outcome, verdicts.filter((verdict) => verdict.outcome === outcome).length] as const);
@@ -110,4 +106,28 @@ export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport
     .filter(([, count]) => count > 0)
     .map(([outcome, count]) => `${count} ${outcome}`)
     .join(", ");
+}
+
+export interface TestsReport {
+  readonly tests: "passed" | "failed" | "not run" | "none";
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly failures?: readonly { readonly name: string }[];
+  /** Why they did not run and what to do about it. */
+  readonly hint?: string;
+}
+
+export function testsOf(messages: readonly Message[]): TestsReport | undefined {
+  return messages.findLast((message) => isTestsReport(message.instructContent))?.instructContent as TestsReport | undefined;
+}
+
+const VERDICTS: ReadonlySet<unknown> = new Set(["passed", "failed", "not run", "none"]);
+
+function isTestsReport(payload: unknown): payload is TestsReport {
+  if (typeof payload !== "object" || payload === null) return false;
+  const { tests, total, passed, failed, failures = [] } = payload as { readonly [key: string]: unknown };
+  const isNamed = (failure: unknown): boolean => typeof (failure as { readonly name?: unknown } | null)?.name === "string";
+  const areCounts = [total, passed, failed].every((count) => typeof count === "number");
+  return VERDICTS.has(tests) && areCounts && Array.isArray(failures) && failures.every(isNamed);
 }

@@ -1,24 +1,9 @@
 import { UsageError } from "../kernel/errors.ts";
-import { type MicroUsd, usd } from "../model/money.ts";
-import type { ModelPrice } from "../model/price.ts";
+import { usd } from "../model/money.ts";
 import { valueIn, type Variables } from "./host.ts";
-import { ENTRIES, type Flags, type OptionEntry, type OptionName } from "./options.ts";
+import { ENTRIES, type Flags, type OptionEntry, type OptionName, type Values } from "./options.ts";
 import { durationIn } from "./screen/amounts.ts";
 import { shown } from "./screen/text.ts";
-
-/** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
-export interface Values {
-  readonly name: string;
-  readonly dollars: MicroUsd;
-  readonly price: ModelPrice;
-  readonly count: number;
-  readonly index: number;
-  readonly most: number;
-  readonly seq: number;
-  readonly port: number;
-  readonly time: number;
-  readonly age: number;
-}
 
 const MOST_DOLLARS = 1_000_000;
 const MOST_PORT = 65_535;
@@ -101,13 +86,11 @@ function readOption(option: string, text: string, entry: OptionEntry): unknown {
   return oneOf(option, text, entry.value);
 }
 
-/** The name of an option as it is typed. */
 export function typedName(name: string, value?: unknown): string {
   const [long = ""] = /--[\w-]+/.exec(ENTRIES[name]?.flags ?? "") ?? [];
   return value === false && !long.startsWith("--no-") ? long.replace("--", "--no-") : long;
 }
 
-/** Checks the values that commander found. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
   const flags: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
@@ -123,7 +106,6 @@ export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
   return flags;
 }
 
-/** The value of an option, else of its variable. @throws UsageError `OPTION_INVALID` */
 export function setting<Name extends OptionName>(name: Name, flags: Flags, env: Variables): Flags[Name] {
   if (flags[name] !== undefined) return flags[name];
   const entry = ENTRIES[name];
@@ -131,7 +113,7 @@ export function setting<Name extends OptionName>(name: Name, flags: Flags, env: 
   return entry?.env === undefined || text === undefined ? undefined : (readOption(entry.env, text, entry) as Flags[Name]);
 }
 
-/** Refuses options that cannot change once a run has begun. @throws UsageError `MODEL_FIXED`, `OPTION_FIXED` */
+/** Refuses options that cannot change once a run has begun. */
 export function refuseFixed(flags: Flags): void {
   for (const [name, { fixed, flags: typed }] of Object.entries(ENTRIES)) {
     const value = flags[name as OptionName];
@@ -144,7 +126,6 @@ export function refuseFixed(flags: Flags): void {
   }
 }
 
-/** The flags of a run that begins, as they hold for its next part. */
 export function withoutFixed(flags: Flags): Flags {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => ENTRIES[name]?.fixed === undefined));
 }

@@ -1,5 +1,20 @@
-import type { Values } from "./option-values.ts";
+import type { MicroUsd } from "../model/money.ts";
+import type { ModelPrice } from "../model/price.ts";
 import { AGENT, BOUNDS, COMPANY, METAGPT, MODEL } from "./run-options.ts";
+
+/** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
+export interface Values {
+  readonly name: string;
+  readonly dollars: MicroUsd;
+  readonly price: ModelPrice;
+  readonly count: number;
+  readonly index: number;
+  readonly most: number;
+  readonly seq: number;
+  readonly port: number;
+  readonly time: number;
+  readonly age: number;
+}
 
 /** One option. Its entry gives the type of its flag, its help, its check, its completion and its refusals. */
 export interface OptionEntry {

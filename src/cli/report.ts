@@ -6,23 +6,12 @@ import type { ForkReport, ResultStatus, RunResult } from "../runtime/run-result.
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
 import type { CommitReport } from "./agent-work.ts";
-import { deliveryOf, type DeliveryReport } from "./delivery-report.ts";
+import { deliveryOf, type DeliveryReport, testsOf, type TestsReport } from "./delivery-report.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Worker } from "./settings.ts";
 import type { Store } from "./store.ts";
 
-export interface TestsReport {
-  readonly tests: "passed" | "failed" | "not run" | "none";
-  readonly total: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly failures?: readonly { readonly name: string }[];
-  /** Why they did not run and what to do about it. */
-  readonly hint?: string;
-}
-
-/** The changes of an existing project, and where they are. */
 export interface ChangeReport extends ProjectChanges {
   readonly place: ProjectPlace["kind"];
   /** The branch with the commits; undefined where nothing is committed. */
@@ -31,7 +20,6 @@ export interface ChangeReport extends ProjectChanges {
   readonly reason?: string;
 }
 
-/** The result of a run: the last line of `--json`, and the base of the summary. */
 export interface ResultReport {
   readonly type: "result";
   readonly status: ResultStatus;
@@ -45,9 +33,7 @@ export interface ResultReport {
   readonly commit?: CommitReport;
   /** Absolute path of the project's folder. */
   readonly out: string;
-  /** Paths in the project. */
   readonly files: readonly string[];
-  /** The changes of an existing project. */
   readonly change?: ChangeReport;
   /** The verdicts of the company; undefined where it did not come that far, or proves nothing. */
   readonly delivery?: DeliveryReport;
@@ -55,8 +41,8 @@ export interface ResultReport {
   readonly tests: TestsReport | null;
   readonly usage: UsageSum;
   /**
-   * Micro-dollars, and the same for people. `worstCase` is the most that calls which were cut short could have cost; `uncertain` is the part of
-   * it that was in flight when a process died.
+   * Micro-dollars, and the same for people. `worstCase` is the most that calls which were cut short could have cost; `uncertain` is the
+   * part of it that was in flight when a process died.
    */
   readonly cost: {
     readonly known: number;
@@ -71,20 +57,14 @@ export interface ResultReport {
   /** True when replies came from a bundled script: nothing is billed then. */
   readonly isScripted: boolean;
   readonly deadLetters: number;
-  /** The activations that failed, whether the run went on or not. */
   readonly failures: RunResult["failures"];
-  /** The file that keeps the run. */
   readonly store: string;
-  /** The command that continues it; none when it is finished. */
   readonly goOn?: string;
   /** Commands that show replies that fit no schema, and that try another model. */
   readonly replies?: string;
   readonly otherModel?: string;
-  /** The command that asks a company for a change of what it has delivered. */
   readonly tell?: string;
-  /** The unanswered questions, each with the command that answers it. */
   readonly questions: readonly (PendingQuestion & { readonly answer: string })[];
-  /** The parts a fork took from its parent. */
   readonly fork?: ForkReport;
   readonly error?: { readonly code: string; readonly message: string; readonly data?: unknown };
 }
@@ -98,13 +78,10 @@ export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScr
   readonly next: NextSteps;
   readonly change?: ChangeReport;
   readonly commit?: CommitReport;
-  /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
-  /** Makes an error safe to show. */
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
-/** The result of a run as plain JSON. */
 export function resultReport(result: RunResult, facts: ReportFacts): ResultReport {
   const { by, commit, change, out, files, worstCase, isScripted, store, next, interruption } = facts;
   const tests = testsOf(result.messages);
@@ -161,21 +138,6 @@ function deniedIn({ metadata }: Message): Pick<ResultReport, "denied"> {
   return known.length === 0 ? {} : { denied: known };
 }
 
-/** The newest report on the project's tests, from any role that ran them. */
-export function testsOf(messages: readonly Message[]): TestsReport | undefined {
-  return messages.findLast((message) => isTestsReport(message.instructContent))?.instructContent as TestsReport | undefined;
-}
-
-const VERDICTS: ReadonlySet<unknown> = new Set(["passed", "failed", "not run", "none"]);
-
-function isTestsReport(payload: unknown): payload is TestsReport {
-  if (typeof payload !== "object" || payload === null) return false;
-  const { tests, total, passed, failed, failures = [] } = payload as { readonly [key: string]: unknown };
-  const isNamed = (failure: unknown): boolean => typeof (failure as { readonly name?: unknown } | null)?.name === "string";
-  const areCounts = [total, passed, failed].every((count) => typeof count === "number");
-  return VERDICTS.has(tests) && areCounts && Array.isArray(failures) && failures.every(isNamed);
-}
-
 /** The data of errors that programs act on, such as the question a person must answer. */
 function dataOf(error: RunResult["error"]): { readonly data?: unknown } {
   return error?.code === "WAITING" || error?.code === "BUDGET" ? { data: error.data } : {};
@@ -189,14 +151,12 @@ export interface NextSteps {
   /** Shows replies that fit no schema, and tries another model; undefined for other ends. */
   readonly replies?: string;
   readonly otherModel?: string;
-  /** Answer the open questions, in their order. */
   readonly answers: readonly string[];
 }
 
 /** Fewest letters of a question's id that are shown. */
 const LEAST = 4;
 
-/** The commands that continue a run or answer its questions. */
 export function nextSteps(
   { status, questions, error }: Pick<RunResult, "status" | "questions" | "error">,
   { short, store, budget, isForced }: { short: string; store: Pick<Store, "option">; budget: number | undefined; isForced: boolean },

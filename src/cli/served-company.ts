@@ -11,7 +11,8 @@ import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } fr
 import { assertSameModule, assertSound } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
-import { type ChosenModel, modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
+import { modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
+import type { ChosenModel } from "./model-settings.ts";
 import { withoutFixed } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 import { inOutFolder, slugOf } from "./out-folder.ts";
@@ -20,7 +21,6 @@ import type { CompanySettings } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";
 import { loadRun } from "./stored-run.ts";
 
-/** The parts of the teams that `troupe serve` opens. */
 export interface ServedCompanyParts {
   readonly session: Session;
   readonly store: Store;
@@ -29,10 +29,8 @@ export interface ServedCompanyParts {
 }
 
 /**
- * The company of `troupe serve`: each run gets a team and a folder of its own, as `troupe run` gives it. A run that goes on gets the ones it was
- * begun with. Nobody is asked at a terminal: questions wait for the server's clients.
- *
- * @throws UsageError of the settings, before anything is served
+ * The company of `troupe serve`: each run gets a team and a folder of its own, as `troupe run` gives it. A run that goes on gets the ones
+ * it was begun with. Nobody is asked at a terminal: questions wait for the server's clients.
  */
 export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpener> {
   const session: Session = { ...parts.session, host: withoutPerson(parts.session.host) };
@@ -52,7 +50,6 @@ export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpen
   return (request) => company.open(request);
 }
 
-/** The choices that hold for every new run of the server. */
 interface Choices {
   readonly settings: CompanySettings;
   /** Undefined without a model: bundled ideas play from their scripts. */
@@ -192,7 +189,6 @@ class ServedCompany {
     }
   }
 
-  /** A folder of a project, which is this run's alone until it is released. */
   async #folder(name: string): Promise<ClaimedFolder> {
     const { cwd } = this.#parts.session.host;
     return new Promise<ClaimedFolder>((resolve, reject) => {
@@ -208,7 +204,6 @@ interface ClaimedFolder {
   readonly release: () => void;
 }
 
-/** @throws UsageError `FORK_CHANGE` */
 function assertOwnProject(about: RunAbout): void {
   if (!changesProject(about.crew)) return;
   const expected = "Expected a run that made a project of its own, got one that changed a project that was there";

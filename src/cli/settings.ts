@@ -16,33 +16,26 @@ export interface OutputSettings {
   readonly isColorOff: boolean;
 }
 
-/** The crew that works, with its own settings. They are kept with its run. */
 export type CrewSettings =
   | ({
       readonly kind: "software-company";
-      /** It changes the project that is there. */
       readonly existing?: boolean | undefined;
-      /** A person can be asked what the words leave open. */
       readonly asks?: boolean | undefined;
     } & CompanyOptions)
   | ({ readonly kind: "waterfall" } & Pick<CompanyOptions, "implement">)
   | FileCrew
   | ModuleCrew;
 
-/** The kind of crew: a company that makes a product, a crew of a file, or one agent. */
 export type Worker = "company" | "crew" | "agent";
 
 /** A crew of a file, with the file's text: a run that continues needs no file. */
 export interface FileCrew {
   readonly kind: "file";
-  /** Its path as the user typed it, or the name of a shipped crew. */
   readonly name: string;
   readonly text: string;
-  /** The shipped crew that it uses. */
   readonly use?: string | undefined;
 }
 
-/** A crew that a module exports. */
 export interface ModuleCrew {
   readonly kind: "module";
   /** Absolute. */
@@ -51,7 +44,6 @@ export interface ModuleCrew {
   readonly hash: string;
 }
 
-/** The settings of a company, except its model. */
 export interface CompanySettings {
   readonly budget: MicroUsd;
   /** True when the user gave the amount; the default binds priced models only. */
@@ -79,7 +71,6 @@ export interface RunSettings extends CompanySettings {
   readonly isConfirmed: boolean;
 }
 
-/** The settings of `troupe agent`. They are kept with its run. */
 export interface AgentSettings {
   readonly tools: readonly string[];
   /** Names of the tools that run without asking. */
@@ -91,13 +82,11 @@ export interface AgentSettings {
   readonly plan?: boolean | undefined;
   /** Absolute path of a config of tool servers. It is read each time and never kept: it may hold keys. */
   readonly mcp?: string | undefined;
-  /** The tools of those servers when the run began, for a replay, which connects to none. */
   readonly mcpTools?: readonly ToolSpec[] | undefined;
   /** Paths with changes of the user's when it began; undefined: not known. */
   readonly dirty?: readonly string[] | undefined;
 }
 
-/** The crews with settings of their own. */
 export const BUILT_IN = ["software-company", "waterfall"] as const;
 const DEFAULT_BUDGET = usd(3);
 /** A company finishes long before; a debate that never ends does not. */
@@ -106,7 +95,6 @@ const DEFAULT_ROUNDS = 20;
 const COMPANY_ROUNDS = 60;
 const DEFAULT_STEPS = 30;
 
-/** The settings of a new run: by its options, else by the environment, within the bounds of folders. */
 export function runSettings(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): RunSettings {
   const models = modelsOfRoles(env, files);
   const company = companySettings(flags, env);
@@ -137,7 +125,6 @@ export function outputSettings(raw: Readonly<Record<string, unknown>>): OutputSe
   };
 }
 
-/** @param env of a new run; a run that continues has its own bounds */
 export function companySettings(flags: Flags, env: Variables = {}): CompanySettings {
   const budget = setting("budget", flags, env);
   const crew = crewSettings(flags);
@@ -166,7 +153,6 @@ export function companyOptions(flags: Flags, crew?: string): { readonly own: Com
   return { own: Object.fromEntries(given), foreign: foreign && typedName(...foreign) };
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
 function crewSettings(flags: Flags): CrewSettings {
   const kind = oneOf("--crew", flags.crew ?? "software-company", BUILT_IN);
   const isChange = existingFolder(flags) !== undefined;
@@ -178,11 +164,7 @@ function crewSettings(flags: Flags): CrewSettings {
   return kind === "waterfall" ? { kind, ...own } : { kind, ...own, ...(isChange ? { existing: true } : {}) };
 }
 
-/**
- * The folder of a project that is changed; undefined for a new project.
- *
- * @throws UsageError `OPTION_CONFLICT`
- */
+/** The folder of a project that is changed; undefined for a new project. */
 function existingFolder({ in: folder, inc, out }: Flags): string | undefined {
   if (folder === undefined && inc === true)
     throw conflict("Expected --project-path with --inc, got none. Name the project that is changed.");
@@ -194,7 +176,6 @@ function conflict(text: string): UsageError {
   return new UsageError("OPTION_CONFLICT", text);
 }
 
-/** The settings of an agent. @param cwd base of the config's path @throws UsageError `OPTION_INVALID` */
 export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const { tools, allow, steps = DEFAULT_STEPS, commit = true, plan = false, mcp } = flags;
   const named = tools === undefined ? AGENT_TOOLS : toolNames("--tools", tools, AGENT_TOOLS);
@@ -207,7 +188,6 @@ function namesIn(text: string): readonly string[] {
   return [...new Set(text.split(",").map((name) => name.trim()))];
 }
 
-/** The names of an option, each one of `known`. @throws UsageError `OPTION_INVALID` */
 export function toolNames(option: string, text: string, known: readonly string[]): readonly string[] {
   const names = namesIn(text);
   const unknown = names.find((name) => !known.includes(name));

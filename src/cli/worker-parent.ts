@@ -9,7 +9,6 @@ import { EXIT_CODES, type ExitCode, interruptionCode } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Session } from "./session.ts";
 
-/** The variable that tells a process that it is the child. */
 const CHILD = "TROUPE_WORKER_CHILD";
 
 /** Milliseconds until a worker that died is started again: doubled each time, up to the longest. */
@@ -26,16 +25,12 @@ export function isWorkerChild(host: Host): boolean {
   return host.env[CHILD] === "1" && process.send !== undefined;
 }
 
-/** The child's side of the channel to its parent. */
 export interface ParentChannel {
-  /** Tells the parent that the worker takes runs, and how the journal knows its process. */
   ready(identity: string): void;
-  /** Tells the parent that the worker has given its runs back, and ends. */
   drained(): void;
   close(): void;
 }
 
-/** @param drain called when the parent asks for it, or is gone */
 export function toParent(drain: () => void): ParentChannel {
   const told = (message: unknown): void => {
     if (message === DRAIN) drain();
@@ -99,10 +94,8 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
   }
 }
 
-/** Options of {@link superviseWorker}. */
 export interface SuperviseOptions {
   readonly logger: Logger;
-  /** Records the death of a worker. @param identity how the journal knows its process */
   readonly died: (identity: string) => Promise<void>;
 }
 
@@ -122,7 +115,6 @@ function endedItself(): UsageError {
   );
 }
 
-/** The same command once more. */
 function startedChild(): ChildProcess {
   return spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -1,9 +1,10 @@
-import { aboutFor, aboutOf, publicURL, readAbout, recordedModel, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
+import { describe, expect, it } from "vitest";
+import { aboutFor, aboutOf, publicURL, readAbout, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
+import { recordedModel } from "../../src/cli/model-choice.ts";
 import { readFlags } from "../../src/cli/option-values.ts";
 import { companySettings } from "../../src/cli/settings.ts";
-import { describe, expect, it } from "vitest";
-import { refusedSandbox } from "../../src/workspace/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { refusedSandbox } from "../../src/workspace/index.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 const beginning = {

@@ -1,12 +1,12 @@
-import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
-import { describe, expect, it } from "vitest";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { fakeHost, type FakeHost } from "./fake-host.ts";
+import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 /** A reply that calls a tool. */
 function calls(name: string, args: object, text = ""): StubReply {

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/errors.ts";
 import { main } from "../../src/cli/program.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { fold, type RunEvent } from "../../src/index.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { type OpenAIBody, openaiStub, type StubHandler } from "../../src/testing/index.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
+import { until } from "../workspace/scratch.ts";
 import { run as runProcess, start, startInShell } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
-import { until } from "../workspace/scratch.ts";
 import { command, type Given, type Said } from "./kept-run.ts";
 
 const cwd = scratchFolder();

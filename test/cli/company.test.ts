@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { fakeHost } from "./fake-host.ts";
+import { sandboxFor } from "../../src/cli/company.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { refusedSandbox, type Sandbox, type SandboxMode } from "../../src/workspace/sandbox.ts";
-import { sandboxFor } from "../../src/cli/company.ts";
+import { fakeHost } from "./fake-host.ts";
 
 const machine = vi.hoisted(() => ({ hasBubblewrap: true, isSlow: false, asked: [] as string[] }));
 

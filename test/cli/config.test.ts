@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { usd } from "../../src/model/money.ts";
 import { describe, expect, it } from "vitest";
 import { configured, withEnvironment } from "../../src/cli/config.ts";
-import { runSettings } from "../../src/cli/settings.ts";
 import type { Variables } from "../../src/cli/host.ts";
+import { runSettings } from "../../src/cli/settings.ts";
 import { storePlace } from "../../src/cli/store.ts";
+import { usd } from "../../src/model/money.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder } from "./kept-run.ts";

@@ -1,16 +1,16 @@
 import fc from "fast-check";
-import { AbortedError, type ChatRequest, ModelError, Team, usd } from "../../src/index.ts";
-import { TaskPlanSchema, type TestReport } from "../../actions/index.ts";
-import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
-import { describe, expect, test } from "vitest";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { readCodeReply } from "../../actions/code-reply.ts";
-import { scratchFolder } from "../workspace/scratch.ts";
-import { simulatedClock } from "../../src/testing/index.ts";
+import { TaskPlanSchema, type TestReport } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
-import { someOf } from "../long.ts";
 import { type DemoIdea, demoIdeas, demoModel, matchIdea } from "../../src/cli/demo-script.ts";
+import { AbortedError, type ChatRequest, ModelError, Team, usd } from "../../src/index.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
+import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
+import { someOf } from "../long.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
 
 const ideas = await demoIdeas();
 

@@ -1,12 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { command, freshFolder } from "./kept-run.ts";
-import { describe, expect, it } from "vitest";
-import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { join } from "node:path";
-import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { describe, expect, it } from "vitest";
 import { ownProcess } from "../../src/adapters/process-identity.ts";
-import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
-import { styleFor } from "../../src/cli/screen/text.ts";
 import {
   type Check,
   checkGit,
@@ -24,7 +19,12 @@ import {
 } from "../../src/cli/commands/doctor.ts";
 import { modelChoice } from "../../src/cli/model-settings.ts";
 import type { Flags } from "../../src/cli/options.ts";
+import { styleFor } from "../../src/cli/screen/text.ts";
+import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
 import { titled } from "../titled.ts";
+import { fakeHost, scratchFolder } from "./fake-host.ts";
+import { command, freshFolder } from "./kept-run.ts";
 
 const scratch = scratchFolder();
 

@@ -1,4 +1,7 @@
-import type { ResultStatus } from "../../src/runtime/run-result.ts";
+import { describe, expect, it } from "vitest";
+import { errorLines, errorReport } from "../../src/cli/error-report.ts";
+import { EXIT_CODES, exitCodeOf, exitCodeOfError, interruptionCode } from "../../src/cli/errors.ts";
+import { styleFor } from "../../src/cli/screen/text.ts";
 import {
   AbortedError,
   BudgetError,
@@ -9,10 +12,7 @@ import {
   UsageError,
   WorkspaceError,
 } from "../../src/kernel/errors.ts";
-import { describe, expect, it } from "vitest";
-import { errorLines, errorReport } from "../../src/cli/error-report.ts";
-import { EXIT_CODES, exitCodeOf, exitCodeOfError, interruptionCode } from "../../src/cli/errors.ts";
-import { styleFor } from "../../src/cli/screen/text.ts";
+import type { ResultStatus } from "../../src/runtime/run-result.ts";
 import { titled } from "../titled.ts";
 
 const plain = { style: styleFor(false), isVerbose: false };

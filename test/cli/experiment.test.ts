@@ -2,11 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { barLine, progressText } from "../../src/cli/commands/experiment.ts";
+import { main } from "../../src/cli/program.ts";
 import { createMessage, defineAction, defineRole, Environment } from "../../src/index.ts";
 import { experiment, policyModel, runExperiment } from "../../src/research/index.ts";
-
 import { emptyRoad, road } from "../research/experiment/walkers.ts";
-import { main } from "../../src/cli/program.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 

@@ -1,15 +1,15 @@
+import fc from "fast-check";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { configured } from "../../src/cli/config.ts";
 import { type FolderSettings, lowestTimes } from "../../src/cli/model-settings.ts";
-import { main } from "../../src/cli/program.ts";
 import { readFlags } from "../../src/cli/option-values.ts";
+import { main } from "../../src/cli/program.ts";
 import { runSettings } from "../../src/cli/settings.ts";
 import { usd } from "../../src/index.ts";
-import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, type Said } from "./kept-run.ts";

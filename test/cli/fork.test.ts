@@ -1,17 +1,17 @@
-import type { ResultReport } from "../../src/cli/report.ts";
-import type { RunEvent } from "../../src/runtime/record/event.ts";
-import { WritePrd } from "../../actions/index.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
-import { afterAll, describe, expect, it } from "vitest";
-import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/commands/fork.ts";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fence, prd } from "../actions/greeter.ts";
 import { join } from "node:path";
-import { memoryWorkspace } from "../../src/workspace/index.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { WritePrd } from "../../actions/index.ts";
+import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/commands/fork.ts";
+import type { ResultReport } from "../../src/cli/report.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
+import { memoryWorkspace } from "../../src/workspace/index.ts";
+import { fence, prd } from "../actions/greeter.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { someOf } from "../long.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
 import { recorded, says, word } from "./recorded-run.ts";
 
 const words = [

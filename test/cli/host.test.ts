@@ -1,5 +1,5 @@
-import { Interruptions } from "../../src/cli/host.ts";
 import { describe, expect, it } from "vitest";
+import { Interruptions } from "../../src/cli/host.ts";
 import { fakeHost } from "./fake-host.ts";
 
 function closedPipe(): Error {

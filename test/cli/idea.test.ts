@@ -1,10 +1,10 @@
 import fc from "fast-check";
+import { describe, expect, it } from "vitest";
 import { IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
 import { UsageError } from "../../src/kernel/errors.ts";
-import { describe, expect, it } from "vitest";
 import { editDistance } from "../../src/kernel/known-options.ts";
-import { command as troupe } from "./kept-run.ts";
 import { titled } from "../titled.ts";
+import { command as troupe } from "./kept-run.ts";
 
 const nothing: IdeaReaders = {
   file: () => Promise.reject(new Error("no file was to be read")),

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
 import { remark, remember } from "./kept-memory.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 /** What would steer a terminal. */
 const HOSTILE = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e";

@@ -1,15 +1,15 @@
-import { Memory } from "../../src/memory/memory.ts";
-import { MemoryStorage } from "../../src/memory/memory-storage.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
-import { describe, expect, it } from "vitest";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
-import { fakeHost } from "./fake-host.ts";
 import { join } from "node:path";
-import { main } from "../../src/cli/program.ts";
-import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { main } from "../../src/cli/program.ts";
+import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { MemoryStorage } from "../../src/memory/memory-storage.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { fakeHost } from "./fake-host.ts";
+import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
 

@@ -1,13 +1,13 @@
+import Libsql from "libsql";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
-import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
 import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const DAY = 86_400_000;
 

@@ -3,9 +3,9 @@ import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
 import type { ModelSettings } from "../../src/cli/model-settings.ts";
 import { companySettings, outputSettings } from "../../src/cli/settings.ts";
-import { fakeHost } from "./fake-host.ts";
 import { usd } from "../../src/model/money.ts";
 import { titled } from "../titled.ts";
+import { fakeHost } from "./fake-host.ts";
 
 const company = companySettings({});
 const priced: ModelSettings = {

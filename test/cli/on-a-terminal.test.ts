@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { humanPort } from "../../src/cli/prompt.ts";
 import { main } from "../../src/cli/program.ts";
+import { humanPort } from "../../src/cli/prompt.ts";
 import { withoutCodes } from "../../src/cli/screen/layout.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claimFolder, type ClaimFolder, inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
-import { scratchFolder } from "./fake-host.ts";
 import { titled } from "../titled.ts";
+import { scratchFolder } from "./fake-host.ts";
 
 const scratch = scratchFolder();
 

@@ -1,9 +1,9 @@
+import { describe, expect, it } from "vitest";
 import { Interruptions } from "../../src/cli/host.ts";
 import { confirmPaidRun, doubtfulIdea, isYes, type PaidRun, promptLine } from "../../src/cli/prompt.ts";
-import { describe, expect, it } from "vitest";
-import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
 
 function asking(question = "Start? "): { host: FakeHost; interruptions: Interruptions; answer: Promise<string | undefined> } {
   const host = fakeHost({ isTTY: true });

@@ -1,8 +1,9 @@
+import { describe, expect, it } from "vitest";
+import { nextSteps, type ReportFacts, resultReport } from "../../src/cli/report.ts";
+import { testsOf } from "../../src/cli/delivery-report.ts";
+import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
-import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
-import { describe, expect, it } from "vitest";
-import { nextSteps, type ReportFacts, resultReport, testsOf } from "../../src/cli/report.ts";
 import { word } from "./recorded-run.ts";
 
 const result: RunResult = {

@@ -8,8 +8,8 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
-import { Terminal } from "./terminal.ts";
 import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
+import { Terminal } from "./terminal.ts";
 
 /** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
 async function begun(rounds = 2, ...more: readonly string[]): Promise<string> {

@@ -1,14 +1,14 @@
 import Libsql from "libsql";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { eventLine, sentText } from "../../src/cli/commands/runs-events.ts";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
 import type { MessageFlow } from "../../src/inspector/message-flow.ts";
 import type { Observed, RunEvent } from "../../src/runtime/record/event.ts";
-import { answered, asks, does, fails, recorded, says, started, word } from "./recorded-run.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
-import { defineAction, defineRole, Team } from "../../src/index.ts";
-import { describe, expect, it } from "vitest";
-import { eventLine, sentText } from "../../src/cli/commands/runs-events.ts";
-import { join } from "node:path";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { sqlite } from "../../src/adapters/sqlite.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { answered, asks, does, fails, recorded, says, started, word } from "./recorded-run.ts";
 
 const HOSTILE = '\u001b[2J\u202e"];\nclick n0 "javascript:x"';
 

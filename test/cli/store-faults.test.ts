@@ -1,6 +1,6 @@
+import Libsql from "libsql";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findRun } from "../../src/cli/stored-run.ts";
 import { shortId } from "../../src/cli/screen/text.ts";
+import { findRun } from "../../src/cli/stored-run.ts";
 
 const ids = ["mabc1234-00000001", "mabc1234-00000002", "mabc1299-00000003", "game"];
 

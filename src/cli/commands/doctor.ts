@@ -10,11 +10,10 @@ import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
 import { type FolderSettings, modelChoice, type ModelSettings } from "../model-settings.ts";
 import type { Flags } from "../options.ts";
-import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { resultStyle, type Session } from "../session.ts";
 import { isStore, storePlace } from "../store.ts";
 
 /** The result of one check. `warn`: a run works without; `fail`: it does not. */
@@ -22,18 +21,15 @@ export interface Check {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
   readonly text: string;
-  /** Advice to repair it. */
   readonly hint?: string;
 }
 
-/** The oldest Node this runs on. */
 const NODE_FLOOR: readonly [number, number] = [20, 19];
 /** Milliseconds a model has to answer one word. */
 const PING_TIMEOUT = 30_000;
 /** Room for models that think before they answer. */
 const PING_TOKENS = 512;
 
-/** `troupe doctor`: checks everything a run needs, and says how to repair the rest. */
 export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
   const { signal } = session.interruptions;
@@ -57,7 +53,6 @@ export function exitCodeOfChecks(checks: readonly Check[]): ExitCode {
   return failed.length > 0 ? 7 : 0;
 }
 
-/** The checks for a person. */
 export function checkLines(checks: readonly Check[], { style, width }: TextStyle): readonly string[] {
   const names = Math.max(...checks.map(({ name }) => name.length));
   const indent = names + 8;
@@ -103,7 +98,6 @@ export async function checkSandbox(): Promise<Check> {
   return { name: "sandbox", state: "warn", text: shown(reason, 300), hint };
 }
 
-/** Checks what pages can be opened with. */
 export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
   const { findPageMeans } = await import("../../checks/page-means.ts");
   const { chooseSandbox } = await import("../../workspace/choose-sandbox.ts");
@@ -114,7 +108,6 @@ export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
   return { name: "pages", state: "warn", text: shown(best?.describe ?? "neither a browser nor a DOM", 300), hint: shown(hint, 600) };
 }
 
-/** Checks that a model is set. It never shows a key. */
 export function checkModel(host: Host, flags: Flags): Check {
   const choice = modelChoice(flags, host.env);
   const unset = "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server. Without it the bundled ideas play: troupe demo";
@@ -199,7 +192,6 @@ export async function pingModel(host: Host, settings: ModelSettings, signal: Abo
   return { name: "ping", state: "ok", text: `${shown(id, 80)} answered in ${host.clock.now() - began} ms` };
 }
 
-/** Checks that a project can be written to its folder. */
 export async function checkOut(host: Host, out: string | undefined): Promise<Check> {
   const wanted = resolve(host.cwd, out ?? "workspace");
   try {
@@ -212,7 +204,6 @@ export async function checkOut(host: Host, out: string | undefined): Promise<Che
   }
 }
 
-/** Checks that runs can be kept, and reports the size of the store. */
 export async function checkStore(host: Host, flags: Flags): Promise<Check> {
   const { path, name } = storePlace(flags, host);
   try {
@@ -236,7 +227,6 @@ async function newStoreText(path: string): Promise<string> {
   return "not there yet, made with the first run";
 }
 
-/** Removes the files that killed runs left: half-written files of the project, and temporary folders. */
 export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {
   const { sweepFolders, sweepProject } = await import("../../workspace/sweep.ts");
   const wanted = resolve(host.cwd, out ?? "workspace");
@@ -267,14 +257,12 @@ export function checkTerminal(host: Host, flags: Flags): Check {
   return { name: "terminal", state: "ok", text: words.join(", ") };
 }
 
-/** Makes a folder in the nearest existing one, and removes it again. */
 async function probeFolder(wanted: string): Promise<void> {
   const { temporaryPrefix } = await import("../../workspace/temporary-owner.ts");
   const parent = await nearestFolder(wanted);
   await rm(await mkdtemp(join(parent, temporaryPrefix(".troupe-doctor-"))), { recursive: true });
 }
 
-/** The path, or the nearest existing one above it. */
 async function nearestFolder(path: string): Promise<string> {
   for (let folder = path; ; folder = dirname(folder)) {
     const found = await stat(folder).catch(() => undefined);

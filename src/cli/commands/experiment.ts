@@ -17,24 +17,21 @@ import type { ExitCode } from "../errors.ts";
 import { canDraw } from "../host.ts";
 import { wholeNumber } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { LiveRegion, type Size } from "../screen/live-region.ts";
 import { shellWord, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
-import { importedModule } from "../user-module.ts";
+import { report, type Session } from "../session.ts";
+import { importedModule } from "../text-file.ts";
 
 const MOST = 1_000_000;
 const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
 
-/** An experiment of a module, and where its results go. */
 interface Asked {
   readonly experiment: AnyExperiment;
   readonly bounds: ProcessBounds & { readonly module: string };
   readonly out: string;
 }
 
-/** `troupe experiment run <module>` */
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
   const workers = flags.workers === undefined ? {} : { workers: flags.workers };
@@ -59,7 +56,6 @@ export async function experimentRun(session: Session, flags: Flags, module: stri
   }
 }
 
-/** `troupe experiment verify <module>` */
 export async function experimentVerify(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds } = await asked(session, module, flags);
   const { runs, concurrency, node } = flags;
@@ -90,7 +86,6 @@ export async function experimentVerify(session: Session, flags: Flags, module: s
   return isEqual ? 0 : 1;
 }
 
-/** `troupe experiment replay <module> --cell <n>` */
 export async function experimentReplay(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out } = await asked(session, module, flags);
   const replay = await replayCell(experiment, {
@@ -174,7 +169,6 @@ async function freeFolder(wanted: string): Promise<string> {
 
 /** Shares of the work after which a line is printed where nothing can be drawn. */
 const STEPS = 10;
-/** Cells of the bar. */
 const BAR = 30;
 const LEAST_BAR = 5;
 
@@ -230,7 +224,6 @@ export function barLine(progress: SweepProgress, width: number): string {
   return length < LEAST_BAR ? text.slice(0, width) : `${"█".repeat(filled)}${"░".repeat(length - filled)} ${text}`;
 }
 
-/** `40 of 400 runs, 2 failed, 0:12, about 1:48 left` */
 export function progressText({ total, done, failed, kept, ms }: SweepProgress): string {
   const now = done - kept;
   const left = now > 0 && done < total ? `, about ${elapsed((ms / now) * (total - done))} left` : "";

@@ -8,10 +8,9 @@ import type { OpenedTeam, TeamRequest } from "../../server/team-source.ts";
 import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
-import { printLines, report } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, report, type Session } from "../session.ts";
 import { withRuns } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
@@ -21,7 +20,6 @@ const TOKEN_BYTES = 24;
 /** Milliseconds that a page which is being sent gets at the end. */
 const GRACE = 0;
 
-/** `troupe inspect [run]`: serves the page of the inspector on this machine until it is interrupted. Runs are read and never changed. */
 export function inspect(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
   const { host, interruptions } = session;
   const { port = 0 } = flags;
@@ -43,14 +41,13 @@ export function inspect(session: Session, flags: Flags, id?: string): Promise<Ex
   });
 }
 
-/** A team without roles: the page shows no actions, and a request for one is refused. @throws UsageError `READ_ONLY` */
+/** A team without roles: the page shows no actions, and a request for one is refused. */
 async function readOnly({ purpose }: TeamRequest): Promise<OpenedTeam> {
   if (purpose === "look") return Promise.resolve({ team: new Team({ roles: [] }) });
   const text = "Expected a server with a team, but troupe inspect only reads. Use troupe answer, tell, resume or fork, or troupe serve.";
   throw new UsageError("READ_ONLY", text);
 }
 
-/** `troupe runs export <id> --html <file>`: a run and the page of the inspector in one file, which needs no network. */
 export function runsHtml(
   session: Session,
   id: string,

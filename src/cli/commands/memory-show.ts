@@ -6,13 +6,11 @@ import type { Message } from "../../message/message.ts";
 import type { ExitCode } from "../errors.ts";
 import { findMessage, withMemory } from "../memory-store.ts";
 import type { Flags } from "../options.ts";
-import { printLines, resultStyle } from "../output.ts";
 import { counted, momentText, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, resultStyle, type Session } from "../session.ts";
 
-/** Groups of messages, and repeated texts, that are listed. */
 const LISTED = 12;
 /** Lines of one message, and characters of each. */
 const MOST_LINES = 200;
@@ -20,7 +18,6 @@ const MOST_CHARACTERS = 1_000;
 /** Most spaces that are kept at the start of a line. */
 const MOST_INDENT = 40;
 
-/** `troupe memory show <role> [message]`: the content of a memory, or one message of it. Ends with 2 when some of it is damaged. */
 export async function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<ExitCode> {
   const { last = 20 } = flags;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
@@ -48,7 +45,6 @@ async function printMessage(session: Session, entry: StoredMessage): Promise<voi
 interface ShownMemory {
   readonly role: StoredRole;
   readonly entries: readonly StoredMessage[];
-  /** The newest messages, the oldest of them first. */
   readonly newest: readonly StoredMessage[];
   readonly damaged: number;
 }

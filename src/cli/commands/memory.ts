@@ -12,16 +12,14 @@ import { refuseWords } from "../idea.ts";
 import { findRole, type MemoriesStore, memoryPlace, roleIds, withMemories, withMemory, withNewMemories } from "../memory-store.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { printCompaction, printLines, report, resultStyle } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
 
-/** `troupe memory ls`: the size of each role's memory. Ends with 2 when one is damaged. @param words other arguments: none may be given */
 export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   refuseWords(words, "memory");
   const { path, name } = memoryPlace(flags, session);
@@ -36,7 +34,6 @@ export async function memoryLs(session: Session, flags: Flags, ...words: string[
   });
 }
 
-/** Reports damage in a store of memories. @returns the exit code: 2 when there is some */
 export function reportDamage({ screen }: Session, damaged: number, text: string): ExitCode {
   if (damaged === 0) return 0;
   screen.print([screen.style.bad(`${text}: the store is damaged.`)]);
@@ -74,7 +71,6 @@ interface MemoryHit extends SimilarMessage {
 
 const MOST = 1_000;
 
-/** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
 export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const text = words.join(" ").trim();
   if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
@@ -131,10 +127,6 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }
 
-/**
- * `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. Ends with 2 when damaged messages are
- * left out.
- */
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
@@ -154,7 +146,6 @@ export function memoryExport(session: Session, flags: Flags, given: string, file
   });
 }
 
-/** `troupe memory import <file>`: takes an exported memory into the store, whole or not at all. It asks before it adds to a role's memory. */
 export async function memoryImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
@@ -182,10 +173,6 @@ function roleOf(content: SnapshotContent): string {
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
 }
 
-/**
- * `troupe memory rebuild <role>`: makes all vectors again, from the messages and with the embedder that needs no network. It asks before it
- * replaces vectors of another embedder.
- */
 export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const foreign = foreignVectors((await store.roles()).roles.find((role) => role.roleId === roleId));
@@ -205,7 +192,6 @@ function foreignVectors(role: StoredRole | undefined): number {
   return (role?.vectors ?? []).reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
 }
 
-/** `troupe memory gc [role]`: removes messages that are older than a time, if one is given, and shrinks the store. */
 export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<ExitCode> {
   const { host } = session;
   const before = flags.olderThan === undefined ? undefined : host.clock.now() - flags.olderThan;
@@ -218,7 +204,7 @@ export async function memoryGc(session: Session, flags: Flags, given?: string): 
   return 0;
 }
 
-/** Removes messages. @param before milliseconds since 1970 @returns how many */
+/** Removes messages. @param before milliseconds since 1970 */
 async function forget(
   session: Session,
   store: MemoriesStore,

@@ -17,13 +17,11 @@ import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
 import { modelsByRole } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
-import { printLines } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, type Session } from "../session.ts";
 import { loadRun, withRun } from "../stored-run.ts";
 
-/** `troupe replay <id>`: repeats a run from its record alone, and reports the first difference. */
 export function replay(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const replayed = await replayRecorded(session, journal, runId);
@@ -44,11 +42,7 @@ async function print(session: Session, runId: string, replayed: Awaited<ReturnTy
   await printLines(session, isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]);
 }
 
-/**
- * Replays a run of this command in a scratch folder, with a model that cannot be asked.
- *
- * @throws UsageError `RUN_FOREIGN`; JournalError `TEAM_CHANGED`, `JOURNAL_DAMAGED`; ControlError when an interruption comes
- */
+/** Replays a run of this command in a scratch folder, with a model that cannot be asked. */
 async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
   const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const { signal } = interruptions;
@@ -71,11 +65,6 @@ async function replayRecorded({ interruptions, screen }: Session, journal: Journ
   }
 }
 
-/**
- * Returns a team that replays a run of this command in a scratch folder.
- *
- * @throws UsageError `RUN_FOREIGN`; WorkspaceError when there is no place for temporary files
- */
 export async function scratchReplay(
   journal: Journal,
   runId: string,
@@ -90,7 +79,6 @@ export async function scratchReplay(
   return { team, remove: () => Promise.resolve(scratch.remove()) };
 }
 
-/** @throws WorkspaceError when there is no place for temporary files */
 async function scratchFolder(): Promise<TemporaryFolder> {
   const [{ temporaryFolder }, { ioError }] = await Promise.all([
     import("../../workspace/project-copy.ts"),
@@ -103,7 +91,6 @@ async function scratchFolder(): Promise<TemporaryFolder> {
   }
 }
 
-/** The first difference: in words with both sides, and as data. */
 async function foundIn(run: Run, recorded: readonly RunEvent[], again: readonly RunEvent[]) {
   const { error } = await run.result;
   if (error instanceof DifferenceError) return { isEqual: false, text: replayText(error), difference: error.data };

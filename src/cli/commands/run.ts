@@ -8,7 +8,8 @@ import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
 import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
 import { checkMetaGPT, recoveredStore, testsAgain } from "../metagpt-options.ts";
-import { type ChosenModel, noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
+import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
+import type { ChosenModel } from "../model-settings.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { inOutFolder, slugOf } from "../out-folder.ts";
@@ -19,7 +20,6 @@ import type { Session } from "../session.ts";
 import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 
-/** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
 export async function run(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const isNamed = session.words[0] === "run";
   const { host, interruptions, screen } = session;
@@ -65,7 +65,6 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   });
 }
 
-/** `--recover-path`: goes on with the newest run of a store. */
 async function recovered(session: Session, words: readonly string[], flags: Flags, path: string): Promise<ExitCode> {
   if (words.length > 0 || flags.file !== undefined) {
     throw new UsageError(
@@ -78,7 +77,6 @@ async function recovered(session: Session, words: readonly string[], flags: Flag
   return resume(session, { ...others, store: await recoveredStore(session.host.cwd, path) });
 }
 
-/** `--init-config`: writes a config file, and works on no idea. */
 async function initConfig({ host, json }: Session): Promise<ExitCode> {
   const { writeConfig } = await import("../config.ts");
   const path = await writeConfig(host);
@@ -93,7 +91,6 @@ function askingSettings<S extends CompanySettings>({ host, json }: Session, sett
   return crew.kind === "software-company" && json === undefined && canAsk(host) ? { ...settings, crew: { ...crew, asks: true } } : settings;
 }
 
-/** `troupe demo [id]`: plays a bundled script, with the change that it has, also where a model is set. */
 export async function demo(session: Session, flags: Flags, id: string = "shopping"): Promise<ExitCode> {
   const { screen } = session;
   const known = demoOf(await demoIdeas(), id);
@@ -113,13 +110,11 @@ export async function demo(session: Session, flags: Flags, id: string = "shoppin
   return changed;
 }
 
-/** The crew of a script, with those of its settings that a script can follow. */
 function scriptedCrew({ crew: kind }: DemoIdea, { crew }: CompanySettings): CrewSettings {
   if (kind === "waterfall") return crew.kind === "waterfall" ? crew : { kind };
   return crew.kind === "software-company" && crew.approve !== undefined ? { kind, approve: crew.approve } : { kind };
 }
 
-/** The commands that a person may try after the demo, as they are typed where it was started. */
 function tryNext({ host: { env }, screen: { style }, output }: Session, runId: string, { store }: Flags): readonly string[] {
   if (output.isQuiet) return [];
   const isNpm = env["npm_lifecycle_event"] === "start";
@@ -144,7 +139,6 @@ function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
 
 const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
 
-/** `troupe agent "task"`: one agent with tools works on a task, in a folder of its own or in a named one. */
 export async function agent(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions } = session;
   const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
@@ -159,11 +153,9 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
 interface BeginningRun {
   readonly settings: CompanySettings;
   readonly idea: string;
-  /** Name of the folder. */
   readonly name: string;
   readonly chosen: ChosenModel;
   readonly flags: Flags;
-  /** True when the user has agreed to the cost. */
   readonly isConfirmed?: boolean;
   /** True when the idea may be a mistyped command. */
   readonly isDoubtful?: boolean;
@@ -206,7 +198,6 @@ async function begun(session: Session, { settings, idea, name, chosen, flags, ..
   });
 }
 
-/** The agent's tools, and those that run without a question. */
 function toolsText({ tools, allow, mcp }: AgentSettings): string {
   const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
   const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;

@@ -9,19 +9,18 @@ import { EVENT_TYPES } from "../../runtime/record/observed.ts";
 import type { ExitCode } from "../errors.ts";
 import { oneOf } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { escapedJson, printLines } from "../output.ts";
+import { escapedJson } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { column } from "../screen/layout.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, type Session } from "../session.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
 const TYPE = 14;
 
-/** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
 export async function runsEvents(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   const from = flags.from ?? 0;
   const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
@@ -87,7 +86,6 @@ function eventText(event: RunEvent): string {
   }
 }
 
-/** What the edges did with the messages of an activation: `, on the way: drop to Bob`. */
 function wayText({ said }: ActEnded): string {
   const faults = said.flatMap((sent) => sent.faults ?? []);
   return faults.length === 0 ? "" : `, on the way: ${shown(faultsText(faults), 120)}`;
@@ -104,7 +102,6 @@ function startedText(event: RunStarted): string {
   return `${parts.join(", ")}${edges}`;
 }
 
-/** A recipient, and what the edges did on the way to it: `Bob (lost)`. */
 function recipientText(name: string, fault: EdgeFault | undefined): string {
   if (fault === undefined) return shown(name, 40);
   const { arrives } = fault;
@@ -118,7 +115,6 @@ function recipientText(name: string, fault: EdgeFault | undefined): string {
   return `${shown(name, 40)}${said.length === 0 ? "" : ` (${said.join(", ")})`}`;
 }
 
-/** A message: its sender, its recipients, and the beginning of its text. */
 export function sentText({ message, to, dropped, due, faults = [] }: Sent, publisher: string = message.sentFrom): string {
   const named = new Map(faults.map((fault) => [fault.to, fault]));
   const reached = to.length === 0 ? "nobody" : to.map((name) => recipientText(name, named.get(name))).join(", ");
@@ -134,14 +130,12 @@ function startText({ kind, name, try: attempt, request, reused }: StepStarted): 
   return `${shown(kind, 20)} ${shown(name, 60)}${about}${again}${reused === undefined ? "" : `, answered by event ${reused} of its parent`}`;
 }
 
-/** Why the run goes on, and what was in flight then. */
 function resumedText(event: RunResumed): string {
   const { uncertain } = event;
   const steps = uncertain.length === 0 ? [] : [`${plural(uncertain.length, "step")} in flight before`];
   return [resumeText(event), ...steps].filter((part) => part !== "").join(", ");
 }
 
-/** What lost calls count from here on, in place of what was kept for them. */
 function settledText(settles: readonly SettledTry[]): string {
   const kept = settles.reduce((sum, { hold }) => sum + hold, 0);
   return ` settled at ${counted(kept + settledMore(settles).known)} of ${counted(kept)} micro-dollars`;
@@ -159,7 +153,6 @@ const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } sati
   (flow: MessageFlow) => string
 >;
 
-/** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
 export async function runsFlow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   const format = flags.format ?? "mermaid";
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {

@@ -15,17 +15,15 @@ import type { ExitCode } from "../errors.ts";
 import { assertMemories, memoryPlace } from "../memory-store.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { printCompaction, printLines, report } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printCompaction, printLines, report, type Session } from "../session.ts";
 import { isStore, withRuns, withStore } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 import { allSummaries } from "./runs-ls.ts";
 
-/** `troupe runs export <id> [file]`: a run as lines of JSON that can be imported elsewhere, on standard output without a file. */
 export async function runsExport(session: Session, flags: Flags, id: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   if (flags.html !== undefined) return (await import("./inspect.ts")).runsHtml(session, id, { html: flags.html, file }, flags);
@@ -49,7 +47,6 @@ export async function runsExport(session: Session, flags: Flags, id: string, fil
   });
 }
 
-/** `troupe runs import <file>`: takes an exported run into the store, whole or not at all. */
 export async function runsImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
   const { host } = session;
   const id = flags.as === undefined ? {} : { id: plainId(flags.as) };
@@ -97,7 +94,6 @@ function unreadable(file: string, why: string, cause?: unknown): UsageError {
   return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
 }
 
-/** `troupe runs settle <id>`: settles the calls of a run that a crash has cut off. Pools in a database learn it when the run is opened next. */
 export function runsSettle(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   const { clock } = session.host;
   const cost = flags.cost === undefined ? {} : { cost: flags.cost };
@@ -109,10 +105,8 @@ export function runsSettle(session: Session, flags: Flags, id: string): Promise<
   });
 }
 
-/** Runs that moved later than this ago stay. */
 const DEFAULT_AGE = 30 * 86_400_000;
 
-/** `troupe runs rm <id>...`: removes runs. Their projects stay. */
 export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<ExitCode> {
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
     const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
@@ -124,7 +118,6 @@ export function runsRm(session: Session, flags: Flags, ...given: string[]): Prom
   });
 }
 
-/** `troupe runs gc`: removes finished runs that are old, and shrinks the store. */
 export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
   const before = host.clock.now() - (flags.olderThan ?? DEFAULT_AGE);
@@ -142,7 +135,6 @@ export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> 
   return 0;
 }
 
-/** Removes runs and reports each. @throws JournalError `RUN_OWNED` */
 async function removeRuns({ json }: Session, journal: Journal, ids: readonly string[]): Promise<void> {
   for (const runId of ids) {
     await journal.remove(runId);
@@ -150,7 +142,7 @@ async function removeRuns({ json }: Session, journal: Journal, ids: readonly str
   }
 }
 
-/** Of several runs all are removed, or none. @throws JournalError `RUN_OWNED` for one that a living process works on */
+/** Of several runs all are removed, or none. */
 async function assertFree(journal: Journal, ids: readonly string[]): Promise<void> {
   for (const runId of ids) {
     try {
@@ -163,7 +155,6 @@ async function assertFree(journal: Journal, ids: readonly string[]): Promise<voi
   }
 }
 
-/** `troupe runs forget`: erases what a user, a conversation or a tenant has said, in runs and in memories. */
 export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
   const { user, tenant } = flags;
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
@@ -196,7 +187,7 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
   });
 }
 
-/** The store of memories; none where the usual place has none. @throws UsageError `STORE_MISSING` for a named one that is not there */
+/** The store of memories; none where the usual place has none. */
 async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
   const place = memoryPlace(memory === undefined ? {} : { store: memory }, session);
   if (place.isDefault && !(await isStore(place.path))) return [];

@@ -7,13 +7,11 @@ import { isLoopback } from "../../server/guard.ts";
 import type { ServerOptions } from "../../server/server-options.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import type { ExitCode } from "../errors.ts";
-import { valueIn, type Variables } from "../host.ts";
+import { secretsIn, valueIn, type Variables } from "../host.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
 import { shown } from "../screen/text.ts";
-import { secretsIn } from "../secrets.ts";
 import { servedCompany } from "../served-company.ts";
-import type { Session } from "../session.ts";
+import { report, type Session } from "../session.ts";
 import { keyOf, type Store, withStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
@@ -22,7 +20,6 @@ const MOST_BYTES = 256 * 1024;
 /** Milliseconds that model calls get to end when the server is asked to end. */
 const GRACE = 10_000;
 
-/** `troupe serve`: serves the runs of a store over HTTP, and lets a company work on new ones, until it is interrupted. */
 export function serve(session: Session, flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
   const { port = DEFAULT_PORT, onTeamChange = "refuse", logLevel: level = "info" } = flags;
@@ -79,11 +76,9 @@ function warningOf({ listen = "127.0.0.1", hostName }: Flags): string {
 interface Users {
   readonly options: Pick<ServerOptions, "token" | "tenants" | "budget">;
   readonly secrets: readonly string[];
-  /** The token of the one user, for the address of the page. */
   readonly shownToken: string | undefined;
 }
 
-/** The tenants of a file, or the one user: with the token of the environment, or with one that is kept beside the store. */
 async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }: Flags): Promise<Users> {
   if (tenants !== undefined) {
     if (totalBudget !== undefined) {
@@ -105,7 +100,6 @@ const TenantsSchema = z.strictObject({
         name: z.string(),
         /** The token, or the variable of the environment that holds it. */
         token: z.union([z.string(), z.strictObject({ env: z.string() })]),
-        /** Dollars. */
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),
         streams: z.int().positive().optional(),
@@ -117,7 +111,6 @@ const TenantsSchema = z.strictObject({
     .min(1),
 });
 
-/** @throws UsageError `TENANTS_INVALID` */
 function tenantsIn(text: string, env: Variables): readonly Tenant[] {
   const parsed = TenantsSchema.safeParse(jsonIn(text));
   if (!parsed.success) {

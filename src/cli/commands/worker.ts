@@ -5,15 +5,11 @@ import type { Logger } from "../../kernel/emit.ts";
 import { AbortedError } from "../../kernel/errors.ts";
 import { jsonLogger } from "../../server/json-logger.ts";
 import type { ExitCode } from "../errors.ts";
-import { fleetEngine } from "../fleet-engine.ts";
-import { type Fleet, fleetAddress, withFleet } from "../fleet-place.ts";
-import type { Host } from "../host.ts";
-import { workerFolders } from "../moving-workspaces.ts";
+import { type Fleet, fleetAddress, fleetEngine, withFleet, workerFolders } from "../fleet.ts";
+import { addressSecrets, type Host, secretsIn } from "../host.ts";
 import { wholeNumber } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
-import { addressSecrets, secretsIn } from "../secrets.ts";
-import type { Session } from "../session.ts";
+import { report, type Session } from "../session.ts";
 import { teamsOf } from "../team-module.ts";
 import { isWorkerChild, type ParentChannel, superviseWorker, toParent } from "../worker-parent.ts";
 
@@ -25,7 +21,6 @@ const START = 300_000;
 /** Milliseconds of a timer that never fires. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-/** Options of a worker, checked before anything is started. */
 interface WorkerChoices {
   readonly concurrency: number;
   readonly tries: number;
@@ -34,7 +29,6 @@ interface WorkerChoices {
   readonly health: number | undefined;
 }
 
-/** `troupe worker <module>`: a process that starts the worker, and starts it again when it dies; in that child the worker itself. */
 export async function worker(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const choices = choicesOf(flags);
   const url = fleetAddress(session, flags);
@@ -53,7 +47,6 @@ export async function worker(session: Session, flags: Flags, module: string): Pr
   return superviseWorker(session, { logger, died });
 }
 
-/** @throws UsageError `OPTION_INVALID` */
 function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags): WorkerChoices {
   return {
     concurrency: wholeNumber("--concurrency", concurrency, MOST_CONCURRENCY),
@@ -65,8 +58,8 @@ function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChang
 }
 
 /**
- * Keeps the process running until the work is done. A worker may wait for something that does not keep it running, such as an idle connection,
- * and Node would end the process then as if the wait could never end.
+ * Keeps the process running until the work is done. A worker may wait for something that does not keep it running, such as an idle
+ * connection, and Node would end the process then as if the wait could never end.
  */
 async function kept<T>({ clock }: Host, begin: () => Promise<T>): Promise<T> {
   const letGo = clock.timer(FOR_EVER, () => undefined);
@@ -128,7 +121,6 @@ async function startedWorker(
   return { started, teams: teams.map(({ name }) => name) };
 }
 
-/** Reports a worker that takes runs, and waits for its end. */
 async function worked(
   session: Session,
   { started, teams }: StartedWorker,
