@@ -1,18 +1,20 @@
 import { readdir } from "node:fs/promises";
-import { relative } from "node:path";
+import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { Team } from "../team/team.ts";
+import { Team } from "../team/team.ts";
+import { chooseSandbox } from "../workspace/choose-sandbox.ts";
 import type { ExistingProject } from "../workspace/existing-project.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import type { IsOwn } from "../workspace/kept-files.ts";
-import type { RecordedFiles } from "../workspace/recorded-files.ts";
-import type { Refusal, Sandbox } from "../workspace/sandbox.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
+import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-work.ts";
-import type { Host } from "./host.ts";
+import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { modelsByRole } from "./model-choice.ts";
 import type { ChosenModel } from "./model-settings.ts";
@@ -51,10 +53,6 @@ export interface Company {
 }
 
 export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
-  const [{ openWorkspace }, { sha256Of }] = await Promise.all([
-    import("../workspace/open-workspace.ts"),
-    import("../workspace/recorded-files.ts"),
-  ]);
   const { settings, folder, past } = parts;
   const isContinued = past !== undefined;
   const { signal } = session.interruptions;
@@ -103,11 +101,10 @@ async function teamOf(
   crew: RunCrew,
   read: ReadFile,
 ): Promise<Team> {
-  const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets, modelOf } = chosen;
   const { allowUnpriced, seed, models = {}, allowed = [] } = settings;
   const human = humanPort(session, { read, allowed });
-  return new TeamClass({
+  return new Team({
     ...crew,
     model,
     models: modelsByRole([...crew.roles, ...(crew.reserve ?? [])], models, modelOf),
@@ -141,7 +138,6 @@ export async function crewOf(
     const { agentRole } = await import("./agent-work.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
-  const { softwareCompany, waterfallCompany } = await import("../../roles/index.ts");
   const { workspace, sandbox } = parts;
   switch (crew.kind) {
     case "software-company":
@@ -150,7 +146,6 @@ export async function crewOf(
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
     case "module": {
-      const { openedCrew } = await import("./crew-file.ts");
       return openedCrew(crew, { workspace, sandbox });
     }
   }
@@ -194,12 +189,6 @@ async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<P
   return state === undefined || state.changed.length > MOST_DIRTY ? {} : { dirty: state.changed };
 }
 
-/** A folder as the user would type it: relative when it lies below, absolute when not. */
-export function folderName(host: Host, folder: string): string {
-  const path = relative(host.cwd, folder);
-  return path === "" ? "." : path.startsWith("..") ? folder : path;
-}
-
 /**
  * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless
  * the user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
@@ -209,10 +198,6 @@ export async function sandboxFor(
   settings: Pick<CompanySettings, "sandbox" | "runTests"> & Partial<Pick<CompanySettings, "crew">>,
   isScripted: boolean,
 ): Promise<Sandbox> {
-  const [{ chooseSandbox }, { refusedSandbox }] = await Promise.all([
-    import("../workspace/choose-sandbox.ts"),
-    import("../workspace/sandbox.ts"),
-  ]);
   if (!settings.runTests) return refusedSandbox("nothing is to run (--no-run-tests)", "Leave that option out.");
   const sandbox = await untilAborted(chooseSandbox(settings.sandbox), interruptions.signal);
   if (sandbox.kind === "none" && !isScripted) {

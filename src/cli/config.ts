@@ -8,6 +8,7 @@ import { thrownText } from "../kernel/value-text.ts";
 import { usd } from "../model/money.ts";
 import { type Host, valueIn, type Variables } from "./host.ts";
 import { type FolderSettings, limitsShape, ModelTableSchema, RoleModelsSchema, type TimeTexts } from "./model-settings.ts";
+import { variableOf } from "./option-values.ts";
 import { ENTRIES, type OptionEntry } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import { assertInFolder, readText } from "./text-file.ts";
@@ -34,7 +35,9 @@ function optionShape({ value = "name" }: OptionEntry): z.ZodType<string | number
 }
 
 /** The options that a file may set: adding `config` to an option adds it here. */
-const OWN = Object.values(ENTRIES).flatMap(({ config, ...entry }) => (config === undefined ? [] : [[config, entry] as const]));
+const OWN = Object.entries(ENTRIES).flatMap(([name, entry]) =>
+  entry.config === undefined ? [] : [[entry.config, entry, variableOf(name)] as const],
+);
 const shared = {
   ...Object.fromEntries(OWN.filter(([name]) => name !== "baseUrl").map(([name, entry]) => [name, optionShape(entry)])),
   models: ModelTableSchema.optional(),
@@ -121,7 +124,7 @@ function variablesOf(config: Config, env: Variables): Readonly<Record<string, st
   const values = { ...config } as Readonly<Record<string, string | number | undefined>>;
   const { models, roles, apiKey } = config;
   const all = [
-    ...OWN.map(([name, entry]) => [entry.env ?? "", values[name]] as const),
+    ...OWN.map(([name, , variable]) => [variable, values[name]] as const),
     ["TROUPE_MODELS", models && JSON.stringify(models)] as const,
     ["TROUPE_ROLE_MODELS", roles && JSON.stringify(roles)] as const,
     ["TROUPE_API_KEY_NAME", apiKey?.env] as const,

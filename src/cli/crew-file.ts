@@ -1,15 +1,28 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Crew, CrewPorts, CrewReport, CrewSpec } from "../../roles/index.ts";
+import {
+  checkCrew,
+  type Crew,
+  type CrewPorts,
+  type CrewReport,
+  type CrewSpec,
+  openCrew,
+  readCrew,
+  shippedCrews,
+} from "../../roles/index.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { teamDifferences, teamDifferenceText } from "../team/team-change.ts";
+import { memoryWorkspace } from "../workspace/memory-workspace.ts";
+import { refusedSandbox } from "../workspace/sandbox.ts";
 import { userConfig } from "./config.ts";
 import { type Host, valueIn } from "./host.ts";
 import { modelsByRole } from "./model-choice.ts";
 import type { ChosenModel, FolderSettings } from "./model-settings.ts";
-import { ENTRIES, type Flags } from "./options.ts";
+import { variableOf } from "./option-values.ts";
+import type { Flags, OptionName } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { BUILT_IN, companyOptions, type CompanySettings, type CrewSettings, type FileCrew, type ModuleCrew } from "./settings.ts";
@@ -20,6 +33,9 @@ const MOST_BYTES = 256 * 1024;
 const DATA_FILE = /\.(ya?ml|json)$/i;
 const MODULE = /\.[cm]?[jt]s$/i;
 const MOST_FINDINGS = 20;
+
+/** For crews whose roles are only looked at. */
+export const NO_PORTS: CrewPorts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
 
 /** The flags of a run without its crew; the crew, unless it is one with settings of its own; and what its file asks for. */
 export interface AskedCrew {
@@ -44,16 +60,16 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
     );
   }
   const crew = await crewSettingsOf(host, word);
-  const { models, model, budget, rounds, use } = await openedCrew(crew, await noPorts());
+  const { models, model, budget, rounds, use } = await openedCrew(crew, NO_PORTS);
   const chosen = crew.kind === "file" && use !== undefined ? { ...crew, use } : crew;
   if (isFile(word) && !isUsersFile(host, word)) {
     const asks = { file: shown(word, 200), model, roles: models, budget, rounds, widens: await wideningOf(crew) };
     return { flags: others, crew: chosen, asks, models: {} };
   }
-  const isSet = (name: "budget" | "rounds" | "model"): boolean =>
-    flags[name] !== undefined || (valueIn(host.env, ENTRIES[name]?.env ?? "") !== undefined && !settingsFrom.has(ENTRIES[name]?.env ?? ""));
+  const isSet = (name: string): boolean =>
+    flags[name as OptionName] !== undefined || (valueIn(host.env, variableOf(name)) !== undefined && !settingsFrom.has(variableOf(name)));
   const wished = Object.entries({ budget, rounds, model });
-  const filled = { ...others, ...Object.fromEntries(wished.filter(([name]) => !isSet(name as "budget"))) };
+  const filled = { ...others, ...Object.fromEntries(wished.filter(([name]) => !isSet(name))) };
   return { flags: filled, crew: chosen, asks: undefined, models };
 }
 
@@ -84,11 +100,10 @@ interface RoleWish {
 
 async function wishesOf(crew: FileCrew | ModuleCrew): Promise<readonly RoleWish[]> {
   if (crew.kind === "file") {
-    const { readCrew } = await import("../../roles/index.ts");
     const { roles = [], reserve = [] } = await readCrew(crew.text, crew.name);
     return [...roles, ...reserve];
   }
-  const made = await exportedCrew(crew.path, await noPorts());
+  const made = await exportedCrew(crew.path, NO_PORTS);
   if (isMadeCrew(made)) return [...made.roles, ...(made.reserve ?? [])].map(wishOf);
   const { roles = [], reserve = [] } = made as CrewSpec;
   return [...roles, ...reserve];
@@ -102,7 +117,6 @@ function wishOf({ name, timeout, agent }: Role): RoleWish {
 
 /** The settings of a crew that is no company with settings of its own. */
 async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
-  const { shippedCrews } = await import("../../roles/index.ts");
   const shipped = shippedCrews().map(({ name }) => name);
   if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };
   if (isFile(word) && !isUsersFile(host, word)) await assertInFolder(host, word);
@@ -119,7 +133,6 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
 }
 
 export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts): Promise<Crew> {
-  const { openCrew, readCrew } = await import("../../roles/index.ts");
   if (crew.kind === "file") return openCrew(await readCrew(crew.text, crew.name), ports);
   const made: unknown = await exportedCrew(crew.path, ports);
   if (isMadeCrew(made)) {
@@ -150,20 +163,11 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-async function noPorts(): Promise<CrewPorts> {
-  const [{ memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../workspace/memory-workspace.ts"),
-    import("../workspace/sandbox.ts"),
-  ]);
-  return { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-}
-
 /** Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ. */
 export async function assertSameModule(host: Host, crew: CrewSettings, { roles }: Pick<RunState, "roles">): Promise<void> {
   if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MOST_BYTES)) === crew.hash) return;
-  const now = await openedCrew(crew, await noPorts());
+  const now = await openedCrew(crew, NO_PORTS);
   const hired = now.roles.map((role) => [role.name, role] as const);
-  const { teamDifferences, teamDifferenceText } = await import("../team/team-change.ts");
   const found = teamDifferences(roles.values(), { roles: hired, budget: undefined, pools: [], limits: undefined });
   const how =
     found.length === 0
@@ -174,7 +178,7 @@ export async function assertSameModule(host: Host, crew: CrewSettings, { roles }
 }
 
 export async function outputOf(crew: CrewSettings): Promise<readonly string[] | undefined> {
-  return crew.kind === "file" || crew.kind === "module" ? (await openedCrew(crew, await noPorts())).output : undefined;
+  return crew.kind === "file" || crew.kind === "module" ? (await openedCrew(crew, NO_PORTS)).output : undefined;
 }
 
 export async function crewReport(
@@ -182,8 +186,7 @@ export async function crewReport(
   { budget, rounds, allowUnpriced, models = {} }: Pick<CompanySettings, "budget" | "rounds" | "allowUnpriced" | "models">,
   chosen: Pick<ChosenModel, "model" | "modelOf">,
 ): Promise<CrewReport> {
-  const { checkCrew } = await import("../../roles/index.ts");
-  const { roles, reserve, output } = await openedCrew(crew, await noPorts());
+  const { roles, reserve, output } = await openedCrew(crew, NO_PORTS);
   const byRole = modelsByRole([...roles, ...reserve], models, chosen.modelOf);
   return checkCrew({ roles, reserve, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
 }

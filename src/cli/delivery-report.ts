@@ -1,53 +1,7 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
 
-export interface DeliveryReport {
-  readonly kind: "delivery";
-  readonly name: string;
-  readonly size: "S" | "M" | "L";
-  readonly stack: string;
-  readonly isDone: boolean;
-  readonly verification: {
-    readonly verdicts: readonly {
-      readonly id: string;
-      readonly priority: "P0" | "P1" | "P2";
-      readonly outcome: "proven" | "failed" | "judged" | "not checked";
-      readonly by: string;
-      readonly evidence: string;
-    }[];
-    readonly suites: readonly {
-      readonly language: string;
-      readonly kind: "passed" | "failed" | "timeout" | "not run";
-      readonly total: number;
-      readonly passed: number;
-      readonly failed: number;
-      readonly skipped: number;
-      readonly reason?: string | undefined;
-    }[];
-    readonly faults: readonly {
-      readonly kind: string;
-      readonly file?: string | undefined;
-      readonly command?: string | undefined;
-      readonly message: string;
-    }[];
-    readonly notChecked?: string | undefined;
-  };
-  readonly complaints: readonly { readonly id: string; readonly text: string; readonly state: "failing" | "answered" | "unproven" }[];
-  readonly assumptions: readonly string[];
-  readonly summary: string;
-  readonly round: number;
-  readonly unmerged?: readonly UnmergedReport[] | undefined;
-}
-
-export interface UnmergedReport {
-  readonly id: string;
-  readonly title: string;
-  readonly by?: string | undefined;
-  readonly why: string;
-  readonly keptIn?: string | undefined;
-}
-
-export const VerificationReportSchema: z.ZodType<DeliveryReport["verification"]> = z.object({
+export const VerificationReportSchema = z.object({
   verdicts: z.array(
     z.object({
       id: z.string(),
@@ -73,7 +27,7 @@ export const VerificationReportSchema: z.ZodType<DeliveryReport["verification"]>
 });
 
 /** The parts of a delivery that the command line shows. A record may come from elsewhere: only what has this shape is one. */
-const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
+const DeliveryReportSchema = z.object({
   kind: z.literal("delivery"),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
@@ -88,6 +42,8 @@ const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
     .array(z.object({ id: z.string(), title: z.string(), by: z.string().optional(), why: z.string(), keptIn: z.string().optional() }))
     .optional(),
 });
+
+export type DeliveryReport = z.infer<typeof DeliveryReportSchema>;
 
 /** The newest delivery among messages; undefined when there is none, or when a user said something after it. */
 export function deliveryOf(messages: readonly Message[]): DeliveryReport | undefined {
@@ -108,26 +64,18 @@ export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport
     .join(", ");
 }
 
-export interface TestsReport {
-  readonly tests: "passed" | "failed" | "not run" | "none";
-  readonly total: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly failures?: readonly { readonly name: string }[];
+const TestsReportSchema = z.looseObject({
+  tests: z.enum(["passed", "failed", "not run", "none"]),
+  total: z.number(),
+  passed: z.number(),
+  failed: z.number(),
+  failures: z.array(z.object({ name: z.string() })).optional(),
   /** Why they did not run and what to do about it. */
-  readonly hint?: string;
-}
+  hint: z.string().optional(),
+});
+export type TestsReport = z.infer<typeof TestsReportSchema>;
 
+/** The newest report on the project's tests, from any role that ran them. */
 export function testsOf(messages: readonly Message[]): TestsReport | undefined {
-  return messages.findLast((message) => isTestsReport(message.instructContent))?.instructContent as TestsReport | undefined;
-}
-
-const VERDICTS: ReadonlySet<unknown> = new Set(["passed", "failed", "not run", "none"]);
-
-function isTestsReport(payload: unknown): payload is TestsReport {
-  if (typeof payload !== "object" || payload === null) return false;
-  const { tests, total, passed, failed, failures = [] } = payload as { readonly [key: string]: unknown };
-  const isNamed = (failure: unknown): boolean => typeof (failure as { readonly name?: unknown } | null)?.name === "string";
-  const areCounts = [total, passed, failed].every((count) => typeof count === "number");
-  return VERDICTS.has(tests) && areCounts && Array.isArray(failures) && failures.every(isNamed);
+  return messages.map(({ instructContent }) => TestsReportSchema.safeParse(instructContent).data).findLast((tests) => tests !== undefined);
 }

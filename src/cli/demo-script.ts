@@ -71,12 +71,7 @@ async function readIdea(id: string, folder: string): Promise<DemoIdea> {
   const path = join(folder, "idea.json");
   try {
     const { title, idea, aliases, model, price, crew = "waterfall", change } = JSON.parse(await readFile(path, "utf8")) as WrittenIdea;
-    if (![title, idea, model].every((text) => typeof text === "string" && text !== ""))
-      throw new TypeError("title, idea or model is no text");
-    if (!Array.isArray(aliases) || !aliases.every((alias) => typeof alias === "string")) throw new TypeError("aliases is no list of texts");
-    if (typeof price?.input !== "number" || typeof price.output !== "number") throw new TypeError("price has no input and output");
     const isCompany = crew === "software-company";
-    if (isCompany !== (typeof change === "string" && change !== "")) throw new TypeError("a change goes with the software company");
     return { id, title, idea, aliases, model, price, crew: isCompany ? crew : "waterfall", ...(isCompany ? { change } : {}), folder };
   } catch (error) {
     const reason = thrownText(error);
@@ -196,7 +191,7 @@ const FIRST = /^#+ The user's first words$/m;
  * The place of a request in the script. The request has all that it needs, so that a run that another process continues gets the replies
  * that it would have got.
  */
-export function placeOf({ messages }: ChatRequest, { change }: Pick<CompanyScript, "change">): ScriptPlace {
+function placeOf({ messages }: ChatRequest, { change }: Pick<CompanyScript, "change">): ScriptPlace {
   const textOf = (wanted: "system" | "user"): string =>
     messages.flatMap(({ role, content }) => (role === wanted && content !== undefined ? [content] : [])).join("\n\n");
   const said = textOf("user");
@@ -224,7 +219,7 @@ interface WrittenReply {
  * The reply of a script: the text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without
  * ending holds the files that the reply writes; they come before its other calls.
  */
-export async function companyReply(script: CompanyScript, request: ChatRequest): Promise<Partial<ChatResponse> | undefined> {
+async function companyReply(script: CompanyScript, request: ChatRequest): Promise<Partial<ChatResponse> | undefined> {
   const { part, role, step } = placeOf(request, script);
   const place = join(script.folder, "answers", part, `${role}-${step}`);
   const text = await ifThere(readFile(`${place}.json`, "utf8"));

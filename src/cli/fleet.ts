@@ -131,7 +131,7 @@ export function fleetEngine({ host }: Pick<Session, "host">, { engine }: Flags):
   };
 }
 
-export async function openedDriver(engine: FleetEngine, o: PostgresOptions): Promise<FleetDriver> {
+async function openedDriver(engine: FleetEngine, o: PostgresOptions): Promise<FleetDriver> {
   if (engine.is === "graphile") return (await import("../adapters/graphile.ts")).graphileDriver(o);
   const { restateDriver } = await import("../adapters/restate.ts");
   return restateDriver({ ...engine.server, ...(o.logger === undefined ? {} : { logger: o.logger }) });

@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import type { Clock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
@@ -123,4 +124,10 @@ function decoded(text: string): string {
 export function secretsIn(env: Variables): readonly string[] {
   const names = ["OPENAI_API_KEY", "TROUPE_API_KEY", env["TROUPE_API_KEY_NAME"] ?? ""];
   return names.flatMap((name) => (name === "" ? [] : [env[name] ?? ""])).filter((key) => key !== "");
+}
+
+/** A folder as the user would type it: relative when it lies below, absolute when not. */
+export function folderName(host: Host, folder: string): string {
+  const path = relative(host.cwd, folder);
+  return path === "" ? "." : path.startsWith("..") ? folder : path;
 }

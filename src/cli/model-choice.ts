@@ -1,3 +1,4 @@
+import { openai } from "../adapters/openai.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { priceOf } from "../model/price.ts";
@@ -22,7 +23,6 @@ import type { CompanySettings } from "./settings.ts";
 
 /** The model of some settings. Nothing is sent yet. */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
-  const { openai } = await import("../adapters/openai.ts");
   const { id, apiKey, baseURL, price, timeouts, others = {}, folders = [] } = settings;
   const model = openai({ model: id, apiKey, baseURL, price, timeouts });
   const known = priceOf(model);
@@ -115,7 +115,7 @@ function unreachable(model: string): string {
 }
 
 /** A model's name, its host and the source of its key; never the key. */
-export function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
+function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
   const host = baseURL !== undefined && URL.canParse(baseURL) ? ` at ${new URL(baseURL).host}` : "";
   return `${id}${host}${keyFrom === undefined ? ", no key" : `, key from ${keyFrom}`}`;
 }

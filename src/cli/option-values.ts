@@ -11,7 +11,7 @@ const MOST_PORT = 65_535;
 type Read<T> = (option: string, text: string, entry: OptionEntry) => T;
 
 const READERS: { readonly [Form in keyof Values]: Read<Values[Form]> } = {
-  name: (option, text, { expected = "a name" }) => given(option, expected, text, text.trim() || undefined),
+  name: (option, text, { flags }) => given(option, flags.includes("<dir>") ? "a folder" : "a text", text, text.trim() || undefined),
   dollars(option, text) {
     const amount = decimal(text) ?? 0;
     const isFair = amount > 0 && amount <= MOST_DOLLARS;
@@ -106,11 +106,17 @@ export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
   return flags;
 }
 
+/** The variable of an option that a config file sets too: `TROUPE_FIRST_BYTE` of `firstByte`. */
+export function variableOf(name: string): string {
+  return `TROUPE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+}
+
+/** The value of an option, else of its variable. @throws UsageError `OPTION_INVALID` */
 export function setting<Name extends OptionName>(name: Name, flags: Flags, env: Variables): Flags[Name] {
-  if (flags[name] !== undefined) return flags[name];
-  const entry = ENTRIES[name];
-  const text = entry?.env === undefined ? undefined : valueIn(env, entry.env);
-  return entry?.env === undefined || text === undefined ? undefined : (readOption(entry.env, text, entry) as Flags[Name]);
+  const variable = variableOf(name);
+  const text = valueIn(env, variable);
+  if (flags[name] !== undefined || text === undefined) return flags[name];
+  return readOption(variable, text, ENTRIES[name] ?? { flags: "" }) as Flags[Name];
 }
 
 /** Refuses options that cannot change once a run has begun. */

@@ -135,7 +135,7 @@ export async function agrees({ host, screen, interruptions }: Session, question:
 }
 
 /** True when an answer means yes. Undefined: the input ended. */
-export function isYes(answer: string | undefined, byDefault: boolean): boolean {
+function isYes(answer: string | undefined, byDefault: boolean): boolean {
   if (answer === undefined) return false;
   const word = answer.trim().toLowerCase();
   return word === "" ? byDefault : word === "y" || word === "yes";

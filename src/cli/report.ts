@@ -1,13 +1,11 @@
 import type { Message } from "../message/message.ts";
-import type { Spendings, UsageSum } from "../model/ledger.ts";
 import { formatCost } from "../model/money.ts";
-import type { PendingQuestion } from "../runtime/record/questions.ts";
-import type { ForkReport, ResultStatus, RunResult } from "../runtime/run-result.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
 import type { CommitReport } from "./agent-work.ts";
-import { deliveryOf, type DeliveryReport, testsOf, type TestsReport } from "./delivery-report.ts";
-import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
+import { deliveryOf, testsOf } from "./delivery-report.ts";
+import { exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Worker } from "./settings.ts";
 import type { Store } from "./store.ts";
@@ -20,115 +18,71 @@ export interface ChangeReport extends ProjectChanges {
   readonly reason?: string;
 }
 
-export interface ResultReport {
-  readonly type: "result";
-  readonly status: ResultStatus;
-  readonly exitCode: ExitCode;
-  readonly runId: string;
-  readonly rounds: number;
+export interface ReportFacts {
   readonly by: Worker;
-  readonly answer?: string;
-  /** Calls of an agent that were not allowed. */
-  readonly denied?: readonly { readonly tool: string; readonly why: string }[];
-  readonly commit?: CommitReport;
   /** Absolute path of the project's folder. */
   readonly out: string;
   readonly files: readonly string[];
-  readonly change?: ChangeReport;
-  /** The verdicts of the company; undefined where it did not come that far, or proves nothing. */
-  readonly delivery?: DeliveryReport;
-  /** Null when the company did not come as far as its tests. */
-  readonly tests: TestsReport | null;
-  readonly usage: UsageSum;
-  /**
-   * Micro-dollars, and the same for people. `worstCase` is the most that calls which were cut short could have cost; `uncertain` is the
-   * part of it that was in flight when a process died.
-   */
-  readonly cost: {
-    readonly known: number;
-    readonly unpriced: number;
-    readonly worstCase: number;
-    readonly uncertain: number;
-    readonly text: string;
-  };
-  /** Usage and cost in micro-dollars by the name of the role, and by the id of the model. */
-  readonly byRole: Spendings;
-  readonly byModel: Spendings;
   /** True when replies came from a bundled script: nothing is billed then. */
   readonly isScripted: boolean;
-  readonly deadLetters: number;
-  readonly failures: RunResult["failures"];
   readonly store: string;
-  readonly goOn?: string;
-  /** Commands that show replies that fit no schema, and that try another model. */
-  readonly replies?: string;
-  readonly otherModel?: string;
-  readonly tell?: string;
-  readonly questions: readonly (PendingQuestion & { readonly answer: string })[];
-  readonly fork?: ForkReport;
-  readonly error?: { readonly code: string; readonly message: string; readonly data?: unknown };
-}
-
-export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScripted" | "store" | "by"> {
   /** True for a crew whose result is a delivery: without one nothing is done. */
   readonly proves: boolean;
-  /** Micro-dollars. */
+  /** Micro-dollars that calls which were cut short could have cost at most. */
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
   readonly next: NextSteps;
-  readonly change?: ChangeReport;
-  readonly commit?: CommitReport;
+  readonly change?: ChangeReport | undefined;
+  readonly commit?: CommitReport | undefined;
+  /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
+  /** Makes an error safe to show. */
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
-export function resultReport(result: RunResult, facts: ReportFacts): ResultReport {
+/** The result of a run: the last line of `--json`, and the base of the summary. Amounts are in micro-dollars. */
+export type ResultReport = ReturnType<typeof resultReport>;
+
+export function resultReport(result: RunResult, facts: ReportFacts) {
   const { by, commit, change, out, files, worstCase, isScripted, store, next, interruption } = facts;
+  const { status, runId, rounds, usage, byRole, byModel, failures, fork } = result;
   const tests = testsOf(result.messages);
   const delivery = deliveryOf(result.messages);
   const isProven = facts.proves ? delivery?.isDone === true : undefined;
-  const error = result.error === undefined ? undefined : facts.describe(result.error);
-  const exitCode = exitCodeOf({ status: result.status, errorCode: error?.code, tests: tests?.tests, isProven, interruption });
+  const cost: { readonly known: number; readonly unpriced: number } = result.cost;
+  const error = result.error && facts.describe(result.error);
+  const exitCode = exitCodeOf({ status, errorCode: error?.code, tests: tests?.tests, isProven, interruption });
+  const { answer, denied } = by === "company" ? {} : answerIn(result, facts.output);
   return {
-    type: "result",
-    status: result.status,
-    exitCode,
-    runId: result.runId,
-    rounds: result.rounds,
-    by,
-    ...(by === "company" ? {} : answerIn(result, facts.output)),
-    ...(commit === undefined ? {} : { commit }),
-    ...(change === undefined ? {} : { change }),
-    out,
-    files,
-    ...(delivery === undefined ? {} : { delivery }),
+    type: "result" as const,
+    ...{ status, exitCode, runId, rounds, by, answer, denied, commit, change, out, files, delivery },
     tests: tests ?? null,
-    usage: result.usage,
-    cost: { ...result.cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
-    byRole: result.byRole,
-    byModel: result.byModel,
-    isScripted,
+    ...{ usage, byRole, byModel, isScripted, failures, store, fork },
+    cost: { ...cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
     deadLetters: result.deadLetters.length,
-    failures: result.failures,
-    store,
-    ...(next.goOn === undefined ? {} : { goOn: next.goOn }),
-    ...(next.replies === undefined ? {} : { replies: next.replies }),
-    ...(next.otherModel === undefined || isScripted ? {} : { otherModel: next.otherModel }),
-    ...(next.tell === undefined || delivery === undefined || isScripted ? {} : { tell: next.tell }),
+    goOn: next.goOn,
+    replies: next.replies,
+    otherModel: isScripted ? undefined : next.otherModel,
+    tell: delivery === undefined || isScripted ? undefined : next.tell,
     questions: result.questions.map((question, nth) => ({ ...question, answer: next.answers[nth] ?? "" })),
-    ...(result.fork === undefined ? {} : { fork: result.fork }),
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
+    error: error && { code: error.code, message: error.message, ...dataOf(result.error) },
   };
 }
 
+interface Answer {
+  readonly answer?: string;
+  /** Calls of an agent that were not allowed. */
+  readonly denied?: readonly { readonly tool: string; readonly why: string }[];
+}
+
 /** The answer of an agent or a crew. @param causes of the messages that are the result; undefined: the last output */
-function answerIn({ messages, output }: RunResult, causes: readonly string[] | undefined): Pick<ResultReport, "answer" | "denied"> {
+function answerIn({ messages, output }: RunResult, causes: readonly string[] | undefined): Answer {
   const answer = messages.findLast(({ causeBy }) => causes?.includes(causeBy)) ?? output;
   return answer === undefined ? {} : { answer: answer.content, ...deniedIn(answer) };
 }
 
 /** The calls that an agent's answer reports as denied. A record may come from elsewhere: data of another shape is ignored. */
-function deniedIn({ metadata }: Message): Pick<ResultReport, "denied"> {
+function deniedIn({ metadata }: Message): Answer {
   const { denied } = metadata as { readonly denied?: unknown };
   if (!Array.isArray(denied)) return {};
   const known = denied.flatMap((one: unknown) => {

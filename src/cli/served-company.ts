@@ -4,11 +4,14 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/team-source.ts";
+import { Team } from "../team/team.ts";
+import { restoreFiles } from "../workspace/restore-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor, aboutOf, recordedSettings, type RunAbout, standingOf } from "./about.ts";
 import { chosenRun } from "./chosen-run.ts";
+import { scratchReplay } from "./commands/replay.ts";
 import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
-import { assertSameModule, assertSound } from "./crew-file.ts";
+import { assertSameModule, assertSound, NO_PORTS } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
 import { modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
@@ -122,7 +125,6 @@ class ServedCompany {
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
     const folder = await this.#folder(basename(about.out));
     return this.#inFolder(folder, { settings, chosen, sandbox, folder: folder.path, runId, past: undefined }, async ({ workspace }) => {
-      const { restoreFiles } = await import("../workspace/restore-files.ts");
       const { signal } = session.interruptions;
       await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: state.seq - 1, signal });
       const kept = { idea: about.idea, settings, chosen, sandbox, folder: folder.path, version: session.host.version };
@@ -132,7 +134,6 @@ class ServedCompany {
 
   async #replay({ runId }: TeamRequest): Promise<OpenedTeam> {
     const { store, session } = this.#parts;
-    const { scratchReplay } = await import("./commands/replay.ts");
     const { team, remove } = await scratchReplay(store.journal, runId, session.interruptions.signal);
     return {
       team,
@@ -144,13 +145,7 @@ class ServedCompany {
   }
 
   async #look(): Promise<OpenedTeam> {
-    const [{ memoryWorkspace }, { refusedSandbox }, { Team }] = await Promise.all([
-      import("../workspace/memory-workspace.ts"),
-      import("../workspace/sandbox.ts"),
-      import("../team/team.ts"),
-    ]);
-    const ports = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-    const { name, roles, reserve = [] } = await crewOf(this.#choices.settings, ports);
+    const { name, roles, reserve = [] } = await crewOf(this.#choices.settings, NO_PORTS);
     return { team: new Team({ name: name === "" ? "software company" : name, roles, reserve }) };
   }
 

@@ -33,7 +33,7 @@ export interface Session {
 export async function inSession(
   host: Host,
   raw: Readonly<Record<string, unknown>>,
-  work: (session: Session, flags: Flags) => Promise<ExitCode>,
+  work: (session: Session, flags: Flags) => Promise<ExitCode | void>,
   words: readonly string[] = [],
 ): Promise<ExitCode> {
   const output = outputSettings(raw);
@@ -48,7 +48,7 @@ export async function inSession(
     const { configured, withEnvironment } = await import("./config.ts");
     const { env, from, folder } = await configured(host);
     session = { ...bare, host: withEnvironment(host, env), settingsFrom: from, folder };
-    return await work(session, readFlags(raw));
+    return (await work(session, readFlags(raw))) ?? 0;
   } catch (error) {
     screen.end();
     const { first } = interruptions;

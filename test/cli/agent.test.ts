@@ -43,14 +43,6 @@ describe("troupe agent", () => {
     expect(stub.rejected).toEqual([]);
   });
 
-  it("tells its model of the tools that were named, and of no others", async () => {
-    await using stub = await serving({ text: "hello" });
-    await command(freshFolder(), ["agent", "greet me", ...reach(stub), "--tools", "editor,planning"]);
-    const [request] = stub.requests;
-    const names = (request?.tools ?? []).map((tool) => (tool as { readonly function: { readonly name: string } }).function.name);
-    expect(names.toSorted()).toEqual(["editor", "planning", "terminate"]);
-  });
-
   it("waits where nobody can be asked; a yes from another process lets it go on, and nothing is asked again", async () => {
     await using stub = await serving(CREATE, { text: "written" });
     const cwd = freshFolder();
@@ -164,10 +156,6 @@ describe("bad options of troupe agent", () => {
   it("no model that can be reached", async () => {
     const { code, stderr } = await command(freshFolder(), ["agent", "do it"]);
     expect([code, stderr]).toEqual([7, expect.stringContaining("OPENAI_API_KEY")]);
-  });
-
-  it("no task", async () => {
-    expect((await command(freshFolder(), ["agent", "--base-url", "http://127.0.0.1:9/v1"])).code).toBe(2);
   });
 });
 

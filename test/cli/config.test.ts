@@ -114,7 +114,7 @@ silence: 30`;
     expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 5/)]);
     const doctor = await command(cwd, ["doctor"], { env: { ...env, TROUPE_BUDGET: "1" } });
     expect(doctor.stdout.replaceAll(/\s+/g, " ")).toMatch(
-      /model from \S+config\.yaml, base URL from \S+config\.yaml.*budget from TROUPE_BUDGET, rounds from \S+troupe\.config\.yaml; the rest are defaults/,
+      /budget from TROUPE_BUDGET, rounds from \S+troupe\.config\.yaml, model from \S+config\.yaml, baseUrl from \S+config\.yaml.*; the rest are defaults/,
     );
   });
 });

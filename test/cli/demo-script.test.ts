@@ -103,11 +103,6 @@ describe("answers", () => {
     expect(readCodeReply(await ask(`# ${task}`), name)).toEqual({ kind: "code", code: file(game, path) });
   });
 
-  test("the newest question that names a task counts, not what stands in it or in the system prompt", async () => {
-    const request = asking("# WritePrd\n# WriteDesign", "That reply cannot be used:\n# WriteTasks");
-    expect((await demoModel(game).chat(request, { signal })).content).toBe(file(game, "prd.json"));
-  });
-
   test.each([
     "WriteCode: src/unknown.js",
     "WriteCode: ../../package.json",
@@ -131,27 +126,6 @@ describe("answers", () => {
 });
 
 describe("streaming", () => {
-  test("gives the same text in pieces, and then the end", async () => {
-    const chunks = [];
-    for await (const chunk of demoModel(game).stream(asking("# WriteDesign"), { signal })) chunks.push(chunk);
-    expect(chunks.map((chunk) => chunk.content ?? "").join("")).toBe(file(game, "design.json"));
-    expect(chunks.length).toBeGreaterThan(20);
-    expect(chunks.at(-1)).toMatchObject({ finishReason: "stop", usage: { outputTokens: expect.any(Number) } });
-  });
-
-  test("takes its time on the clock it is given", async () => {
-    const clock = simulatedClock();
-    const seen: number[] = [];
-    const reading = (async () => {
-      for await (const chunk of demoModel(game, { latency: 5, clock }).stream(asking("# WritePrd"), { signal }))
-        if (chunk.content !== undefined) seen.push(clock.now());
-    })();
-    while (clock.pending > 0 || seen.length === 0) await clock.advance(5);
-    await reading;
-    expect(seen.length).toBeGreaterThan(20);
-    expect(new Set(seen.slice(1).map((at, index) => at - (seen[index] as number)))).toEqual(new Set([5]));
-  });
-
   test("ends at once when it is stopped", async () => {
     const stop = new AbortController();
     const clock = simulatedClock();

@@ -33,14 +33,6 @@ describe("inOutFolder", () => {
     expect(await chosen({ ...asked, claim: among(shelf, `${shelf}-2`) })).toBe(`${shelf}-3`);
   });
 
-  it("works in the first one, free or not, by force", async () => {
-    expect(await chosen({ ...asked, force: true, claim: nothingFree })).toBe("/home/me/workspace/game");
-  });
-
-  it("does not look for ever", async () => {
-    await expect(chosen({ ...asked, claim: nothingFree })).rejects.toMatchObject({ code: "WORKSPACE_CROWDED" });
-  });
-
   it.each([false, true])("gives each of many at once a folder of its own (there is an empty one: %s)", async (isThere) => {
     const cwd = mkdtempSync(join(scratch, "many-"));
     if (isThere) mkdirSync(join(cwd, "workspace/game"), { recursive: true });

@@ -139,9 +139,4 @@ describe("the seal of a run", () => {
     spoil(`${at.path}-key`, readFileSync(`${at.path}-key`, "utf8"));
     expect(await sealOf(at, "r")).not.toBe(seal);
   });
-
-  it("cannot be kept where nothing can be written, and that is told", async () => {
-    const at = { ...newPlace(), path: join(scratch, "no/such/folder/runs.db") };
-    await expect(sealOf(at, "r")).rejects.toMatchObject({ code: "STORE_KEY" });
-  });
 });

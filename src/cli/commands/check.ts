@@ -13,7 +13,7 @@ import type { Flags } from "../options.ts";
 import { plural } from "../screen/amounts.ts";
 import { column, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, resultStyle, type Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 
 const USUAL = "company.yaml";
 /** A base URL that stands for any: nothing is asked. */
@@ -24,7 +24,7 @@ const UNREACHED = {
 };
 
 export async function check(session: Session, flags: Flags, file?: string): Promise<ExitCode> {
-  const { host, json } = session;
+  const { host } = session;
   if (flags.determinism === true) return checkDeterminism(session, file);
   const named = { ...flags, crew: file ?? (await usualFile(host.cwd)) };
   const asked = await wishedRun(session, named);
@@ -39,12 +39,11 @@ export async function check(session: Session, flags: Flags, file?: string): Prom
   const report = { ...found, warnings: isReached ? found.warnings : [...found.warnings, UNREACHED] };
   const exitCode = report.faults.length === 0 ? 0 : 2;
   const name = crew.kind === "file" ? crew.name : crew.path;
-  if (json !== undefined) await json.write({ type: "check", crew: name, exitCode, ...report, asks: widens, bounds: notes });
-  else {
-    const lines = reportLines(name, report, settings.budget, resultStyle(session));
-    const questions = widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`);
-    host.stdout.write(`${[...lines, ...questions, ...notes.map((note) => shown(note))].join("\n")}\n`);
-  }
+  await printResult(session, { type: "check", crew: name, exitCode, ...report, asks: widens, bounds: notes }, (o) => [
+    ...reportLines(name, report, settings.budget, o),
+    ...widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`),
+    ...notes.map((note) => shown(note)),
+  ]);
   return exitCode;
 }
 
@@ -100,15 +99,12 @@ export async function checkDeterminism(session: Session, file: string | undefine
   });
   const faults = await findNondeterminism(text);
   const exitCode = faults.length === 0 ? 0 : 1;
-  if (session.json !== undefined) await session.json.write({ type: "determinism", file, exitCode, faults });
-  else if (faults.length === 0)
-    await printLines(session, [
-      "Nothing in the roles, experiments, policies of edges and schedulers of this file differs from run to run, as far as its own text shows.",
-    ]);
-  else
-    await printLines(
-      session,
-      faults.map(({ line, column, text: said }) => `${shown(file, 200)}:${line}:${column}  ${said}`),
-    );
+  await printResult(session, { type: "determinism", file, exitCode, faults }, () =>
+    faults.length === 0
+      ? [
+          "Nothing in the roles, experiments, policies of edges and schedulers of this file differs from run to run, as far as its text shows.",
+        ]
+      : faults.map((fault) => `${shown(file, 200)}:${fault.line}:${fault.column}  ${fault.text}`),
+  );
   return exitCode;
 }

@@ -21,7 +21,7 @@ import type { Flags } from "../options.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, widthOf } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, report, resultStyle, type Session } from "../session.ts";
+import { printLines, printResult, report, resultStyle, type Session } from "../session.ts";
 
 const DIGITS = 4;
 /** Digits of a standard error; its mean is shown to the same decimal place, because further ones say nothing. */
@@ -40,14 +40,10 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
     const at = place === undefined ? "" : ` At ${shown(place, 200)}`;
     return `cell ${cell}, repetition ${rep}: ${shown(error, 300)}${at}`;
   });
-  if (session.json !== undefined) {
-    const { module: _module, ...facts } = manifest;
-    await session.json.write({ type: "status", exitCode, total, done, failed, ms, spent, lost, manifest: facts, errors });
-    return exitCode;
-  }
+  const { module: _module, ...facts } = manifest;
   const changed = commit?.changed === true ? ", with changes" : "";
-  const style = resultStyle(session);
-  await printLines(session, [
+  const printed = { type: "status", exitCode, total, done, failed, ms, spent, lost, manifest: facts, errors };
+  await printResult(session, printed, (style) => [
     ...factLines(
       [
         ["name", shown(experiment.name, 100)],
@@ -74,7 +70,7 @@ function spentText({ spent, lost }: SweepSpending): string | undefined {
   return isNothing(lost) ? told(spent) : `${told(spent)}; ${told(lost)} of it are in no row: the run failed, or its process died`;
 }
 
-export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<ExitCode> {
+export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<void> {
   const kept = await readExperiment(resolve(session.host.cwd, dir));
   const by = columnsIn(flags.by) ?? kept.params;
   const of = columnsIn(flags.of);
@@ -85,7 +81,6 @@ export async function experimentTable(session: Session, flags: Flags, dir: strin
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
   else if (flags.csv === true) session.host.stdout.write(csvOf(table));
   else await printLines(session, shownTable(table, by.length + RUN_COUNTS, resultStyle(session)));
-  return 0;
 }
 
 function columnsIn(text: string | undefined): readonly string[] | undefined {
@@ -136,7 +131,7 @@ function numberText(value: unknown): string {
   return typeof value === "number" ? String(Number(value.toPrecision(DIGITS))) : "";
 }
 
-export async function experimentPlot(session: Session, flags: Flags, dir: string): Promise<ExitCode> {
+export async function experimentPlot(session: Session, flags: Flags, dir: string): Promise<void> {
   const { cwd } = session.host;
   const kept = await readExperiment(resolve(cwd, dir));
   const rows = drawnRows(kept, flags);
@@ -155,7 +150,6 @@ export async function experimentPlot(session: Session, flags: Flags, dir: string
     );
   });
   await report(session, `Drawn: ${shown(out)}`, { type: "plot", out, ...options });
-  return 0;
 }
 
 function drawnRows({ series, rows }: KeptExperiment, { x, hold }: Flags): readonly Row[] {

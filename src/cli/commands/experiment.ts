@@ -20,7 +20,7 @@ import type { Flags } from "../options.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { LiveRegion, type Size } from "../screen/live-region.ts";
 import { shellWord, shown } from "../screen/text.ts";
-import { report, type Session } from "../session.ts";
+import { printResult, report, type Session } from "../session.ts";
 import { importedModule } from "../text-file.ts";
 
 const MOST = 1_000_000;
@@ -74,16 +74,10 @@ export async function experimentVerify(session: Session, flags: Flags, module: s
     `cell ${job.cell}, repetition ${job.rep}: ${shown(left, 200)} (left) and ${shown(right, 200)} (right) differ`,
     ...text.split("\n").map((line) => `  ${shown(line, 400)}`),
   ]);
-  if (session.json === undefined)
-    session.host.stdout.write(
-      [
-        ...lines,
-        `${plural(found.runs, "run")} in ${plural(ways.length, "way")}: ${isEqual ? "equal" : `${counted(differences.length)} differ`}`,
-        "",
-      ].join("\n"),
-    );
-  else await session.json.write({ type: "verified", exitCode: isEqual ? 0 : 1, ...found });
-  return isEqual ? 0 : 1;
+  const exitCode = isEqual ? 0 : 1;
+  const sum = `${plural(found.runs, "run")} in ${plural(ways.length, "way")}: ${isEqual ? "equal" : `${counted(differences.length)} differ`}`;
+  await printResult(session, { type: "verified", exitCode, ...found }, () => [...lines, sum]);
+  return exitCode;
 }
 
 export async function experimentReplay(session: Session, flags: Flags, module: string): Promise<ExitCode> {
@@ -96,13 +90,12 @@ export async function experimentReplay(session: Session, flags: Flags, module: s
   });
   const { row, journal, place, changed = [], events } = replay;
   const exitCode = changed.length === 0 ? 0 : 1;
-  if (session.json !== undefined)
-    await session.json.write({ type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length });
-  else session.host.stdout.write(`${replayText(replay)}\n`);
+  const facts = { type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length };
+  await printResult(session, facts, () => replayLines(replay));
   return exitCode;
 }
 
-function replayText({ row, journal, place, changed = [], events }: CellReplay): string {
+function replayLines({ row, journal, place, changed = [], events }: CellReplay): readonly string[] {
   const store = shellWord(journal?.path ?? "");
   const same =
     changed.length === 0
@@ -115,7 +108,7 @@ function replayText({ row, journal, place, changed = [], events }: CellReplay): 
     `${plural(events.length, "event")}. ${same}`,
     `See: troupe inspect --store ${store}`,
     `     troupe runs show ${shellWord(journal?.runId ?? "")} --store ${store}`,
-  ].join("\n");
+  ];
 }
 
 async function asked({ host, interruptions }: Session, file: string, flags: Flags): Promise<Asked> {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { submitAnswer } from "../../fleet/index.ts";
 import { restoreProject } from "../../fleet/restore-project.ts";
 import { nameOf } from "../../fleet/run-folder.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
@@ -17,10 +18,9 @@ import { growthOf, type LastEvent, lastOf } from "../../team/growth.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
-import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
-import { secretsIn } from "../host.ts";
+import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
@@ -69,7 +69,6 @@ async function submitAnswered(session: Session, words: readonly string[], flags:
   }
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const { signal } = session.interruptions;
-    const { submitAnswer } = await import("../../fleet/index.ts");
     const { state } = await recordedState(journal, runId, (from) => journal.read(runId, from));
     const question = flags.question ?? onlyQuestion(runId, pendingQuestions(state));
     const secrets = secretsIn(session.host.env);
@@ -181,15 +180,14 @@ async function printed(session: Session, rows: readonly PsRow[], workers: Awaite
   else await printLines(session, ["", ...tableLines(["WORKER", "ADDRESS", "RUNS", "UP"], busy, resultStyle(session))]);
 }
 
-export function logs(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function logs(session: Session, flags: Flags, id: string): Promise<void> {
   const from = flags.from ?? 0;
-  return withFleet<ExitCode>(session, flags, async (fleet) => {
+  return withFleet(session, flags, async (fleet) => {
     const { journal } = fleet;
     const runId = await (flags.follow === true ? knownRun(fleet, id) : recordedRun(journal, id));
     if (flags.follow === true) await untilBegun(session, fleet, runId);
     const events = flags.follow === true ? followed(session, journal, runId, from) : journal.read(runId, from);
     await printLines(session, linesOf(events, session.output.isJson));
-    return 0;
   });
 }
 
@@ -221,9 +219,9 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
   }
 }
 
-export function stop(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function stop(session: Session, flags: Flags, id: string): Promise<void> {
   const limit = flags.grace ?? STOP_LIMIT;
-  return withFleet<ExitCode>(session, flags, async (fleet) => {
+  return withFleet(session, flags, async (fleet) => {
     const { journal, driver } = fleet;
     const runId = await knownRun(fleet, id);
     await driver.cancel(runId);
@@ -235,7 +233,6 @@ export function stop(session: Session, flags: Flags, id: string): Promise<ExitCo
         ? `is taken from the queue. It had not begun, so its idea is gone. To begin it: troupe submit --team <name> --id ${name} "..."`
         : `is stopped. To go on with it: troupe submit --id ${name}`;
     await report(session, `${name} ${next}`, { type: "stopped", run: runId });
-    return 0;
   });
 }
 
@@ -270,12 +267,11 @@ function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
   );
 }
 
-export function drain(session: Session, flags: Flags): Promise<ExitCode> {
+export function drain(session: Session, flags: Flags): Promise<void> {
   const limit = flags.grace ?? DRAIN_LIMIT;
-  return withFleet<ExitCode>(session, flags, async ({ driver }) => {
+  return withFleet(session, flags, async ({ driver }) => {
     const ids = await untilDrained(session, driver, { worker: flags.worker, limit });
     await report(session, `${plural(ids.length, "worker")} drained.`, { type: "drained", workers: ids });
-    return 0;
   });
 }
 
@@ -322,8 +318,8 @@ export async function untilDrained(
   return [...asked.keys()];
 }
 
-export function bring(session: Session, flags: Flags, id: string): Promise<ExitCode> {
-  return withFleet<ExitCode>(session, flags, async ({ journal }) => {
+export function bring(session: Session, flags: Flags, id: string): Promise<void> {
+  return withFleet(session, flags, async ({ journal }) => {
     const { host, screen, interruptions } = session;
     const { signal } = interruptions;
     const runId = await recordedRun(journal, id);
@@ -339,6 +335,5 @@ export function bring(session: Session, flags: Flags, id: string): Promise<ExitC
     }
     const told = `The project of ${name} is in ${shown(folderName(host, root))}, with ${plural(files, "file")}.`;
     await report(session, told, { type: "brought", run: runId, folder: root, files });
-    return 0;
   });
 }

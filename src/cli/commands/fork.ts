@@ -11,11 +11,13 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, runInfo } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
+import { restoreFiles } from "../../workspace/restore-files.ts";
 import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
+import { changesProject, crewOf, sandboxFor, workerOf } from "../company.ts";
+import { NO_PORTS } from "../crew-file.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
-import type { Host } from "../host.ts";
+import { folderName, type Host } from "../host.ts";
 import { modelOfRecord, noModel, realModel, recordedModel } from "../model-choice.ts";
 import type { ChosenModel } from "../model-settings.ts";
 import { invalidOption } from "../option-values.ts";
@@ -111,7 +113,6 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
       rounds: earlierRounds(parent.state, plan.add.length > 0),
     },
     prepare: async ({ workspace }) => {
-      const { restoreFiles } = await import("../../workspace/restore-files.ts");
       await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: plan.at, signal });
     },
     begin: ({ team }) =>
@@ -174,12 +175,7 @@ async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof for
 
 async function actionsOf(about: RunAbout | undefined): Promise<readonly Action[]> {
   if (about === undefined || about.agent !== undefined) return [];
-  const [{ memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../../workspace/memory-workspace.ts"),
-    import("../../workspace/sandbox.ts"),
-  ]);
-  const parts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-  const { roles } = await crewOf(about, parts);
+  const { roles } = await crewOf(about, NO_PORTS);
   return roles.flatMap((role) => roleSpec(role).actions);
 }
 

@@ -1,9 +1,9 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
-import type { Team } from "../../team/team.ts";
+import { Team } from "../../team/team.ts";
 import { aboutOf, recordedSettings, standingOf } from "../about.ts";
 import { crewOf } from "../company.ts";
-import { assertSameModule } from "../crew-file.ts";
+import { assertSameModule, NO_PORTS } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
 import { shown } from "../screen/text.ts";
@@ -65,15 +65,6 @@ export async function definingTeam(store: Pick<Store, "journal">, runId: string,
   if (settings.agent !== undefined) {
     throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
   }
-  const [{ Team: TeamClass }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../../team/team.ts"),
-    import("../../workspace/memory-workspace.ts"),
-    import("../../workspace/sandbox.ts"),
-  ]);
-  const {
-    name,
-    roles,
-    reserve = [],
-  } = await crewOf(settings, { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
-  return new TeamClass({ name, roles, reserve, journal: store.journal });
+  const { name, roles, reserve = [] } = await crewOf(settings, NO_PORTS);
+  return new Team({ name, roles, reserve, journal: store.journal });
 }

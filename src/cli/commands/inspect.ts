@@ -4,6 +4,7 @@ import { offlinePage, readPage } from "../../inspector/page-file.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
+import { createServer } from "../../server/index.ts";
 import type { OpenedTeam, TeamRequest } from "../../server/team-source.ts";
 import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
@@ -20,12 +21,11 @@ const TOKEN_BYTES = 24;
 /** Milliseconds that a page which is being sent gets at the end. */
 const GRACE = 0;
 
-export function inspect(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
+export function inspect(session: Session, flags: Flags, id?: string): Promise<void> {
   const { host, interruptions } = session;
   const { port = 0 } = flags;
-  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+  return withRuns(session, flags, async ({ journal }) => {
     const run = id === undefined ? undefined : await storedRun(journal, id);
-    const { createServer } = await import("../../server/index.ts");
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     const server = createServer({ journal, teams: readOnly, token, page: readPage, recover: false, version: host.version });
     try {
@@ -34,7 +34,7 @@ export function inspect(session: Session, flags: Flags, id?: string): Promise<Ex
       const text = `The inspector is at ${address}\nThe address has a token: keep it to yourself. Ctrl-C ends it.`;
       await report(session, text, { type: "inspector", url: address });
       await interruptions.raised();
-      return 0;
+      return;
     } finally {
       await server.close({ grace: GRACE });
     }

@@ -9,7 +9,7 @@ import type { Flags } from "../options.ts";
 import { counted, momentText, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import { printLines, resultStyle, type Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 
 const LISTED = 12;
 /** Lines of one message, and characters of each. */
@@ -38,8 +38,7 @@ export async function memoryShow(session: Session, flags: Flags, given: string, 
 
 async function printMessage(session: Session, entry: StoredMessage): Promise<void> {
   const { runId, addedAt, message } = entry;
-  if (session.json !== undefined) return session.json.write({ type: "message", runId, addedAt, message });
-  return printLines(session, messageLines(entry, resultStyle(session)));
+  return printResult(session, { type: "message", runId, addedAt, message }, (o) => messageLines(entry, o));
 }
 
 interface ShownMemory {
@@ -53,11 +52,9 @@ async function printMemory(session: Session, memory: ShownMemory): Promise<void>
   const { role, entries, damaged } = memory;
   const report = debugMemory(entries.map(({ message }) => message));
   const runs = new Set(entries.map(({ runId }) => runId)).size;
-  if (session.json !== undefined) {
-    const { faults: _none, ...counts } = report;
-    return session.json.write({ type: "memory", roleId: role.roleId, runs, damaged, vectors: role.vectors, ...counts });
-  }
-  return printLines(session, memoryLines(memory, report, runs, resultStyle(session)));
+  const { faults: _none, ...counts } = report;
+  const facts = { type: "memory", roleId: role.roleId, runs, damaged, vectors: role.vectors, ...counts };
+  return printResult(session, facts, (o) => memoryLines(memory, report, runs, o));
 }
 
 function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {

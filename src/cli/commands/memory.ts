@@ -71,15 +71,14 @@ interface MemoryHit extends SimilarMessage {
 
 const MOST = 1_000;
 
-export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   const text = words.join(" ").trim();
   if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
   const k = Math.min(flags.limit ?? 10, MOST);
-  return withMemories<ExitCode>(session, flags, async (store) => {
+  return withMemories(session, flags, async (store) => {
     const ids = await roleIds(store);
     const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
     await printFound(session, await foundIn(session, store, asked, text, k));
-    return 0;
   });
 }
 
@@ -146,12 +145,12 @@ export function memoryExport(session: Session, flags: Flags, given: string, file
   });
 }
 
-export async function memoryImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
+export async function memoryImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
   const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
-  return withNewMemories<ExitCode>(session, flags, async (store) => {
+  return withNewMemories(session, flags, async (store) => {
     const held = (await isStore(store.path)) ? (await store.roles()).roles.find((role) => role.roleId === roleId) : undefined;
     if (held !== undefined) {
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
@@ -162,7 +161,6 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
     const rest = known === 0 ? "" : ` ${plural(known, "message")} ${known === 1 ? "was" : "were"} there already.`;
     const text = `Imported ${plural(added, "message")} into ${shown(roleId, 100)}.${rest}`;
     await report(session, text, { type: "imported", roleId, messages, added });
-    return 0;
   });
 }
 
@@ -192,7 +190,7 @@ function foreignVectors(role: StoredRole | undefined): number {
   return (role?.vectors ?? []).reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
 }
 
-export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<ExitCode> {
+export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<void> {
   const { host } = session;
   const before = flags.olderThan === undefined ? undefined : host.clock.now() - flags.olderThan;
   const { path, forgotten } = await withMemories(session, flags, async (store) => ({
@@ -201,7 +199,6 @@ export async function memoryGc(session: Session, flags: Flags, given?: string): 
   }));
   const { compactStore } = await import("../../adapters/sqlite-store-file.ts");
   await printCompaction(session, () => compactStore(path), { forgotten }, `Forgot ${plural(forgotten, "message")}`);
-  return 0;
 }
 
 /** Removes messages. @param before milliseconds since 1970 */

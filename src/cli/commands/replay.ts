@@ -7,8 +7,10 @@ import type { Journal } from "../../runtime/record/journal.ts";
 import { difference, differenceText, requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
 import type { ReplayDifference } from "../../runtime/replay/replay.ts";
 import type { Run } from "../../team/run.ts";
-import type { Team } from "../../team/team.ts";
-import type { TemporaryFolder } from "../../workspace/project-copy.ts";
+import { Team } from "../../team/team.ts";
+import { fileWorkspace } from "../../workspace/file-workspace.ts";
+import { ioError } from "../../workspace/folders.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "../about.ts";
@@ -19,7 +21,7 @@ import { modelsByRole } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, type Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 import { loadRun, withRun } from "../stored-run.ts";
 
 export function replay(session: Session, flags: Flags, id: string): Promise<ExitCode> {
@@ -32,19 +34,16 @@ export function replay(session: Session, flags: Flags, id: string): Promise<Exit
 
 async function print(session: Session, runId: string, replayed: Awaited<ReturnType<typeof replayRecorded>>): Promise<void> {
   const { isEqual, events, steps, files, isWhole } = replayed;
-  if (session.json !== undefined) {
-    const found = isEqual ? {} : { text: replayed.text, difference: replayed.difference };
-    return session.json.write({ type: "replay", runId, equal: isEqual, events, steps, files, calls: 0, whole: isWhole, ...found });
-  }
+  const found = isEqual ? {} : { text: replayed.text, difference: replayed.difference };
+  const facts = { type: "replay", runId, equal: isEqual, events, steps, files, calls: 0, whole: isWhole, ...found };
   const did = `${plural(steps, "step")} answered from the record, no call, ${plural(files, "file")} made again in a folder that is gone`;
   const how = isWhole ? "equal" : "equal as far as the record goes";
   const unequal = `Run ${shown(runId, 100)} does not happen again as it was recorded.`;
-  await printLines(session, isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]);
+  await printResult(session, facts, () => (isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]));
 }
 
 /** Replays a run of this command in a scratch folder, with a model that cannot be asked. */
 async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
-  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const { signal } = interruptions;
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
@@ -70,7 +69,6 @@ export async function scratchReplay(
   runId: string,
   signal: AbortSignal,
 ): Promise<{ readonly team: Team; readonly remove: () => Promise<string | undefined> }> {
-  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
   const about = aboutOf(runId, state.about);
@@ -80,10 +78,6 @@ export async function scratchReplay(
 }
 
 async function scratchFolder(): Promise<TemporaryFolder> {
-  const [{ temporaryFolder }, { ioError }] = await Promise.all([
-    import("../../workspace/project-copy.ts"),
-    import("../../workspace/folders.ts"),
-  ]);
   try {
     return temporaryFolder("troupe-replay-");
   } catch (error) {
@@ -106,13 +100,12 @@ function replayText(error: DifferenceError): string {
 }
 
 async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journal: Journal, workspace: Workspace): Promise<Team> {
-  const { Team: TeamClass } = await import("../../team/team.ts");
   const kind = testedIn(recorded) ?? about.sandboxKind;
   // The sandbox's kind is recorded with the tests.
   const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
   const { name, roles } = await crewOf(about, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
   const models = modelsByRole(roles, about.models ?? {}, (model) => replayModel({ model }));
-  return new TeamClass({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
+  return new Team({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }
 
 /** The recorded model, which decides the requests and is never asked. */

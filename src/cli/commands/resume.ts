@@ -9,12 +9,14 @@ import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
+import { fileWorkspace } from "../../workspace/file-workspace.ts";
+import { assertUnchanged, changesSince } from "../../workspace/recorded-files.ts";
 import { aboutOf, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
+import { changesProject, provesProduct, sandboxFor, workerOf } from "../company.ts";
 import { assertSameModule, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk, type Host } from "../host.ts";
+import { canAsk, folderName, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
 import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
@@ -65,7 +67,6 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   const { screen, host, interruptions } = session;
   const about = aboutOf(runId, state.about);
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
-  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
   const short = await shortIdIn(store.journal, runId);
   const report = resultReport(result, {
@@ -134,10 +135,6 @@ const NAMED = 50;
 async function confirmChanges(session: Session, about: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const { out, agent } = about;
   if (agent === undefined && changesProject(about.crew)) return;
-  const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
-    import("../../workspace/file-workspace.ts"),
-    import("../../workspace/recorded-files.ts"),
-  ]);
   const all = await changesSince(files, fileWorkspace({ root: out, git: false }));
   // An agent works among files of others, and writes over none that it has not seen.
   const changes = agent === undefined ? all : all.filter(({ change }) => change !== "added");

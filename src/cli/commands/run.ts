@@ -1,11 +1,12 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { chosenRun } from "../chosen-run.ts";
-import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { sandboxFor, workerOf } from "../company.ts";
+import { writeConfig } from "../config.ts";
 import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk } from "../host.ts";
+import { canAsk, folderName } from "../host.ts";
 import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
 import { checkMetaGPT, recoveredStore, testsAgain } from "../metagpt-options.ts";
 import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
@@ -19,6 +20,8 @@ import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
+import { resume } from "./resume.ts";
+import { tell } from "./tell.ts";
 
 export async function run(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const isNamed = session.words[0] === "run";
@@ -72,13 +75,11 @@ async function recovered(session: Session, words: readonly string[], flags: Flag
       "Expected --recover-path without an idea: the run has its own. To say something new, fork it: troupe fork <id> --add <file>",
     );
   }
-  const { resume } = await import("./resume.ts");
   const { recoverPath: _path, ...others } = flags;
   return resume(session, { ...others, store: await recoveredStore(session.host.cwd, path) });
 }
 
 async function initConfig({ host, json }: Session): Promise<ExitCode> {
-  const { writeConfig } = await import("../config.ts");
   const path = await writeConfig(host);
   if (json === undefined) host.stdout.write(`Written: ${shown(path)}. Every line is a comment: take away the # of those you want.\n`);
   else await json.write({ type: "config", path });
@@ -101,7 +102,6 @@ export async function demo(session: Session, flags: Flags, id: string = "shoppin
   const chosen = scriptModel(known, settings, session);
   const { code, runId } = await begun(session, { settings, idea: known.idea, name: known.id, chosen, flags });
   if (known.change === undefined || code !== 0) return code;
-  const { tell } = await import("./tell.ts");
   screen.say("");
   // A limit of rounds that was given holds for each part.
   const { rounds: _rounds, ...same } = withoutFixed(flags);

@@ -7,7 +7,7 @@ import type { Flags } from "../options.ts";
 import { counted, plural } from "../screen/amounts.ts";
 import { tableLines, type TextStyle } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, resultStyle, type Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 import { eventsOf, loadRun, storedRun, withRun } from "../stored-run.ts";
 
 const LISTED = 60;
@@ -19,16 +19,12 @@ export function runsDiff(session: Session, flags: Flags, a: string, b: string): 
     const [one, other] = [await eventsOf(journal, left, signal), await eventsOf(journal, right, signal)];
     const found = difference(one, other);
     const facts = { type: "diff", left, right, equal: found === undefined };
-    if (found === undefined) {
-      if (session.json === undefined) await printLines(session, ["equal"]);
-      else await session.json.write(facts);
-      return 0;
-    }
-    const text = differenceText(found);
-    const pairs = alignRuns(one, other);
-    if (session.json !== undefined) await session.json.write({ ...facts, text, difference: found, pairs });
-    else await printLines(session, [...text.split("\n"), "", ...pairLines(pairs, resultStyle(session))]);
-    return 1;
+    const text = found && differenceText(found);
+    const pairs = found && alignRuns(one, other);
+    await printResult(session, { ...facts, text, difference: found, pairs }, (o) =>
+      text === undefined || pairs === undefined ? ["equal"] : [...text.split("\n"), "", ...pairLines(pairs, o)],
+    );
+    return found === undefined ? 0 : 1;
   });
 }
 
@@ -95,8 +91,7 @@ export function runsCheck(session: Session, flags: Flags, id: string): Promise<E
     const found: FailureFinding[] = [];
     await loadRun(journal, runId, { signal: session.interruptions.signal, visit: (event) => found.push(...watch.add(event)) });
     const exitCode = found.length === 0 ? 0 : 1;
-    if (session.json === undefined) await printLines(session, findingLines(found, resultStyle(session)));
-    else await session.json.write({ type: "checked", runId, exitCode, findings: found });
+    await printResult(session, { type: "checked", runId, exitCode, findings: found }, (o) => findingLines(found, o));
     return exitCode;
   });
 }

@@ -14,20 +14,19 @@ import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { column } from "../screen/layout.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, type Session } from "../session.ts";
+import { printLines, printResult, type Session } from "../session.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
 const TYPE = 14;
 
-export async function runsEvents(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export async function runsEvents(session: Session, flags: Flags, id: string): Promise<void> {
   const from = flags.from ?? 0;
   const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
     await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
-    return 0;
   });
 }
 
@@ -162,10 +161,9 @@ export async function runsFlow(session: Session, flags: Flags, id: string): Prom
     };
     const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
     const flow = messageFlow(events);
-    if (session.json === undefined) await printLines(session, FORMATS[format](flow).split("\n"));
-    else await session.json.write({ type: "flow", runId, ...flow });
+    await printResult(session, { type: "flow", runId, ...flow }, () => FORMATS[format](flow).split("\n"));
     if (trouble === undefined) return 0;
-    session.screen.print([session.screen.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`)]);
+    session.screen.print([session.screen.style.bad(`Only part of it can be read: ${shown(trouble.message)}`)]);
     return 2;
   });
 }

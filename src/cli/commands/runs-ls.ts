@@ -2,7 +2,6 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
-import type { ExitCode } from "../errors.ts";
 import { refuseWords } from "../idea.ts";
 import type { Flags } from "../options.ts";
 import { ageText, counted } from "../screen/amounts.ts";
@@ -14,20 +13,19 @@ import { shortIdIn, storedRun } from "../stored-run.ts";
 
 const DEFAULT_LIMIT = 30;
 
-export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   const { host } = session;
   refuseWords(words, "runs");
   const limit = flags.limit ?? DEFAULT_LIMIT;
   const place = storePlace(flags, host);
   if (!(await isStore(place.path))) {
     session.screen.say(`No runs are kept in ${shown(place.name, 300)} yet.`);
-    return 0;
+    return;
   }
-  return withStore<ExitCode>(session, flags, async (store) => {
+  return withStore(session, flags, async (store) => {
     const { journal } = store;
     const after = flags.after === undefined ? undefined : await storedRun(journal, flags.after);
     await print(session, store, await runPage(journal, { limit, after, signal: session.interruptions.signal }), flags);
-    return 0;
   });
 }
 

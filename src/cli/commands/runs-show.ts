@@ -7,8 +7,8 @@ import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
-import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
+import { folderName } from "../host.ts";
 import type { Flags } from "../options.ts";
 import { nextSteps } from "../report.ts";
 import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
@@ -17,7 +17,7 @@ import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows } from "../screen/summary.ts";
 import { shown, type Style } from "../screen/text.ts";
-import { printLines, resultStyle, type Session } from "../session.ts";
+import { printResult, resultStyle, type Session } from "../session.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
 import { sentText } from "./runs-events.ts";
@@ -133,13 +133,10 @@ function endOf({ state }: LoadedRun) {
 }
 
 async function print(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
-  if (session.json !== undefined) return session.json.write({ type: "run", ...run, store: store.path });
-  const o = resultStyle(session);
   const { trouble, roles, tools, deadLetters } = run;
-  const warning = trouble && o.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`);
-  await printLines(session, [
+  await printResult(session, { type: "run", ...run, store: store.path }, (o) => [
     ...factLines(factsOf(session, run, store, short), o),
-    ...(warning === undefined ? [] : ["", ...wrapped(warning, o.width)]),
+    ...(trouble === undefined ? [] : ["", ...wrapped(o.style.bad(`Only part of it can be read: ${shown(trouble.message)}`), o.width)]),
     ...roleTable(roles, o),
     ...toolTable(tools, o),
     ...saidLines(run, o.style),

@@ -47,17 +47,16 @@ export async function runsExport(session: Session, flags: Flags, id: string, fil
   });
 }
 
-export async function runsImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
+export async function runsImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   const id = flags.as === undefined ? {} : { id: plainId(flags.as) };
   const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
-  return withStore<ExitCode>(session, flags, async ({ journal, ready }) => {
+  return withStore(session, flags, async ({ journal, ready }) => {
     await ready();
     const { signal } = session.interruptions;
     const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...id }).catch(adviseOnTaken);
     const text = `Imported run ${shown(runId, 100)}, ${plural(events, "event")}.`;
     await report(session, text, { type: "imported", runId, events });
-    return 0;
   });
 }
 
@@ -94,27 +93,25 @@ function unreadable(file: string, why: string, cause?: unknown): UsageError {
   return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
 }
 
-export function runsSettle(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function runsSettle(session: Session, flags: Flags, id: string): Promise<void> {
   const { clock } = session.host;
   const cost = flags.cost === undefined ? {} : { cost: flags.cost };
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
     const settled = await new Team({ journal, clock }).settle(runId, { ...cost, signal: session.interruptions.signal });
     const text = `Settled ${plural(settled.calls, "call")} of run ${shown(runId, 100)} at ${formatUsd(settled.cost)}; ${formatUsd(settled.kept)} had been kept for them.`;
     await report(session, text, { type: "settled", ...settled });
-    return 0;
   });
 }
 
 const DEFAULT_AGE = 30 * 86_400_000;
 
-export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<ExitCode> {
-  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<void> {
+  return withRuns(session, flags, async ({ journal }) => {
     const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
     await assertFree(journal, chosen);
     await confirmRemoval(session, `Forget ${chosen.map((id) => shown(id, 60)).join(", ")}? Their projects stay.`, flags.yes === true);
     await removeRuns(session, journal, chosen);
     if (session.json === undefined) session.screen.say(`Forgot ${plural(chosen.length, "run")}.`);
-    return 0;
   });
 }
 
@@ -155,9 +152,9 @@ async function assertFree(journal: Journal, ids: readonly string[]): Promise<voi
   }
 }
 
-export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
+export function runsForget(session: Session, flags: Flags): Promise<void> {
   const { user, tenant } = flags;
-  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+  return withRuns(session, flags, async ({ journal }) => {
     const conversation = flags.conversation === undefined ? undefined : await storedRun(journal, flags.conversation);
     const scope: Scope = {
       ...(user === undefined ? {} : { user }),
@@ -180,7 +177,7 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
       for (const kept of runs + messages === 0 ? [journal, ...memories] : []) await kept.purge?.();
       const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
       await report(session, text, { type: "forgotten", ...forgotten });
-      return 0;
+      return;
     } finally {
       for (const store of memories) await store.close();
     }

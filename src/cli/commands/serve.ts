@@ -4,9 +4,9 @@ import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
 import { isLoopback } from "../../server/guard.ts";
+import { createServer, jsonLogger } from "../../server/index.ts";
 import type { ServerOptions } from "../../server/server-options.ts";
 import type { Tenant } from "../../server/tenants.ts";
-import type { ExitCode } from "../errors.ts";
 import { secretsIn, valueIn, type Variables } from "../host.ts";
 import type { Flags } from "../options.ts";
 import { shown } from "../screen/text.ts";
@@ -20,11 +20,10 @@ const MOST_BYTES = 256 * 1024;
 /** Milliseconds that model calls get to end when the server is asked to end. */
 const GRACE = 10_000;
 
-export function serve(session: Session, flags: Flags): Promise<ExitCode> {
+export function serve(session: Session, flags: Flags): Promise<void> {
   const { host, interruptions } = session;
   const { port = DEFAULT_PORT, onTeamChange = "refuse", logLevel: level = "info" } = flags;
-  return withStore<ExitCode>(session, flags, async (store) => {
-    const { createServer, jsonLogger } = await import("../../server/index.ts");
+  return withStore(session, flags, async (store) => {
     await store.ready();
     const users = await usersOf(session, store, flags);
     const secrets = [...secretsIn(host.env), ...users.secrets];
@@ -59,7 +58,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
         store: store.path,
       });
       await interruptions.raised();
-      return 0;
+      return;
     } finally {
       await server.close({ grace: GRACE });
     }

@@ -1,4 +1,6 @@
-import type { Worker } from "../../fleet/index.ts";
+import { reportDeath } from "../../adapters/postgres-deaths.ts";
+import { identityText } from "../../adapters/process-identity.ts";
+import { serveHealth, startWorker, type Worker } from "../../fleet/index.ts";
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
 import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import type { Logger } from "../../kernel/emit.ts";
@@ -41,7 +43,6 @@ export async function worker(session: Session, flags: Flags, module: string): Pr
   replaceDefaultLogger(logger);
   if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
-    const { reportDeath } = await import("../../adapters/postgres-deaths.ts");
     await reportDeath({ url, ...(flags.schema === undefined ? {} : { schema: flags.schema }) }, identity);
   };
   return superviseWorker(session, { logger, died });
@@ -114,7 +115,6 @@ async function startedWorker(
   const { host } = session;
   const { workspaces, moving } = await workerFolders(session, flags, logger);
   const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
-  const { startWorker } = await import("../../fleet/index.ts");
   const { health: _health, ...bounds } = choices;
   const stored = moving === undefined ? {} : { workspaces: moving };
   const started = await startWorker({ driver, journal, teams, ...bounds, ...stored, logger, clock: host.clock });
@@ -127,10 +127,8 @@ async function worked(
   { health }: WorkerChoices,
   parent: ParentChannel,
 ): Promise<void> {
-  const { serveHealth } = await import("../../fleet/index.ts");
   const probe = health === undefined ? undefined : await serveHealth(started, health);
   try {
-    const { identityText } = await import("../../adapters/process-identity.ts");
     // Before the report: whoever reads it may kill the worker, which is to be started again.
     parent.ready(identityText());
     await report(session, `The worker takes runs of ${teams.join(", ")}.`, {

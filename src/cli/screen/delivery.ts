@@ -1,4 +1,4 @@
-import { type DeliveryReport, outcomesText, type UnmergedReport, VerificationReportSchema } from "../delivery-report.ts";
+import { type DeliveryReport, outcomesText, VerificationReportSchema } from "../delivery-report.ts";
 import type { Fact } from "./layout.ts";
 import { shown, type Style } from "./text.ts";
 
@@ -94,7 +94,7 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
 }
 
 /** The place comes first: the reason may be long. */
-function unmergedText({ id, title, by, why, keptIn }: UnmergedReport): string {
+function unmergedText({ id, title, by, why, keptIn }: NonNullable<DeliveryReport["unmerged"]>[number]): string {
   const place = keptIn === undefined ? "" : `, kept in ${keptIn}`;
   return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${place}: ${inOneLine(why)}`;
 }

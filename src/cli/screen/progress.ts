@@ -95,7 +95,7 @@ export function roleOfAct(act: string): string {
   return act.slice(0, act.lastIndexOf("#"));
 }
 
-export function tokensOf(usage: unknown): number {
+function tokensOf(usage: unknown): number {
   const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
   return (typeof inputTokens === "number" ? inputTokens : 0) + (typeof outputTokens === "number" ? outputTokens : 0);
 }
