@@ -57,8 +57,8 @@ describe("checkPages", () => {
     expect(await checkPages({ env: { CHROME_PATH: "/nowhere/chromium" } })).toEqual({
       name: "pages",
       state: "warn",
-      text: "a DOM without layout: happy-dom",
-      hint: "Page steps of acceptance criteria are checked in part: /nowhere/chromium is no program.",
+      text: "no browser",
+      hint: "Page steps of acceptance criteria are not checked: /nowhere/chromium is no program.",
     });
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { openai } from "../../adapters/openai.ts";
 import { journalFacts } from "../../adapters/sqlite-runs.ts";
-import { findPageMeans } from "../../checks/page-means.ts";
+import { findChromium } from "../../checks/chromium.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
 import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
@@ -103,12 +103,12 @@ export async function checkSandbox(): Promise<Check> {
   return { name: "sandbox", state: "warn", text: shown(reason, 300), hint };
 }
 
+/** Checks whether pages can be opened. */
 export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
-  const { means, missing } = findPageMeans(await chooseSandbox("auto"), { choice: "auto", browser: env["CHROME_PATH"] });
-  const [best] = means;
-  if (best?.by === "browser") return { name: "pages", state: "ok", text: shown(best.describe, 300) };
-  const hint = `Page steps of acceptance criteria are ${best === undefined ? "not checked" : "checked in part"}: ${missing.join("; ")}.`;
-  return { name: "pages", state: "warn", text: shown(best?.describe ?? "neither a browser nor a DOM", 300), hint: shown(hint, 600) };
+  const found = findChromium(await chooseSandbox("auto"), env["CHROME_PATH"]);
+  if (typeof found !== "string") return { name: "pages", state: "ok", text: shown(`a browser: ${found.program}`, 300) };
+  const hint = `Page steps of acceptance criteria are not checked: ${found}.`;
+  return { name: "pages", state: "warn", text: "no browser", hint: shown(hint, 600) };
 }
 
 export function checkModel(host: Host, flags: Flags): Check {

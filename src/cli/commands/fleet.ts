@@ -1,5 +1,8 @@
 import { resolve } from "node:path";
+import { giveCommand } from "../../fleet/command-wire.ts";
+import { growthOf, type LastEvent, lastOf } from "../../fleet/growth.ts";
 import { submitAnswer } from "../../fleet/index.ts";
+import { isUnowned } from "../../fleet/remote-runs.ts";
 import { restoreProject } from "../../fleet/restore-project.ts";
 import { nameOf } from "../../fleet/run-folder.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
@@ -12,9 +15,6 @@ import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
 import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
-import { giveCommand } from "../../team/command-wire.ts";
-import { isUnowned } from "../../team/commands.ts";
-import { growthOf, type LastEvent, lastOf } from "../../team/growth.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
