@@ -44,7 +44,7 @@ describe("sandboxFor", () => {
       });
       return host.stderr.text;
     };
-    expect(await said("page")).toContain("No page can be opened here, so checks of a page stay unchecked: there is no browser");
+    expect(await said("page")).toContain("No page can be opened here, so criteria of a page are not checked: there is no browser");
     expect(await said("node")).toBe("");
   });
 
