@@ -11,7 +11,17 @@ import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import { ENTRIES, type Flags, OPTIONS } from "./options.ts";
-import { type AgentSettings, companyOptions, companySettings, type CompanySettings, type CrewSettings, toolNames } from "./settings.ts";
+import {
+  AgentSchema,
+  type AgentSettings,
+  companyOptions,
+  companySettings,
+  type CompanySettings,
+  type CrewSettings,
+  FileCrewSchema,
+  ModuleCrewSchema,
+  toolNames,
+} from "./settings.ts";
 
 const PriceSchema = z.object({
   input: z.number().nonnegative(),
@@ -20,9 +30,6 @@ const PriceSchema = z.object({
 });
 const ModelSchema = z.object({ id: z.string().min(1), price: PriceSchema.optional() });
 const Folder = z.string().refine(isAbsolute);
-const Texts = z.array(z.string());
-const ToolSchema = z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) });
-
 function optionsOf(crew: CrewSettings["kind"]): Record<string, z.ZodType> {
   const own = Object.entries(ENTRIES).filter(([, { crews }]) => crews?.some((one) => one === crew) === true);
   return Object.fromEntries(own.map(([name, { value }]) => [name, (typeof value === "object" ? z.enum(value) : z.boolean()).optional()]));
@@ -36,20 +43,9 @@ const CrewSchema = z.discriminatedUnion("kind", [
     ...optionsOf("software-company"),
   }),
   z.object({ kind: z.literal("waterfall"), ...optionsOf("waterfall") }),
-  z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() }),
-  z.object({ kind: z.literal("module"), path: Folder, hash: z.string() }),
+  FileCrewSchema,
+  ModuleCrewSchema,
 ]) as z.ZodType<CrewSettings>;
-
-const AgentSchema: z.ZodType<AgentSettings> = z.object({
-  tools: Texts,
-  allow: Texts,
-  steps: z.int().positive(),
-  commit: z.boolean().optional(),
-  plan: z.boolean().optional(),
-  mcp: Folder.optional(),
-  mcpTools: z.array(ToolSchema).optional(),
-  dirty: Texts.optional(),
-});
 
 const AboutSchema = z.object({
   command: z.literal("troupe"),

@@ -41,18 +41,9 @@ export interface CompanyParts {
   readonly past: RecordedFiles | undefined;
 }
 
-export interface Company {
-  readonly team: Team;
-  readonly roles: readonly Role[];
-  readonly workspace: FileWorkspace;
-  readonly close: () => Promise<void>;
-  readonly existing?: ExistingProject | undefined;
-  readonly output?: readonly string[] | undefined;
-  /** The agent that works instead of a company, with the state of its folder. */
-  readonly agent: AgentSettings | undefined;
-}
+export type Company = Awaited<ReturnType<typeof openCompany>>;
 
-export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
+export async function openCompany(session: Session, parts: CompanyParts) {
   const { settings, folder, past } = parts;
   const isContinued = past !== undefined;
   const { signal } = session.interruptions;

@@ -13,12 +13,6 @@ import { ENTRIES, type OptionEntry } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import { assertInFolder, readText } from "./text-file.ts";
 
-export interface Configured {
-  readonly env: Variables;
-  readonly from: ReadonlyMap<string, string>;
-  readonly folder: FolderSettings | undefined;
-}
-
 const PROJECT_CONFIG = "troupe.config.yaml";
 const MOST_BYTES = 64 * 1024;
 
@@ -76,11 +70,13 @@ export function userConfig(env: Variables): string | undefined {
   return isAbsolute(home) ? join(home, ".config", "troupe", "config.yaml") : undefined;
 }
 
+export type Configured = Awaited<ReturnType<typeof configured>>;
+
 /**
  * Puts the settings of the config files below the environment: a variable that is set wins, then the sandbox and the store of the folder's
  * file, then the user's file. What else the folder's file says is returned apart.
  */
-export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Promise<Configured> {
+export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">) {
   const own = userConfig(host.env);
   const user = own === undefined ? undefined : await configIn(host, own, userSchema);
   await assertInFolder(host, PROJECT_CONFIG);

@@ -21,19 +21,12 @@ export function failed(host: Host, words: readonly string[], error: unknown): Ex
   return exitCodeOfError(error);
 }
 
-/** An error as it is printed: safe for a terminal and without secrets. */
-export interface ErrorReport {
-  readonly code: string;
-  readonly message: string;
-  /** True for an interruption, which is no failure. */
-  readonly isControl: boolean;
-  readonly trace: readonly string[];
-}
-
 /** Causes shown below an error; a chain may be a ring. */
 const MOST_CAUSES = 5;
 
-export function errorReport(error: unknown, env: Variables): ErrorReport {
+export type ErrorReport = ReturnType<typeof errorReport>;
+
+export function errorReport(error: unknown, env: Variables) {
   const mask = maskOf(env);
   const safe = (text: string, limit?: number): string => shown(mask(text), limit);
   const trace = chainOf(error).flatMap((link, depth) => [

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { PostgresOptions } from "../adapters/postgres-server.ts";
 import type { RestateOptions } from "../adapters/restate.ts";
-import type { RunWorkspaces } from "../fleet/index.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -144,18 +143,14 @@ function invalid(came: string): UsageError {
 const FOLDER = ".troupe/workspaces";
 const WORKSPACES_HINT = "Say file:/shared/dir, or s3://bucket/prefix?endpoint=https://host&region=name.";
 
-export interface WorkerFolders {
-  readonly workspaces: Pick<RunWorkspaces, "folderOf">;
-  /** Moves them; undefined where they stay on this machine. */
-  readonly moving: RunWorkspaces | undefined;
-}
+export type WorkerFolders = Awaited<ReturnType<typeof workerFolders>>;
 
-export async function workerFolders({ host }: Session, flags: Flags, logger: Logger): Promise<WorkerFolders> {
+export async function workerFolders({ host }: Session, flags: Flags, logger: Logger) {
   const { workspaces } = flags;
   const folder = resolve(host.cwd, flags.folder ?? FOLDER);
   if (workspaces === undefined) {
     const { runFolder } = await import("../fleet/run-folder.ts");
-    return { workspaces: { folderOf: (runId) => runFolder(folder, runId) }, moving: undefined };
+    return { workspaces: { folderOf: (runId: string) => runFolder(folder, runId) }, moving: undefined };
   }
   const objects = await objectsAt(workspaces, host.cwd, host.env);
   const { runWorkspaces } = await import("../fleet/index.ts");

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
+import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
@@ -9,12 +10,34 @@ import { type CompanyOptions, ENTRIES, type Flags } from "./options.ts";
 import { AGENT_TOOLS } from "./run-options.ts";
 import { shown } from "./screen/text.ts";
 
-export interface OutputSettings {
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
-  readonly isVerbose: boolean;
-  readonly isColorOff: boolean;
-}
+const Texts = z.array(z.string()).readonly();
+const ToolSchema: z.ZodType<ToolSpec> = z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) });
+const Path = z.string().refine(isAbsolute);
+
+/** A crew of a file, with the file's text, so that a run that continues needs no file. `use` names the shipped crew that it uses. */
+export const FileCrewSchema = z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() });
+export type FileCrew = Readonly<z.infer<typeof FileCrewSchema>>;
+
+/** A crew that a module exports, with the sha256 of its text when the run began. */
+export const ModuleCrewSchema = z.object({ kind: z.literal("module"), path: Path, hash: z.string() });
+export type ModuleCrew = Readonly<z.infer<typeof ModuleCrewSchema>>;
+
+/** The settings of `troupe agent`, which are kept with its run. */
+export const AgentSchema = z.object({
+  tools: Texts,
+  /** Names of the tools that run without asking. */
+  allow: Texts,
+  steps: z.int().positive(),
+  commit: z.boolean().optional(),
+  plan: z.boolean().optional(),
+  /** A config of tool servers. It is read each time and never kept: it may hold keys. */
+  mcp: Path.optional(),
+  /** The tools of those servers when the run began, for a replay, which connects to none. */
+  mcpTools: z.array(ToolSchema).readonly().optional(),
+  /** Paths with changes of the user's when it began; undefined: not known. */
+  dirty: Texts.optional(),
+});
+export type AgentSettings = Readonly<z.infer<typeof AgentSchema>>;
 
 export type CrewSettings =
   | ({
@@ -27,22 +50,6 @@ export type CrewSettings =
   | ModuleCrew;
 
 export type Worker = "company" | "crew" | "agent";
-
-/** A crew of a file, with the file's text: a run that continues needs no file. */
-export interface FileCrew {
-  readonly kind: "file";
-  readonly name: string;
-  readonly text: string;
-  readonly use?: string | undefined;
-}
-
-export interface ModuleCrew {
-  readonly kind: "module";
-  /** Absolute. */
-  readonly path: string;
-  /** sha256 of its text when the run began. */
-  readonly hash: string;
-}
 
 export interface CompanySettings {
   readonly budget: MicroUsd;
@@ -69,22 +76,6 @@ export interface CompanySettings {
 export interface RunSettings extends CompanySettings {
   readonly model: ModelChoice;
   readonly isConfirmed: boolean;
-}
-
-export interface AgentSettings {
-  readonly tools: readonly string[];
-  /** Names of the tools that run without asking. */
-  readonly allow: readonly string[];
-  readonly steps: number;
-  /** Default true. */
-  readonly commit?: boolean | undefined;
-  /** Default false. */
-  readonly plan?: boolean | undefined;
-  /** Absolute path of a config of tool servers. It is read each time and never kept: it may hold keys. */
-  readonly mcp?: string | undefined;
-  readonly mcpTools?: readonly ToolSpec[] | undefined;
-  /** Paths with changes of the user's when it began; undefined: not known. */
-  readonly dirty?: readonly string[] | undefined;
 }
 
 export const BUILT_IN = ["software-company", "waterfall"] as const;
@@ -116,7 +107,9 @@ export function runSettings(flags: Flags, env: Variables, files: FolderFiles = N
   };
 }
 
-export function outputSettings(raw: Readonly<Record<string, unknown>>): OutputSettings {
+export type OutputSettings = ReturnType<typeof outputSettings>;
+
+export function outputSettings(raw: Readonly<Record<string, unknown>>) {
   return {
     isJson: raw["json"] === true,
     isQuiet: raw["quiet"] === true,

@@ -24,13 +24,9 @@ export function isWorkerChild(host: Host): boolean {
   return host.env[CHILD] === "1" && process.send !== undefined;
 }
 
-export interface ParentChannel {
-  ready(identity: string): void;
-  drained(): void;
-  close(): void;
-}
+export type ParentChannel = ReturnType<typeof toParent>;
 
-export function toParent(drain: () => void): ParentChannel {
+export function toParent(drain: () => void) {
   const told = (message: unknown): void => {
     if (message === DRAIN) drain();
   };
@@ -43,7 +39,7 @@ export function toParent(drain: () => void): ParentChannel {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };
   return {
-    ready: (identity) => tell({ ready: identity }),
+    ready: (identity: string) => tell({ ready: identity }),
     drained: () => tell({ drained: true }),
     close() {
       process.removeListener("message", told);

@@ -7,7 +7,6 @@ import { anExperiment } from "../../research/experiment/experiment.ts";
 import {
   type AnyExperiment,
   type CellReplay,
-  type ProcessBounds,
   replayCell,
   runExperiment,
   type SweepProgress,
@@ -25,12 +24,6 @@ import { importedModule } from "../text-file.ts";
 
 const MOST = 1_000_000;
 const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
-
-interface Asked {
-  readonly experiment: AnyExperiment;
-  readonly bounds: ProcessBounds & { readonly module: string };
-  readonly out: string;
-}
 
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
@@ -111,7 +104,7 @@ function replayLines({ row, journal, place, changed = [], events }: CellReplay):
   ];
 }
 
-async function asked({ host, interruptions }: Session, file: string, flags: Flags): Promise<Asked> {
+async function asked({ host, interruptions }: Session, file: string, flags: Flags) {
   const path = resolve(host.cwd, file);
   if (!(await succeeds(access(path))))
     throw new UsageError("EXPERIMENT_UNREADABLE", `Expected a module with an experiment at ${shown(file, 200)}, got no such file. ${HINT}`);

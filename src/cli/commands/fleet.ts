@@ -94,12 +94,9 @@ function ideaIn(words: readonly string[], { file }: Flags): IdeaSource {
   return ideaSource(words, file, { isCommandNamed: true, example });
 }
 
-interface Beginning {
-  readonly team: string | undefined;
-  readonly idea: string | undefined;
-}
+type Beginning = Awaited<ReturnType<typeof beginningOf>>;
 
-async function beginningOf(journal: Journal, runId: string): Promise<Beginning> {
+async function beginningOf(journal: Journal, runId: string) {
   let team: string | undefined;
   for await (const event of journal.read(runId, 0)) {
     if (event.type === "run.started") ({ team } = event);

@@ -165,12 +165,7 @@ async function begin(session: Session, beginning: BeginningRun): Promise<ExitCod
   return (await begun(session, beginning)).code;
 }
 
-interface EndedRun {
-  readonly code: ExitCode;
-  readonly runId: string;
-}
-
-async function begun(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun): Promise<EndedRun> {
+async function begun(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun) {
   const { host, interruptions } = session;
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   const { out, force, agent: own } = settings;

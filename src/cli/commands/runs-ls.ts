@@ -29,20 +29,16 @@ export async function runsLs(session: Session, flags: Flags, ...words: string[])
   });
 }
 
-/** The runs of a page, the newest first, and the last of them where older runs follow. */
-export interface RunPage {
-  readonly rows: readonly RunSummary[];
-  readonly next: string | undefined;
-}
-
 interface PageOptions {
   readonly limit: number;
   readonly after: string | undefined;
   readonly signal: AbortSignal;
 }
 
+export type RunPage = Awaited<ReturnType<typeof runPage>>;
+
 /** Reads a page of a journal, and no other run. */
-export async function runPage(journal: Journal, { limit, after, signal }: PageOptions): Promise<RunPage> {
+export async function runPage(journal: Journal, { limit, after, signal }: PageOptions) {
   const found = await newestRuns(journal, { limit: limit + 1, tallies: true, ...(after === undefined ? {} : { before: after }) });
   const rows = await summariesOf(journal, found.slice(0, limit), signal);
   return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined };

@@ -5,7 +5,6 @@ import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
 import { isLoopback } from "../../server/guard.ts";
 import { createServer, jsonLogger } from "../../server/index.ts";
-import type { ServerOptions } from "../../server/server-options.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import { secretsIn, valueIn, type Variables } from "../host.ts";
 import type { Flags } from "../options.ts";
@@ -72,13 +71,7 @@ function warningOf({ listen = "127.0.0.1", hostName }: Flags): string {
   return `\nWarning: other machines reach it, and plain HTTP shows tokens to the network. Put a proxy with TLS in front.${names}`;
 }
 
-interface Users {
-  readonly options: Pick<ServerOptions, "token" | "tenants" | "budget">;
-  readonly secrets: readonly string[];
-  readonly shownToken: string | undefined;
-}
-
-async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }: Flags): Promise<Users> {
+async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }: Flags) {
   if (tenants !== undefined) {
     if (totalBudget !== undefined) {
       throw new UsageError("OPTION_CONFLICT", "Expected --total-budget or --tenants, got both. Give each tenant of the file a budget.");

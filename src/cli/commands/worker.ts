@@ -1,6 +1,6 @@
 import { reportDeath } from "../../adapters/postgres-deaths.ts";
 import { identityText } from "../../adapters/process-identity.ts";
-import { serveHealth, startWorker, type Worker } from "../../fleet/index.ts";
+import { serveHealth, startWorker } from "../../fleet/index.ts";
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
 import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import type { Logger } from "../../kernel/emit.ts";
@@ -23,14 +23,6 @@ const START = 300_000;
 /** Milliseconds of a timer that never fires. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-interface WorkerChoices {
-  readonly concurrency: number;
-  readonly tries: number;
-  readonly grace: number;
-  readonly onTeamChange: "refuse" | "continue";
-  readonly health: number | undefined;
-}
-
 export async function worker(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const choices = choicesOf(flags);
   const url = fleetAddress(session, flags);
@@ -48,7 +40,9 @@ export async function worker(session: Session, flags: Flags, module: string): Pr
   return superviseWorker(session, { logger, died });
 }
 
-function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags): WorkerChoices {
+type WorkerChoices = ReturnType<typeof choicesOf>;
+
+function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags) {
   return {
     concurrency: wholeNumber("--concurrency", concurrency, MOST_CONCURRENCY),
     tries,
@@ -71,10 +65,7 @@ async function kept<T>({ clock }: Host, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-interface StartedWorker {
-  readonly started: Worker;
-  readonly teams: readonly string[];
-}
+type StartedWorker = Awaited<ReturnType<typeof startedWorker>>;
 
 interface Work {
   readonly choices: WorkerChoices;
@@ -111,7 +102,7 @@ async function startedWorker(
   module: string,
   flags: Flags,
   { choices, logger, fleet: { journal, driver } }: Work & { readonly fleet: Fleet },
-): Promise<StartedWorker> {
+) {
   const { host } = session;
   const { workspaces, moving } = await workerFolders(session, flags, logger);
   const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
