@@ -31,7 +31,7 @@ export type DriverReport =
 /** Bytes of all reports of one run. Drivers keep their lines below it. */
 const REPORT_BYTES = 8_000_000;
 
-/** * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given. */
+/** Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given. */
 export async function runDriver(request: DriverRequest): Promise<DriverReport> {
   const { root, sandbox, flags = [], order, timeout, limits, signal } = request;
   const nonce = randomBytes(16).toString("hex");

@@ -29,7 +29,7 @@ const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
 /**
- * * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
+ * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
  * pages are not loaded.
  */
 export async function checkImports({ root, sandbox, stack, signal }: ImportsRequest): Promise<Fault[]> {

@@ -94,7 +94,7 @@ const LineSchema = z.union([
 type Line = z.infer<typeof LineSchema>;
 
 /**
- * * Runs jobs in one sandbox, each in a fresh copy of the project. A job that ends the sandbox, because it uses more than it may or kills what
+ * Runs jobs in one sandbox, each in a fresh copy of the project. A job that ends the sandbox, because it uses more than it may or kills what
  * runs it, is `broken`, and the jobs after it run in another one. The result has one report for each job, in their order.
  */
 export async function runJobs(request: JobsRequest): Promise<JobReport[]> {

@@ -78,7 +78,7 @@ interface PageCriterion {
 }
 
 /**
- * * Opens a page of a project as a file, as its user does, and plays the page steps of criteria on it, in Chromium inside the sandbox. Each
+ * Opens a page of a project as a file, as its user does, and plays the page steps of criteria on it, in Chromium inside the sandbox. Each
  * criterion begins with a fresh page and empty storage; `reload` keeps the storage. Nothing is written to the project, no request leaves the
  * sandbox. A page that loops, floods or crashes fails within the time limits and does not spoil other criteria. Without Chromium every
  * verdict is `not checked`.

@@ -46,7 +46,7 @@ const LEFT_OUT =
   /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
 
 /**
- * * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project in the sandbox. No shell reads
+ * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project in the sandbox. No shell reads
  * them. Only `node`, `python3`, scripts of `package.json` and the project's own commands are run; lines with a placeholder, a pipe, a redirection
  * or a variable are left out. A command that does not end is stopped, and is no fault when it has printed something: it may be a server.
  *

@@ -31,7 +31,7 @@ const MESSAGE_LENGTH = 2_000;
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
 /**
- * * Runs all the tests of a project in the sandbox, in each language that it has tests in: with `node --test` and with pytest. The project itself
+ * Runs all the tests of a project in the sandbox, in each language that it has tests in: with `node --test` and with pytest. The project itself
  * stays unchanged. Tests that need something else (another runner, a compiler) are reported as "not run", with the reason.
  *
  * @returns the reports, JavaScript first; empty where the project has no tests

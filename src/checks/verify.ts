@@ -232,7 +232,7 @@ const MOST_FAULTS = 50;
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
 /**
- * * Returns a fault for each planned path that is missing, no file, or empty.
+ * Returns a fault for each planned path that is missing, no file, or empty.
  *
  * @param planned paths relative to the root
  */

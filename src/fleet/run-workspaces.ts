@@ -15,7 +15,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { LeftFolders } from "./left-folders.ts";
 import { nameOf, runFolder } from "./run-folder.ts";
 import { holdsFiles, restoreProject, type RunProject } from "./restore-project.ts";
-import { bundleWorkspace, hasOpenForks } from "../workspace/index.ts";
+import { bundleWorkspace, hasOpenForks } from "../workspace/bundle.ts";
 
 /** Options of {@link runWorkspaces}. */
 export interface RunWorkspacesOptions {

@@ -42,7 +42,7 @@ interface Editing {
 const editings = new WeakMap<Workspace, Editing>();
 
 /**
- * * The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another.
+ * The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another.
  *
  * @param door the function that makes the tool, for the error
  */

@@ -66,7 +66,7 @@ export class BoardPlan {
     });
   }
 
-  /** * The plan with a step marked. Notes that are left out stay; empty notes are removed. */
+  /** The plan with a step marked. Notes that are left out stay; empty notes are removed. */
   marked(step: number, status: StepStatus, notes: string | undefined): BoardPlan {
     const id = String(step);
     const old = this.#mark(id);
@@ -83,7 +83,7 @@ export class BoardPlan {
   }
 
   /**
-   * * The plan with another title or other steps. A step with the same words keeps its status and notes, wherever it moves; a completed step
+   * The plan with another title or other steps. A step with the same words keeps its status and notes, wherever it moves; a completed step
    * that now depends on an open one is open again.
    */
   updated(title: string, steps: readonly StepFields[] | undefined): BoardPlan {

@@ -108,7 +108,7 @@ const Report = z.object({
 });
 
 /**
- * * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
+ * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
  * unchanged.
  *
  * @param root the project's folder

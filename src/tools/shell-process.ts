@@ -40,7 +40,7 @@ export class ShellProcess {
     this.#root = root;
   }
 
-  /** * */
+  /** */
   async run({ text, place, timeout }: Omit<SandboxedCommand, "program">, signal: AbortSignal): Promise<CommandOutcome> {
     const fault = faultOf(text);
     if (fault !== undefined) return { kind: "not run", reason: fault };

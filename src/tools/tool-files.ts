@@ -21,7 +21,7 @@ export class ToolFiles {
   }
 
   /**
-   * * Reads a file, or takes its text from the record. A record holds masks in place of secrets; the secrets come from the file if it is
+   * Reads a file, or takes its text from the record. A record holds masks in place of secrets; the secrets come from the file if it is
    * unchanged.
    */
   async read(ctx: ToolContext, path: string): Promise<FoundFile> {
@@ -34,7 +34,7 @@ export class ToolFiles {
     return { kind: "text", text: await this.#unmasked(ctx, path, recorded.text), fromRecord: true };
   }
 
-  /** * @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is */
+  /** @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is */
   write(ctx: ToolContext, path: string, content: string | BinaryContent, fromRecord = false): Promise<WrittenFile> {
     const request = { path, ...(typeof content === "string" ? { content } : content), ...forkIn(this.workspace) };
     return ctx.step({ kind: "step", name: WRITE_STEP, request, again: true }, async ({ mode }) => {

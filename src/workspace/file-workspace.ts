@@ -7,7 +7,8 @@ import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState, type RepositoryState } from "./git.ts";
 import { withAdvice } from "./git-program.ts";
-import { type HeldFile, holdFile } from "./held-folder.ts";
+import type { HeldFile } from "./held-folder.ts";
+import { withHeld } from "./own-folder.ts";
 import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
@@ -77,6 +78,10 @@ export interface FileWorkspace extends Workspace {
   ignoredByGit(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
 }
 
+export function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
+  return "inspectGit" in workspace;
+}
+
 /** A workspace on disk, without any question about what the folder holds; see `openWorkspace` for those. */
 export function fileWorkspace(options: FileWorkspaceOptions): FileWorkspace {
   checkGivenOptions("fileWorkspace", options, fileWorkspaceOptions);
@@ -136,7 +141,7 @@ class DiskWorkspace implements FileWorkspace {
     const normal = checkPath(path);
     try {
       const root = await this.#realRoot(false);
-      return root === undefined ? undefined : await this.#held(root, normal, false, (file) => bytesOf(file, normal, most));
+      return root === undefined ? undefined : await withHeld(root, normal, false, (file) => bytesOf(file, normal, most));
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw ioError(error, `read ${normal}`, normal);
@@ -195,7 +200,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   async #isOwn(root: string, path: string): Promise<boolean> {
-    const found = await this.#held(root, path, false, (file) => contentOf(file, path));
+    const found = await withHeld(root, path, false, (file) => contentOf(file, path));
     if (this.#others === undefined) return true;
     return found === undefined ? this.#uncommitted.has(path) : this.#others.isOwn(path, found.content);
   }
@@ -258,7 +263,7 @@ class DiskWorkspace implements FileWorkspace {
       if (root === undefined) throw this.#goneError();
       await this.#sweep(root);
       await this.#prepareChange(root, path, bytes);
-      const isWritten = await this.#held(root, path, true, (file) => file.replace(bytes).then(() => true));
+      const isWritten = await withHeld(root, path, true, (file) => file.replace(bytes).then(() => true));
       if (isWritten !== true) throw this.#goneError();
     } catch (error) {
       uncount();
@@ -273,7 +278,7 @@ class DiskWorkspace implements FileWorkspace {
     const root = await this.#realRoot(false);
     if (root !== undefined) {
       await this.#prepareChange(root, path, undefined);
-      await this.#held(root, path, false, async (file) => {
+      await withHeld(root, path, false, async (file) => {
         if ((await file.stats()) !== undefined) await file.remove();
       });
     }
@@ -292,17 +297,6 @@ class DiskWorkspace implements FileWorkspace {
     const nested = closed ?? (this.#others === undefined ? undefined : await nestedRepository(root, path));
     if (nested !== undefined) throw pathError(path, `lies in another repository, at ${nested}`);
     await this.#others?.keep(root, path, next);
-  }
-
-  /** Does some work with a file while it is held. Undefined when a folder on the way is missing. */
-  async #held<T>(root: string, path: string, make: boolean, work: (file: HeldFile) => Promise<T>): Promise<T | undefined> {
-    const file = await holdFile(root, path, make);
-    if (file === undefined) return undefined;
-    try {
-      return await work(file);
-    } finally {
-      await file.close();
-    }
   }
 
   /** Removes what killed runs left half written, before the first file is. Nothing that fails here keeps a run from writing. */

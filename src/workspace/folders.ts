@@ -116,7 +116,7 @@ export interface WalkedFiles {
 }
 
 /**
- * * All plain files and folders below a folder. Links, devices and files still being written are left out; a folder that is not there is empty.
+ * All plain files and folders below a folder. Links, devices and files still being written are left out; a folder that is not there is empty.
  */
 export async function walkFiles(start: string, options: WalkOptions): Promise<WalkedFiles> {
   const files: string[] = [];

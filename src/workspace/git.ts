@@ -58,7 +58,7 @@ export class GitRepository {
   }
 
   /**
-   * * Opens the repository at the root, or makes one with the branch `main`. Gives the reason when there is no git, or what stands at
+   * Opens the repository at the root, or makes one with the branch `main`. Gives the reason when there is no git, or what stands at
    * `.git` is no repository.
    *
    * @param root as `realpath` gives it
@@ -77,7 +77,7 @@ export class GitRepository {
     return `git ${call[0]} failed: ${describeFailure(result)}`;
   }
 
-  /** * Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ. */
+  /** Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ. */
   async commit(request: PathsCommit): Promise<string | undefined> {
     if (!Number.isFinite(request.date) || request.date < 0 || request.date >= 2 ** 52) {
       throw new UsageError("COMMIT_DATE", `Expected the date of a commit in milliseconds since 1970, got ${request.date}.`);

@@ -38,7 +38,7 @@ export class HeldFile {
     this.#folders = folders;
   }
 
-  /** * Returns the plain file there, if there is one. */
+  /** Returns the plain file there, if there is one. */
   async stats(): Promise<Stats | undefined> {
     const stats = await statsOf(this.#folder.at(this.#name));
     if (stats?.isSymbolicLink() === true) throw pathError(this.#path, "is a symbolic link");
@@ -128,7 +128,7 @@ function isScript(bytes: Buffer): boolean {
 }
 
 /**
- * * Finds a path below a root, folder by folder, and follows no link.
+ * Finds a path below a root, folder by folder, and follows no link.
  *
  * @param root as `realpath` gives it
  * @param path in normal form

@@ -1,11 +1,8 @@
 import { onAbort } from "../kernel/abort.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { plainEnvironment } from "./program-path.ts";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
@@ -33,21 +30,6 @@ export interface ProcessRequest {
   /** Hears the id of the program's process, which leads its group, as soon as it has begun. */
   readonly onStart?: (pid: number) => void;
 }
-
-const processRequest: Known<ProcessRequest> = {
-  file: kinds.text,
-  args: kinds.texts,
-  cwd: kinds.text,
-  env: kinds.record(kinds.text),
-  signal: kinds.signal,
-  timeout: kinds.milliseconds,
-  grace: kinds.milliseconds,
-  outputLimit: kinds.count,
-  stdin: kinds.either(kinds.text, having("a stream to read", "pipe")),
-  onOutput: kinds.function,
-  clock: kinds.clock,
-  onStart: kinds.function,
-};
 
 /** The output of a program. */
 export interface ProcessOutput {
@@ -84,17 +66,6 @@ const HAS_GROUPS = process.platform !== "win32";
  * when it ended by itself. Rejects only for arguments that no program can take (a NUL character), never for what the program does.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
-  takes(
-    "runProcess",
-    "request",
-    request,
-    object("an object with the file to run, its args and its cwd", {
-      file: { says: "the name of a program", fits: (value) => typeof value === "string" && value !== "" },
-      args: orNothing(listOf(aText)),
-      cwd: orNothing(aText),
-    }),
-  );
-  checkKnownOptions("runProcess", request, processRequest);
   if (request.signal?.aborted === true) return { kind: "aborted", stdout: "", stderr: "", isCut: false };
   let child: ChildProcess;
   try {

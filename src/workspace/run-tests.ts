@@ -61,7 +61,7 @@ const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
 const SEARCHED_BYTES = 1_000_000;
 
 /**
- * * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
+ * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
  * `__tests__` that import `node:test`. The endings `.mjs` and `.cjs` count too, and `.ts` where this Node.js runs it.
  *
  * @returns paths relative to the project, sorted

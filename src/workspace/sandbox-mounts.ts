@@ -44,7 +44,7 @@ export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | un
 }
 
 /**
- * * Returns bubblewrap's arguments that show files of this machine inside, read only. What the user of the sandbox cannot reach is copied next
+ * Returns bubblewrap's arguments that show files of this machine inside, read only. What the user of the sandbox cannot reach is copied next
  * to the project's copy first.
  *
  * @param owner the user of the sandbox where it is not the user of this process

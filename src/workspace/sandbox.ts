@@ -191,7 +191,7 @@ export interface LimitHit extends ProcessOutput {
   readonly used: number;
 }
 
-/** * Returns the limits, with defaults for missing ones. */
+/** Returns the limits, with defaults for missing ones. */
 export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultSandboxLimits)) {
@@ -204,7 +204,7 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   return { ...defaultSandboxLimits, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
-/** * Checks the input, the mounts, the hosts and the kept folder of a request. */
+/** Checks the input, the mounts, the hosts and the kept folder of a request. */
 export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT)

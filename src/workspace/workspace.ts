@@ -158,7 +158,7 @@ export class Quota {
     return this.#limits.fileBytes;
   }
 
-  /** * Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that. */
+  /** Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that. */
   count(path: string, bytes: number): () => void {
     const before = this.#sizes.get(path);
     const { files, bytes: allBytes, fileBytes } = this.#limits;
@@ -192,7 +192,7 @@ export function limitError(path: string, expected: string, came: string): Worksp
   );
 }
 
-/** * Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own. */
+/** Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

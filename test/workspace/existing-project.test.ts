@@ -190,7 +190,8 @@ describe("a repository with work that is not committed", () => {
 
   it("writes nothing into a submodule, which is empty in a worktree", async () => {
     const root = userProject();
-    const { workspace } = await openExisting({ root, name: "r1", where: "worktree" });
+    put(root, "dirty.txt", "x");
+    const { workspace } = await openExisting({ root, name: "r1" });
     await expect(workspace.write("vendor/lib/lib.js", "x")).rejects.toMatchObject({ code: "WORKSPACE_PATH" });
   });
 
@@ -202,8 +203,9 @@ describe("a repository with work that is not committed", () => {
     git(root, "commit", "--quiet", "-m", "Theirs");
     git(root, "checkout", "--quiet", "main");
     const theirs = git(root, "rev-parse", "troupe/r1");
-    const project = await openExisting({ root, name: "r1", where: "worktree" });
-    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: "it was asked for" });
+    put(root, "dirty.txt", "x");
+    const project = await openExisting({ root, name: "r1" });
+    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: "there are uncommitted changes" });
     await project.finish(end);
     expect([git(root, "rev-parse", "troupe/r1"), git(root, "branch", "--list", "troupe/r1-2")]).toEqual([theirs, ""]);
   });
