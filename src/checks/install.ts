@@ -1,15 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
 import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { abortReason } from "../kernel/abort.ts";
-import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { visibleLines } from "../workspace/path-rules.ts";
 import { temporaryFolder } from "../workspace/project-copy.ts";
-import { limitText, type Sandbox, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
 import { temporaryPrefix } from "../workspace/temporary-owner.ts";
 import { namedPackages, packagesFile } from "./package-names.ts";
 import type { StackName } from "./stacks.ts";
@@ -145,25 +144,10 @@ function certificates(): string[] {
 
 /** The report of a command that did not end well; undefined when it did. */
 function faultOf(result: SandboxResult, signal: AbortSignal | undefined): InstallReport | undefined {
-  switch (result.kind) {
-    case "exited":
-      return result.code === 0
-        ? undefined
-        : { kind: "failed", reason: `it ended with code ${result.code}: ${lastLines(result.stderr + result.stdout)}` };
-    case "aborted":
-      throw signal?.aborted === true ? abortReason(signal) : new AbortedError();
-    case "refused":
-      return { kind: "not run", reason: `${result.reason}. ${result.hint}` };
-    case "limit":
-      return { kind: "failed", reason: `it used ${limitText(result)}` };
-    case "timeout":
-      return { kind: "failed", reason: `it did not end within ${result.ms} ms` };
-    case "signalled":
-      return { kind: "failed", reason: `${result.signal} ended it` };
-    case "missing":
-    case "unstarted":
-      return { kind: "not run", reason: "the command could not be started" };
-  }
+  if (result.kind === "exited" && result.code === 0) return undefined;
+  if (result.kind === "refused") return { kind: "not run", reason: `${result.reason}. ${result.hint}` };
+  const said = result.kind === "exited" ? `: ${lastLines(result.stderr + result.stdout)}` : "";
+  return { kind: "stdout" in result ? "failed" : "not run", reason: `it ${endText(result, signal)}${said}` };
 }
 
 function lastLines(text: string): string {

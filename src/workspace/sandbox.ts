@@ -1,6 +1,7 @@
 import { isAbsolute, normalize } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { abortReason } from "../kernel/abort.ts";
+import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
 import { findProgram } from "./program-path.ts";
 
@@ -244,6 +245,28 @@ export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limi
       return `${used} new files and folders, where ${limit} are allowed`;
     case "bytes":
       return `${mebibytes(used)} in files, where ${mebibytes(limit)} are allowed`;
+  }
+}
+
+/** How a command ended, as the rest of a sentence that begins with "it". @throws ControlError when it was aborted */
+export function endText(result: SandboxResult, signal?: AbortSignal): string {
+  switch (result.kind) {
+    case "exited":
+      return `ended with code ${result.code}`;
+    case "signalled":
+      return `was ended by ${result.signal}`;
+    case "limit":
+      return `used ${limitText(result)}, and was killed with all it had started`;
+    case "timeout":
+      return `did not end within ${result.ms} ms, and was killed with all it had started`;
+    case "missing":
+      return `needs ${result.file}, which is not there`;
+    case "unstarted":
+      return `could not be started: ${result.reason}`;
+    case "refused":
+      return `was not run: ${result.reason}. ${result.hint}`.trim();
+    case "aborted":
+      throw signal?.aborted === true ? abortReason(signal) : new AbortedError();
   }
 }
 

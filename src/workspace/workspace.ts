@@ -138,7 +138,7 @@ export interface WorkspaceLimits {
 }
 
 /** A generated project is tens of files and some hundred kilobytes; these are far above it and far below what hurts a machine. */
-export const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
+const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
 /** Most files and folders that `list` visits. */
 export const LISTED_FILES = 200_000;
