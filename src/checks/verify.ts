@@ -5,12 +5,14 @@ import { TroupeError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import { ioError } from "../workspace/folders.ts";
-import { checkPath, visible } from "../workspace/path-rules.ts";
+import { ioError, walkFiles } from "../workspace/folders.ts";
+import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { driverIn } from "../workspace/sandbox-mounts.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
+import { LISTED_FILES } from "../workspace/workspace.ts";
 import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
-import { checkImports } from "./imports.ts";
+import { type Job, runJobs } from "./jobs.ts";
 import { checkPages } from "./page-check.ts";
 import { checkReadme } from "./readme.ts";
 import { findWeakTests, spotCheck } from "./spot-check.ts";
@@ -222,7 +224,9 @@ async function wholeFaults(request: VerifyRequest, suites: readonly SuiteReport[
   return [...modules, ...readme, ...weak];
 }
 
-function projectOf({ root, sandbox, signal }: VerifyRequest): Pick<VerifyRequest, "root" | "sandbox" | "signal"> {
+type ProjectParts = Pick<VerifyRequest, "root" | "sandbox" | "signal">;
+
+function projectOf({ root, sandbox, signal }: VerifyRequest): ProjectParts {
   return { root, sandbox, signal };
 }
 
@@ -255,4 +259,48 @@ async function faultOf(root: string, path: string): Promise<string | undefined> 
     if (TroupeError.isInstance(error)) return "Its path is not one of a file inside the project.";
     throw ioError(error, `read ${path}`, path);
   }
+}
+
+/** Most modules that are loaded. */
+const MOST_MODULES = 40;
+/** Milliseconds for one module. One that does not end, such as a server, is no fault. */
+const MODULE_TIMEOUT = 3_000;
+/** The exit codes of the drivers that load modules. */
+const LOADED = 85;
+const THREW = 86;
+
+/** Modules that are started by themselves, or by a tool. */
+const LEFT_OUT =
+  /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
+
+/**
+ * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
+ * pages are not loaded.
+ */
+async function checkImports({ root, sandbox, stack, signal }: ProjectParts & { readonly stack: StackName }): Promise<Fault[]> {
+  if (stack === "page") return [];
+  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
+  const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MOST_MODULES);
+  if (modules.length === 0) return [];
+  const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(sandbox, stack, each), exit: "any" }] });
+  const limits = { root, sandbox, timeout: MODULE_TIMEOUT, signal };
+  const [together] = await runJobs({ ...limits, jobs: [load(modules)] });
+  // Nearly always: so a project costs one process.
+  if (together?.kind === "ran" && together.steps[0]?.code === LOADED) return [];
+  const reports = await runJobs({ ...limits, jobs: modules.map((file) => load([file])) });
+  return modules.flatMap((file, at): Fault[] => {
+    const report = reports[at];
+    const step = report?.kind === "ran" ? report.steps[0] : undefined;
+    if (step?.code !== THREW) return [];
+    return [
+      { kind: "syntax", file: visible(file, 400), message: `It throws when it is loaded.\n${visibleLines(step.stderr.trim(), 800)}` },
+    ];
+  });
+}
+
+function commandOf(sandbox: Sandbox, stack: "node" | "python", files: readonly string[]): [string, ...string[]] {
+  if (stack === "node") return ["node", driverIn(sandbox, "checks", "load-modules.mjs").path, ...files];
+  const names = files.map((file) => file.replace(/^src\/|(\/__init__)?\.py$/g, "").replaceAll("/", "."));
+  return ["python3", driverIn(sandbox, "checks", "load_modules.py").path, ...names];
 }

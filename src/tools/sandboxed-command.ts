@@ -14,8 +14,8 @@ export interface ShellPlace {
 }
 
 export interface SandboxedCommand {
-  readonly program: "sh" | "node" | "python";
-  /** The command, or the text of the program. */
+  readonly program: "sh" | "node" | "python" | "cells";
+  /** The command, the text of the program, or the list of cells as JSON. */
   readonly text: string;
   readonly place: ShellPlace;
   /** Milliseconds. */
