@@ -7,16 +7,14 @@ import { thrownText } from "../../kernel/value-text.ts";
 import { priceOf } from "../../model/price.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
-import type { FolderSettings } from "../folder-settings.ts";
-import { canAsk, canDraw, type Host } from "../host.ts";
+import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
+import { type FolderSettings, modelChoice, type ModelSettings } from "../model-settings.ts";
+import type { Flags } from "../options.ts";
 import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { modelChoice, type ModelSettings } from "../model-settings.ts";
-import type { Flags } from "../settings.ts";
-import { valueIn } from "../variables.ts";
 import { isStore, storePlace } from "../store.ts";
 
 /** The result of one check. `warn`: a run works without; `fail`: it does not. */

@@ -8,25 +8,22 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
-import { recordedResult } from "./drive.ts";
-import type { GiveCommand, RunControls } from "./run.ts";
-import { readEvents } from "./read-events.ts";
+import { recordedResult } from "../team/drive.ts";
+import { readEvents } from "../team/read-events.ts";
+import type { RunControls, RunEntry } from "../team/run.ts";
 
-/** Milliseconds without a new event after which a follower looks whether the owner is still there, and polls a journal without `watch`. */
+/** Milliseconds without a new event after which the owner may be gone; also the pause between two reads of a journal without `watch`. */
 const PAUSE = 1_000;
 
-/** The parts of a follower. */
-export interface FollowerParts {
+interface FollowerParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly mask: Mask;
   readonly controls: RunControls;
-  /** The way to the owner. */
-  readonly owner: GiveCommand;
   /** Called with the idea of the run. It throws for another one than the follower meant. */
   readonly meant: (idea: Message) => void;
   /** Calls the observers of the run. */
-  readonly tell: (event: RunEvent) => void;
+  readonly report: (event: RunEvent) => void;
 }
 
 /**
@@ -52,16 +49,21 @@ export class Follower {
   }
 
   /**
-   * Follows until the end of the run is recorded, or nothing was recorded for a while. Then the owner may be gone.
+   * Follows until the end of the run is recorded, or nothing was recorded for a while: then the owner may be gone.
    *
+   * @param entry the way to the owner
    * @returns undefined without an end
    * @throws JournalError as `read` of the journal; ControlError when the signal aborts; the error of `meant`
    */
-  async untilQuiet(): Promise<RunResult | undefined> {
-    for (;;) {
+  async untilQuiet(entry: RunEntry): Promise<RunResult | undefined> {
+    for (let isFirst = true; ; isFirst = false) {
       const before = this.#state.seq;
       await this.#read();
+      // An end that a stop brings is recorded after the beginning.
+      if (isFirst) this.#parts.controls.enter(entry);
       this.#hasBegun = true;
+      // This also wakes the iterators of the run.
+      if (this.#state.seq > 0) this.#parts.controls.started();
       if (this.#hasEnded) return recordedResult(this.#state, this.#parts.mask);
       const isWoken = await this.#growth();
       if (!isWoken && this.#state.seq === before) return undefined;
@@ -73,22 +75,16 @@ export class Follower {
   }
 
   async #read(): Promise<void> {
-    const { journal, controls, owner, meant, tell } = this.#parts;
-    const { id, signal, grew, started, follows } = controls;
-    const isNew = this.#hasBegun;
+    const { journal, controls, meant, report } = this.#parts;
+    const { id, signal } = controls;
     for await (const event of readEvents(journal, id, { from: this.#state.seq, signal })) {
       if (event.type === "message" && this.#state.outside === 0) meant(event.message);
       apply(this.#state, deepFreeze(event));
-      if (!isNew) continue;
+      if (!this.#hasBegun) continue;
       if (event.type === "run.ended") this.#hasEnded = true;
       if (event.type === "run.resumed") this.#hasEnded = false;
-      tell(event);
+      report(event);
     }
-    // From here on a stop goes to the owner, and an end that it brings is one that was recorded after the beginning.
-    if (!isNew) follows(owner);
-    if (this.#state.seq === 0) return;
-    started();
-    grew();
   }
 
   /** Resolves when the run may have grown, with true, or when the pause is over. @throws ControlError when the signal aborts */
