@@ -75,9 +75,7 @@ export async function bundleWorkspace(options: BundleOptions): Promise<Workspace
   }
 }
 
-/**
- * Restores a project from its bundle, with its history, and its uncommitted files as uncommitted ones.
- */
+/** Restores a project from its bundle; its uncommitted files are uncommitted again. */
 export async function restoreBundle(options: RestoreBundleOptions): Promise<void> {
   const { bundle, signal } = options;
   if (sha256Of(bundle.bytes) !== bundle.sha256) throw bundleError("bytes with the sha256 that was recorded", "others");

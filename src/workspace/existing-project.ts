@@ -46,22 +46,14 @@ export interface ExistingProject {
   /** Returns what has changed since the work began, with the diff. @throws WorkspaceError `WORKSPACE_GIT` */
   changes(signal?: AbortSignal): Promise<ProjectChanges>;
   /**
-   * Commits what is not committed yet, but no file that git ignores, and returns what has changed. A worktree's folder is removed, and its
-   * branch stays. May be called again.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT`
+   * Commits what is not committed and not ignored, and returns the changes. A worktree's folder goes, its branch stays. May be repeated.
    */
   finish(request: CommitRequest): Promise<ProjectChanges>;
 }
 
 /**
- * Opens a project that is there for work that neither loses nor mixes in what its user has not committed; see {@link ProjectPlace}. A
- * repository whose user has uncommitted changes, no branch, or a merge under way is worked on in a worktree. A folder without a commit of its
- * own (no repository, an empty one, a part of a larger one) is worked on in place, and nothing is committed.
- *
- * @throws WorkspaceError `WORKSPACE_NOT_A_FOLDER` when it is not there or no folder, `WORKSPACE_BARE` for a bare repository,
- * `WORKSPACE_UNWRITABLE`, `WORKSPACE_GIT` and their kin.
- * @throws UsageError `OPTION_INVALID` for a name that no branch can have.
+ * Opens an existing project so that nothing the user has not committed is lost or mixed in. A repository with uncommitted changes, without
+ * a branch, or with a merge under way is worked on in a worktree; a folder without a commit of its own in place, without commits.
  */
 export async function openExisting(options: ExistingProjectOptions): Promise<ExistingProject> {
   checkTreeName(options.name);

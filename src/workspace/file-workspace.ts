@@ -35,10 +35,7 @@ export interface FileWorkspaceOptions {
   readonly limits?: Partial<WorkspaceLimits>;
   /** `"auto"` (the default) commits when git is there, `true` demands it, `false` keeps no history. */
   readonly git?: boolean | "auto";
-  /**
-   * Tells contents that the run wrote from those of others. Before a content of others is replaced or removed, it is kept in
-   * `.troupe/kept`. What this workspace writes counts as the run's own. Default: nothing is kept.
-   */
+  /** True for contents that the run wrote. Others are kept in `.troupe/kept` before they are replaced. Default: nothing is kept. */
   readonly isOwn?: IsOwn;
   /** Folders that nothing is written into, such as submodules. Default: repositories inside the project, where `isOwn` is given. */
   readonly closed?: readonly string[];
@@ -57,20 +54,13 @@ export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = {
 export interface FileWorkspace extends Workspace {
   /** The state of git; `untried` until the first commit or {@link FileWorkspace.prepareGit}. */
   readonly git: GitState;
-  /**
-   * Finds git, and makes the repository when the root has none.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT` when git was demanded and cannot be used.
-   */
+  /** Finds git, and makes the repository when there is none. @throws WorkspaceError `WORKSPACE_GIT` when a demanded git cannot be used. */
   prepareGit(signal?: AbortSignal): Promise<GitState>;
   /** Paths that were written or removed here, or adopted, committed or not; sorted. */
   readonly changed: readonly string[];
   /** Contents of others that were replaced or removed here, and where they are kept. */
   readonly kept: readonly KeptFile[];
-  /**
-   * Returns those paths that hold what the run wrote, here or, as `isOwn` says, before; they are committed with the next commit. Of a
-   * missing file it counts that it was removed here. Without the option `isOwn`, all paths are.
-   */
+  /** Returns those paths that hold what the run wrote, here or, as `isOwn` says, before; the next commit has them. */
   adopt(paths: readonly string[]): Promise<readonly string[]>;
   /** Returns the state of the repository, with changes of other programs; undefined without one. @throws WorkspaceError `WORKSPACE_GIT` */
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined>;
@@ -89,10 +79,7 @@ export function fileWorkspace(options: FileWorkspaceOptions): FileWorkspace {
   return new DiskWorkspace(options);
 }
 
-/**
- * Owns the changes, and which of them are not committed, and the order of writes, removals and commits: one at a time, so that no commit has half of a change. The
- * invariants of {@link Workspace} hold here.
- */
+/** Owns the changes and their order: one at a time, so that no commit has half of one. The invariants of {@link Workspace} hold here. */
 class DiskWorkspace implements FileWorkspace {
   readonly root: string;
   readonly #quota: Quota;

@@ -36,13 +36,7 @@ export async function openFork(steps: StepPort, project: ForkedProject, name: st
   return forks.workspace(name);
 }
 
-/**
- * Compares a fork with its project, as a step. Nothing is written.
- *
- * @param only the paths that are compared. Default: all
- * @throws UsageError `ARGUMENT_INVALID`
- * @throws WorkspaceError
- */
+/** Compares a fork with its project, or only some paths, as a step. Nothing is written. @throws UsageError, WorkspaceError */
 export async function compareFork(
   steps: StepPort,
   project: ForkedProject,

@@ -43,13 +43,7 @@ export class KeptFiles {
     return [...this.#kept.values()].sort((a, b) => (a.keptAt < b.keptAt ? -1 : 1));
   }
 
-  /**
-   * Keeps the present content of a file, if it has to be kept.
-   *
-   * @param root as `realpath` gives it
-   * @param path in normal form
-   * @param next the content that replaces it; undefined when it is removed
-   */
+  /** Keeps the present content of a file, if it has to be kept. @param next its next content; undefined when it is removed */
   async keep(root: string, path: string, next: Uint8Array | undefined): Promise<void> {
     const found = await withHeld(root, path, false, (file) => contentOf(file, path));
     if (found === undefined || (next !== undefined && found.content.equals(next))) return;

@@ -39,10 +39,7 @@ export interface ProcessOutput {
   readonly isCut: boolean;
 }
 
-/**
- * The end of a program: by itself with a code, by a signal of another process, at its time limit, or by the caller's abort signal. Or it did
- * not start: it does not exist (`missing`), or the system refused it (`unstarted`).
- */
+/** The end of a program. `missing`: it does not exist. `unstarted`: the system refused it. */
 export type ProcessResult =
   | (ProcessOutput & { readonly kind: "exited"; readonly code: number })
   | (ProcessOutput & { readonly kind: "signalled"; readonly signal: string })
@@ -61,10 +58,7 @@ const DRAIN = 1_000;
 /** Process groups exist on POSIX systems only. */
 const HAS_GROUPS = process.platform !== "win32";
 
-/**
- * Runs a program in a process group of its own and waits until it has ended. Whatever it started in that group is killed with it, also
- * when it ended by itself. Rejects only for arguments that no program can take (a NUL character), never for what the program does.
- */
+/** Runs a program in a process group of its own, which is killed with it. Rejects only for arguments that no program can take. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   if (request.signal?.aborted === true) return { kind: "aborted", stdout: "", stderr: "", isCut: false };
   let child: ChildProcess;
@@ -198,10 +192,7 @@ class RunningProcess {
 /** Work to do when this process exits, in the order added. One listener does all of it. */
 const duties = new Set<() => void>();
 
-/**
- * Runs a synchronous function when this process ends, also when it ends at once. The functions run in reverse order, so that users of a
- * folder end before the folder is removed. The returned function cancels it.
- */
+/** Runs a function when this process ends, the newest first. The returned function cancels it. */
 export function atExit(duty: () => void): () => void {
   if (duties.size === 0) process.on("exit", doAll);
   duties.add(duty);

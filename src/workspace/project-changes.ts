@@ -71,10 +71,7 @@ const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000
 /** Milliseconds: a large project takes longer than other commands. */
 const PRESENT_TIME = 600_000;
 
-/**
- * Keeps the present files, committed or not, but none that git ignores, in a commit on top of HEAD that no branch has. Equal files on an equal
- * HEAD give an equal id.
- */
+/** Keeps the present files that git does not ignore in a commit that no branch has. Equal files on an equal HEAD give an equal id. */
 export async function presentFiles(git: GitProgram, signal?: AbortSignal): Promise<string> {
   const head = await git.idOf("HEAD^{commit}", signal);
   const paths = (await uncommittedPaths(git, signal)).filter(isNormalPath);
@@ -90,12 +87,7 @@ export async function presentFiles(git: GitProgram, signal?: AbortSignal): Promi
   }
 }
 
-/**
- * The changes that a workspace made in a folder without a repository, against the contents that it kept.
- *
- * @param workspace its root as `realpath` gives it
- * @param o `earlier`: paths that another process wrote before for the same work
- */
+/** The changes in a folder without a repository, against the contents that were kept. `earlier`: paths that another process wrote. */
 export async function folderChanges(
   workspace: FileWorkspace,
   { signal, earlier = [] }: { readonly signal?: AbortSignal | undefined; readonly earlier?: readonly string[] | undefined } = {},

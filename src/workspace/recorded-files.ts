@@ -206,11 +206,7 @@ export function forkIn(workspace: Workspace): { readonly fork?: string } {
 const scratch = new WeakMap<Workspace, Promise<boolean>>();
 
 /**
- * Returns true when a step may change a workspace: always in a live run; in a replay only if the workspace was empty at its first step. An
- * existing project stays as it is, and an empty folder gets all files of the run.
- *
- * @param mode the mode of the step
- * @throws WorkspaceError when the workspace cannot be listed
+ * Returns true when a step may change a workspace: always live; in a replay only if it was empty at its first step. @throws WorkspaceError
  */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
   takes("mayWrite", "workspace", workspace, kinds.workspace);
@@ -250,11 +246,7 @@ export async function changesSince(recorded: RecordedFiles, workspace: Workspace
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/**
- * Refuses a workspace that was changed since the run stopped.
- *
- * @throws WorkspaceError `WORKSPACE_CHANGED` naming the files; its data has them all
- */
+/** Refuses a workspace that was changed since the run stopped. @throws WorkspaceError `WORKSPACE_CHANGED` with all files in its data */
 export function assertUnchanged(changes: readonly ChangedFile[], root: string): void {
   if (changes.length === 0) return;
   const some = changes.map(({ path, change }) => `${visible(path)} (${change})`);

@@ -41,9 +41,8 @@ export interface Restored {
 }
 
 /**
- * Writes the files and commits of the ended activations of a record into a workspace, in the order of their ends: a fork gets the files of
- * its parent in a folder of its own. An open activation writes its files again itself when the run is resumed. Forks of a project on disk
- * that were open then are opened, with what was written in them.
+ * Writes the files and commits of the ended activations of a record, in the order of their ends. An open activation writes its files again
+ * itself. Forks that were open are opened, with what was written in them.
  */
 export async function restoreFiles(
   workspace: Workspace,

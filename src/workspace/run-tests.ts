@@ -66,12 +66,7 @@ const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
 /** Bytes of a file in a test folder that is searched for an import of `node:test`. */
 const SEARCHED_BYTES = 1_000_000;
 
-/**
- * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
- * `__tests__` that import `node:test`. The endings `.mjs` and `.cjs` count too, and `.ts` where this Node.js runs it.
- *
- * @returns paths relative to the project, sorted
- */
+/** The test files that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in test folders that import `node:test`. */
 export async function findTestFiles(root: string, signal?: AbortSignal): Promise<string[]> {
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const found: string[] = [];
@@ -89,10 +84,7 @@ async function importsTests(root: string, file: string): Promise<boolean> {
 }
 
 /**
- * Runs the project's test files, those of {@link findTestFiles}, with `node --test` in a sandbox: all, or those that are named.
- *
- * The result comes from the runner's own record of each test, its exit code, and the end of each file. Output of tests cannot pass for a
- * result.
+ * Runs the project's test files with `node --test` in a sandbox. The result is the runner's own record; output cannot pass for it.
  *
  * @throws ControlError when the signal aborts.
  * @throws WorkspaceError when the project cannot be read.

@@ -22,16 +22,11 @@ export interface Sandbox {
   /** The bounds that this machine does not keep, or only watches; a phrase for each. Empty when all are kept. */
   readonly missing?: readonly string[];
   /**
-   * Runs one command in a copy of the project.
-   *
-   * @throws WorkspaceError `WORKSPACE_IO` and its kin when the project cannot be copied.
-   * @throws UsageError `OPTION_INVALID` for an invalid limit.
+   * Runs one command in a copy of the project. @throws WorkspaceError when it cannot be copied; UsageError `OPTION_INVALID` for a wrong
+   * limit
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
-  /**
-   * Starts one program that stays, in a copy of the project, with the limits, mounts and network of `run`. S1 to S7 hold until it has ended.
-   * A sandbox that cannot keep a program has no `start`.
-   */
+  /** Starts a program that stays, as `run` does; S1 to S7 hold until it has ended. Without it a sandbox can keep no program. */
   start?(request: SandboxStart): SandboxProcess;
 }
 
@@ -68,16 +63,10 @@ export interface SandboxRequest {
   readonly limits?: Partial<SandboxLimits> | undefined;
   /** Text on standard input, at most 16 MiB. Default: standard input is empty. */
   readonly input?: string | undefined;
-  /**
-   * Files and folders of this machine that the command may read, such as installed packages. Links in them are left out where they are
-   * copied, because the user of the sandbox cannot reach them otherwise. Sandbox `none` shows every file at its own path: it refuses a mount
-   * whose two paths differ. Default: none.
-   */
+  /** Files and folders of this machine that the command may read. Sandbox `none` refuses a mount whose two paths differ. Default: none. */
   readonly mounts?: readonly SandboxMount[] | undefined;
   /**
-   * The hosts that the command may reach, each with its port: `registry.npmjs.org:443`. For a step that the user allowed, such as an installation
-   * of packages. They are reached through a proxy alone, which `HTTP_PROXY` and `HTTPS_PROXY` name inside; this machine is none of them unless it is
-   * named. Sandbox `none` cannot close the network and refuses the request. Default: none.
+   * Hosts with ports that the command may reach, through a proxy alone: `registry.npmjs.org:443`. Sandbox `none` refuses. Default: none.
    */
   readonly network?: readonly string[] | undefined;
   /** A folder of the copy to keep when the command ends with code 0, such as installed packages. Default: nothing of the copy is kept. */

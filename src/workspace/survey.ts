@@ -27,8 +27,8 @@ const MOST = 100_000;
 const TOGETHER = 64;
 
 /**
- * Returns the files that a reader of a project looks at: in a repository those that git tracks or would take, else all. A folder of which git
- * takes nothing, such as one with build results, is shown when it is named itself.
+ * The files that a reader of a project looks at: in a repository those that git tracks or would take, else all. A folder that git ignores
+ * is shown when it is named itself.
  */
 export async function surveyFiles(workspace: Workspace, options: SurveyOptions = {}): Promise<FileSurvey> {
   const { signal } = options;

@@ -49,10 +49,7 @@ export class Worktrees {
     this.#git = git;
   }
 
-  /**
-   * @param root of the repository, as `realpath` gives it; a worktree is fine
-   * @returns the reason when there is no repository with a commit
-   */
+  /** Returns the reason when there is no repository with a commit. */
   static async open(root: string, signal?: AbortSignal): Promise<Worktrees | string> {
     const git = GitProgram.find(root);
     if (git === undefined) return "git is not on the PATH";
@@ -94,11 +91,7 @@ export class Worktrees {
     return branch === undefined ? undefined : { name, root, branch, base };
   }
 
-  /**
-   * Returns the worktree of this name; makes it when there is none.
-   *
-   * @param options `at`: the commit that it begins with. Default: that at HEAD
-   */
+  /** Returns the worktree of this name; makes it when there is none. @param options `at`: the commit that it begins with. Default: HEAD */
   async add(name: string, options: { readonly at?: string; readonly signal?: AbortSignal | undefined } = {}): Promise<Worktree> {
     const { signal } = options;
     const known = await this.find(name, signal);
