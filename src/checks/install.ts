@@ -38,10 +38,7 @@ const installRequest: Known<InstallRequest> = {
   signal: kinds.signal,
 };
 
-/**
- * The result of an installation. Plain JSON. `nothing`: the project names no package. `failed`: the project is as it was. `not run`: it names something
- * else than packages of a registry, or nothing can be run safely.
- */
+/** `nothing`: the project names no package. `failed`: the project is as it was. `not run`: nothing can be installed safely. Plain JSON. */
 export type InstallReport =
   | { readonly kind: "installed"; readonly folder: string }
   | { readonly kind: "nothing" }
@@ -63,13 +60,10 @@ const NPM_SETTINGS = ["--userconfig=/tmp/user-npmrc", "--globalconfig=/tmp/globa
 const PIP_SETTINGS = ["--only-binary", ":all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"];
 
 /**
- * Installs the packages that a project names, for a user who allowed it. Only names and versions of a registry are taken; they alone reach the
- * stack's command, without settings, lock files and scripts of the project. It runs in the sandbox, reaches the registry and no other host,
- * and runs no code of a package. Its folder of packages replaces that of the project; nothing else of the project changes.
+ * Installs the packages that a project names, for a user who allowed it. Only names and versions reach the stack's command, not settings,
+ * lock files or scripts of the project. It runs in the sandbox, reaches the registry alone, and runs no code of a package.
  *
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` for an invalid request.
- * @throws WorkspaceError when the packages cannot be copied, or the folder not be replaced.
+ * @throws ControlError when the signal aborts; UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; WorkspaceError
  */
 export async function installPackages(request: InstallRequest): Promise<InstallReport> {
   checkGivenOptions("installPackages", request, installRequest);
@@ -155,10 +149,7 @@ function lastLines(text: string): string {
   return visibleLines(text.trim().slice(-1_000), 1_000);
 }
 
-/**
- * The packages that a project names. `files`: a folder that names the same packages and nothing else, for the command that installs them: settings of
- * package managers, lock files and scripts of the project do not reach it. `refused`: something that is no name and version of a registry.
- */
+/** `named`: a file that names the packages and nothing else. `refused`: something that is no name and version of a registry. */
 type NamedPackages =
   | { readonly kind: "nothing" }
   | { readonly kind: "refused"; readonly reason: string }

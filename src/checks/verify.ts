@@ -34,14 +34,9 @@ export interface VerifyRequest {
   readonly stack?: StackName | undefined;
   /** Paths that must be there and not empty. */
   readonly planned?: readonly string[] | undefined;
-  /**
-   * `syntax`: the syntax of the files alone, without verdicts. `criteria`: the criteria alone. `quick`: syntax, tests, criteria and plan. `whole`: also
-   * modules that throw when they are loaded, the commands of the README, whether the tests can fail, and the errors of a page that no criterion opens.
-   */
+  /** `quick`: syntax, tests, criteria and plan. `whole`: also loading of modules, the README, whether the tests can fail, and the page. */
   readonly depth: "syntax" | "criteria" | "quick" | "whole";
-  /**
-   * The results of depth `quick` for the same bytes and an equal request. Depth `whole` then runs only what it adds. Default: all of it runs.
-   */
+  /** Results of depth `quick` for the same bytes and an equal request: depth `whole` then runs only what it adds. */
   readonly known?: Verification | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
   readonly timeout?: number | undefined;
@@ -69,12 +64,9 @@ const VERIFY_TIMEOUT = 60_000;
 const CRITERION_SHARE = 0.25;
 
 /**
- * Runs a project in the sandbox and tells what it proves, without a model. The project itself stays unchanged. The result is plain JSON without times
- * and temporary paths: for one state of a project it is the same each time, as far as the project itself is.
+ * Runs a project in the sandbox and reports what it proves, without a model: plain JSON without times and temporary paths.
  *
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read.
+ * @throws ControlError when the signal aborts; UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; WorkspaceError
  */
 export async function verifyProject(request: VerifyRequest): Promise<Verification> {
   checkGivenOptions("verifyProject", request, verifyRequest);
@@ -169,10 +161,7 @@ async function checkCriteria(
   return { verdicts: depth === "whole" ? await withoutVacuous(request, verdicts) : verdicts, faults: pages.faults };
 }
 
-/**
- * The verdicts, unproven where every criterion of priority P0 holds without the project too. One that does beside others may be a
- * prohibition, such as a file that must not be there.
- */
+/** Unproven where every criterion of P0 holds without the project too. One beside others may be a prohibition. */
 async function withoutVacuous(
   { sandbox, criteria, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest,
   verdicts: readonly Verdict[],
@@ -235,11 +224,7 @@ const MOST_FAULTS = 50;
 /** Files that are empty in good projects. */
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
-/**
- * Returns a fault for each planned path that is missing, no file, or empty.
- *
- * @param planned paths relative to the root
- */
+/** A fault for each planned path that is missing, no file, or empty. */
 async function planFaults(root: string, planned: readonly string[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const path of new Set(planned)) {
@@ -273,10 +258,7 @@ const THREW = 86;
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
-/**
- * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
- * pages are not loaded.
- */
+/** Finds modules that throw while they are loaded. */
 async function checkImports({ root, sandbox, stack, signal }: ProjectParts & { readonly stack: StackName }): Promise<Fault[]> {
   if (stack === "page") return [];
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });

@@ -38,8 +38,7 @@ const parameters = z.object({
 type Ran = { readonly isGreen: boolean; readonly told: string };
 
 /**
- * Makes the tool `done`, by which an agent ends its work: it runs the checks in the sandbox, in a copy of the project each, and refuses the end
- * while one of them fails. For an agent without `terminate` and with `toolChoice: "required"` there is no other end.
+ * Makes the tool `done`, by which an agent ends its work: it runs the checks in the sandbox, and refuses the end while one fails.
  *
  * @throws UsageError `OPTION_INVALID` without a check
  */

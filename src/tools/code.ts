@@ -65,10 +65,7 @@ const CELLS =
   "notebook: they run again before each cell, silently and with the same random numbers, so keep slow work in few cells and results in files. " +
   "Files that a cell writes reach the project, texts and others, such as charts as PNG: at most 1 MiB each.";
 
-/**
- * Makes a tool that runs cells of Python with the names of the cells before. Each call is a process of its own that runs the earlier cells again:
- * the state needs no file, no package and no process that stays, and a resumed run rebuilds it from its record.
- */
+/** Makes a tool that runs cells of Python with the names of the cells before: each call runs the earlier cells again. */
 export function pythonTool(options: CommandToolOptions): Tool {
   checkGivenOptions("pythonTool", options, commandToolOptions);
   const files = new ToolFiles(options.workspace);

@@ -153,8 +153,7 @@ const LONGEST_PATTERN = 200;
 const MOST_STARS = 20;
 
 /**
- * True when a whole path fits a pattern: `*` stands for any characters but `/`, `?` for one of them, `**` as a segment for any number of
- * folders. A pattern without `/` fits in every folder. The time is bounded by the product of both lengths.
+ * `*` fits characters but `/`, `?` one of them, `**` as a segment folders. A pattern without `/` fits in every folder. The time is bounded.
  */
 export function fitsPath(path: string, pattern: string): boolean {
   const segments = path.split("/");

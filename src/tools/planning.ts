@@ -31,11 +31,7 @@ export interface BoardPlan {
   readonly steps: readonly PlanStep[];
 }
 
-/**
- * Makes a plan. A step with the same words as an earlier one keeps its status and notes, wherever it moves.
- *
- * @throws PlanError when the steps are no dependency graph.
- */
+/** A step with the same words as an earlier one keeps its status and notes. @throws PlanError for no dependency graph */
 export function boardPlan(title: string, fields: readonly StepFields[], before: readonly PlanStep[] = []): BoardPlan {
   const tasks = fields.map(({ text, after }, index) => ({ id: String(index + 1), instruction: text, dependsOn: after.map(String) }));
   const left = [...before];
@@ -59,11 +55,7 @@ function settled(steps: readonly PlanStep[]): readonly PlanStep[] {
   });
 }
 
-/**
- * Marks a step. Notes that are left out stay.
- *
- * @throws PlanError `PLAN_NOT_READY` for a step that is begun or completed before the steps it depends on.
- */
+/** Notes that are left out stay. @throws PlanError `PLAN_NOT_READY` for a step that is begun before the steps it depends on */
 export function marked({ title, steps }: BoardPlan, step: number, status: StepStatus, notes: string | undefined): BoardPlan {
   const changed = steps.map((one) => (one.step === step ? { ...one, status, notes: notes ?? one.notes } : one));
   const { after = [] } = steps.find((one) => one.step === step) ?? {};

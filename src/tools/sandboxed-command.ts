@@ -105,12 +105,7 @@ const Report = z.object({
   }),
 });
 
-/**
- * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
- * unchanged.
- *
- * @param root the project's folder
- */
+/** Runs a command on a copy of a project, and returns its end and the files it changed there. */
 export async function runSandboxed(
   sandbox: Sandbox,
   root: string,
