@@ -212,7 +212,8 @@ export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<
   takes("mayWrite", "workspace", workspace, kinds.workspace);
   takes("mayWrite", "mode", mode, kinds.oneOf("live", "replay"));
   const forked = forks.get(workspace);
-  if (forked !== undefined) return mayWrite(forked.project, mode);
+  // A replay takes what came of a fork from the record: its folder may have no repository.
+  if (forked !== undefined) return mode === "live" ? mayWrite(forked.project, mode) : Promise.resolve(false);
   if (mode === "live") {
     scratch.set(workspace, Promise.resolve(false));
     return Promise.resolve(true);

@@ -2,6 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../kernel/value-kind.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
+import { WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { stepId } from "../runtime/steps/step-requests.ts";
@@ -73,6 +74,7 @@ export async function restoreFiles(
     // Not one more is read: what comes behind may be damaged.
     if (event.seq >= at) break;
   }
+  forks?.assertRestored();
   return { files: paths.size, commits };
 }
 
@@ -95,13 +97,27 @@ interface ForkDeed {
 /** The forks of a project, as a record tells what happened to them. */
 class RestoredForks {
   readonly #forks: WorkspaceForks;
+  /** Forks that cannot be opened yet: the user's own commits are in no record. */
+  readonly #missing = new Map<string, string>();
 
   constructor(workspace: FileWorkspace) {
     this.#forks = workspaceForks({ workspace });
   }
 
+  /** @throws WorkspaceError `WORKSPACE_GIT` for forks that are still open and could not be restored */
+  assertRestored(): void {
+    for (const [name, lack] of this.#missing)
+      throw new WorkspaceError(
+        "WORKSPACE_GIT",
+        `Expected a git repository with a commit for the fork "${name}", but ${lack}. Restore it first.`,
+      );
+  }
+
   async restore({ name, does }: ForkDeed, signal: AbortSignal | undefined): Promise<void> {
-    if (does === "remove") return this.#forks.remove(name, signal);
+    const lack = does === "open" ? await this.#forks.missing(signal) : undefined;
+    if (lack !== undefined) this.#missing.set(name, lack);
+    if (does === "remove" && !this.#missing.delete(name)) return this.#forks.remove(name, signal);
+    if (does === "remove" || this.#missing.has(name)) return;
     await this.#forks.open(name, signal);
     if (does === "open") return;
     if (does === "update") return void (await this.#forks.update(name, signal));
