@@ -1,7 +1,6 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
 import { doneTool, giveUpTool, installTool, type ProjectGate, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
-import { taskIn } from "../../actions/company/task-board.ts";
-import { taskFaults } from "../../actions/company/task-faults.ts";
+import { taskIn, taskFaults } from "../../actions/company/task-board.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Tool } from "../../src/agent/index.ts";
@@ -10,26 +9,19 @@ import { editorTool, fileSearchTool, type MachineOptions, readFilesTool, shellTo
 import { type ForkedProject, openFork, type Workspace } from "../../src/workspace/index.ts";
 import { worker } from "./worker.ts";
 
-/** Options of an engineer who works beside others. */
 export interface TaskEngineerOptions extends MachineOptions {
   readonly name: string;
   readonly gate: ProjectGate;
-  /** The user allows packages to be installed. */
   readonly mayInstall: boolean;
-  /** Returns the project with its forks. */
   readonly project: () => ForkedProject;
-  /** The role that merges the work. */
   readonly manager: Address;
-  /** The share of the run's budget within which it asks the model. */
   readonly budgetShare: number;
-  /** Shared by all of them; its name is {@link IMPLEMENT_TASK}. */
+  /** Shared by all of them. */
   readonly action: Action<WorkReport>;
 }
 
-/** The cause of the messages of engineers who work side by side. */
 export const IMPLEMENT_TASK = "ImplementTask";
 
-/** Most calls of the model for one task. */
 const STEPS = 20;
 
 const WORK = `You write one task of a product, while colleagues write the others. You work in a copy of the project: the code of the tasks that yours needs is there, and other code only throws "not written".
@@ -38,7 +30,7 @@ The user's words decide. Write only the files of your task, and keep their expor
 
 Tests are QA's. When one contradicts the order, or your task cannot be done in your files, give up and say why: another engineer ends it.`;
 
-/** An engineer who writes one task at a time, in a fork of the project. The project manager merges it. */
+/** Writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
   const { name, workspace, sandbox, gate, project, manager, action, mayInstall, budgetShare } = options;
   const toolsIn = (place: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {

@@ -16,26 +16,25 @@ import { describeRole, type RoleDescription } from "../../src/inspector/index.ts
 import { type CallBound, type CostOptions, costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
 import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.ts";
 
-/** A crew to check: what its team would be given. */
+/** What its team would be given. */
 export interface CrewToCheck {
   readonly roles: Iterable<Role>;
-  /** Roles that no run begins with, and that one can hire. The bounds of calls and money do not count them. */
+  /** Roles that one can hire. The bounds do not count them. */
   readonly reserve?: Iterable<Role> | undefined;
-  /** The model of roles without one of their own. */
+  /** Of roles without their own. */
   readonly model?: Pick<ChatModel, "id" | "price" | "maxOutputTokens"> | undefined;
-  /** Models by the names of roles. */
+  /** By the names of roles. */
   readonly models?: Readonly<Record<string, Pick<ChatModel, "id" | "price" | "maxOutputTokens">>> | undefined;
-  /** Prices that override the table. */
   readonly prices?: PriceTable | undefined;
-  /** The most a run may cost; undefined: no bound. */
+  /** Default: no bound. */
   readonly budget?: MicroUsd | undefined;
-  /** True when models without a known price may work under a budget. Default false. */
+  /** Default false. */
   readonly allowUnpriced?: boolean | undefined;
-  /** The most rounds of a run. Default 100, as for a team. */
+  /** Default 100, as for a team. */
   readonly rounds?: number | undefined;
   /** The actions whose messages are the result. Default: those that no role hears. */
   readonly output?: readonly string[] | undefined;
-  /** The most tokens of one question, for the bound of the cost. Default 32,000. */
+  /** Tokens of one question, for the bound of the cost. Default 32,000. */
   readonly inputTokens?: number | undefined;
 }
 
@@ -61,35 +60,33 @@ export interface CrewFinding {
     | "MODEL_MISSING"
     | "PRICE_UNKNOWN"
     | "CALLS_UNBOUNDED";
-  /** The role it concerns; undefined: the crew. */
+  /** Undefined: the crew. */
   readonly role?: string;
   readonly message: string;
 }
 
-/** The result of a check. A crew with a fault cannot do what it is meant to; a warning may be meant. */
+/** A crew with a fault cannot work; a warning may be meant. */
 export interface CrewReport {
   readonly faults: readonly CrewFinding[];
   readonly warnings: readonly CrewFinding[];
   readonly roles: readonly RoleBound[];
-  /** Calls of all roles; undefined where they are not bounded. */
+  /** Undefined where they are not bounded. */
   readonly calls: number | undefined;
-  /** The most a run can cost in micro-dollars: by its calls or by its budget, whichever is less; undefined where neither bounds it. */
+  /** In micro-dollars, by its calls or by its budget; undefined where neither bounds it. */
   readonly cost: MicroUsd | undefined;
 }
 
-/** More roles are a population, which is made by a program. */
+/** More roles are a population, which a program makes. */
 const MOST_ROLES = 2_000;
 const ROUNDS = 100;
 const INPUT_TOKENS = 32_000;
 
 /**
- * Checks a crew before it costs anything: messages that nobody hears, roles that nothing starts, circles without an end, names that lead nowhere, missing
- * models and prices, and the most calls and money that a run can take. Nothing runs and nothing is asked.
+ * Checks a crew before it costs anything: unheard messages, roles that nothing starts, endless circles, unknown names, missing models and
+ * prices, and the calls and money that a run can take. Nothing runs. A role of the reserve is checked as hired.
  *
- * A role of the reserve is checked as one that was hired: its names, what starts it, its model and its price.
- *
- * The bounds count one call for each question, three for a question with a schema, and each call with `inputTokens` and the model's longest reply. Tries that
- * a server cut off are not counted. Where code of an action decides how often it asks, only the budget is a bound, and the report says so.
+ * The bounds count one call for each question, three for a question with a schema, each with `inputTokens` and the model's longest reply;
+ * cut-off tries are not counted. Where code decides how often it asks, only the budget is a bound.
  *
  * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` without roles; `CREW_TOO_LARGE` for more than 2,000 roles
  * @example
@@ -191,7 +188,7 @@ function describedRoles(definitions: readonly Role[]): { readonly roles: readonl
   return { roles, faults };
 }
 
-/** Causes that are waited for and that nobody has. @param isOpen true when code of some role may name any cause */
+/** @param isOpen true when code of some role may name any cause */
 function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Found[] {
   const known = new Set([
     UserRequirement.name,

@@ -4,23 +4,20 @@ import { type CrewAction, crewForm, type CrewRole, type CrewSpec } from "./crew-
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
 
-/** The form of a crew; names that lead nowhere are faults too. */
+/** Names that lead nowhere are faults too. */
 export const CrewSchema: z.ZodType<CrewSpec> = crewForm.superRefine((crew, ctx) => checkNames(crew, ctx)) as z.ZodType<CrewSpec>;
 
-/** The mode of a role whose file names none. */
 export function modeOf({ mode, actions = [], tools: named, checks, human }: CrewRole): NonNullable<CrewRole["mode"]> {
   if (mode !== undefined) return mode;
   if (named !== undefined || checks !== undefined || (actions.length === 0 && human !== true)) return "agent";
   return actions.some(({ on, needs }) => on !== undefined || needs !== undefined) ? "by_cause" : "react";
 }
 
-/** The causes that start an action of mode `by_cause`. */
 export function causesOf({ on, needs = [] }: CrewAction, { watch = [UserRequirement.name] }: CrewRole): readonly string[] {
   if (on !== undefined) return typeof on === "string" ? [on] : on;
   return needs.length > 0 ? needs : watch;
 }
 
-/** The causes that a role hears. */
 export function watchOf(role: CrewRole): readonly string[] {
   const { watch = [], actions = [] } = role;
   const isByCause = modeOf(role) === "by_cause";
@@ -33,21 +30,19 @@ export function watchOf(role: CrewRole): readonly string[] {
   return all.length === 0 ? [UserRequirement.name] : all;
 }
 
-/** A name in a prompt: a cause, or `text` for the news. */
+/** A cause, or `text` for the news. */
 export interface TemplateName {
   readonly cause: string;
   readonly field?: string;
 }
 
-/** Everything between double braces. */
 const PLACE = /\{\{([^{}]*)\}\}/g;
 
-/** Returns the names in a prompt. */
 function templateNames(prompt: string): readonly TemplateName[] {
   return [...prompt.matchAll(PLACE)].map(([, inner = ""]) => templateName(inner));
 }
 
-/** Returns a prompt with its names replaced. What stands in their place is not read again. */
+/** The replacements are not read again. */
 export function filledTemplate(prompt: string, textOf: (name: TemplateName) => string): string {
   return prompt.replace(PLACE, (_whole, inner: string) => textOf(templateName(inner)));
 }
@@ -88,7 +83,6 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   });
 }
 
-/** A role of a crew with its place in the file. */
 interface PlacedRole {
   readonly role: CrewRole;
   readonly path: readonly (string | number)[];

@@ -18,6 +18,7 @@ import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } fro
 import { type TextListener, StreamedText } from "./streamed-text.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
 
+/** How model calls are tried and how long they may take. */
 export interface CallTuning {
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** For models that have no limits of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */
@@ -32,6 +33,7 @@ export function checkTuning(calls: CallTuning | undefined): void {
   checkTimeouts(calls?.timeouts);
 }
 
+/** The policy of model calls, the same for all calls of a run. */
 export interface CallPolicy extends CallTuning {
   readonly clock: Clock;
   readonly random: Random;

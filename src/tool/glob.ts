@@ -1,7 +1,4 @@
-/**
- * True when a whole text fits a pattern. `*` stands for any characters, everything else for itself: patterns come from users, and a
- * regular expression could run for hours.
- */
+/** `*` stands for any characters, everything else for itself: patterns come from users, and a regular expression could run for hours. */
 export function fitsGlob(text: string, pattern: string): boolean {
   const [first = "", ...pieces] = pattern.split("*");
   if (pieces.length === 0) return text === pattern;
@@ -17,7 +14,7 @@ export function fitsGlob(text: string, pattern: string): boolean {
   return true;
 }
 
-/** A text as patterns that ask or deny compare it: decoded, in lower case and plain letters, without detours in a path. */
+/** For patterns that ask or deny: decoded, in lower case and plain letters, without detours in a path. */
 export function comparable(text: string): string {
   return withoutDetours(decoded(text).normalize("NFKC").toLowerCase());
 }
@@ -32,7 +29,6 @@ function decoded(text: string): string {
   });
 }
 
-/** Without `.`, `..` and empty parts, as systems read paths. */
 function withoutDetours(text: string): string {
   const kept: string[] = [];
   for (const [place, part] of text.split(/[/\\]/).entries()) {

@@ -10,8 +10,8 @@ import { type Mind, Net, type NetState } from "../net.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /**
- * An operation on the current thoughts. `generate`: `count` new ones after each, or from the task if there are none; `score`: scores each;
- * `keepBest`: keeps the `count` best; `improve`: rewrites each; `aggregate`: joins all into one.
+ * `generate`: `count` new thoughts after each, or from the task if there are none; `score`: scores each; `keepBest`: keeps the `count`
+ * best; `improve`: rewrites each; `aggregate`: joins all into one.
  */
 export type GraphOperation =
   | { readonly do: "generate"; readonly count: number }
@@ -24,7 +24,7 @@ export type GraphOperation =
 export interface GraphOfThoughtOptions extends ThoughtModels {
   /** Default: generate 3 thoughts, score them, improve the best 2, aggregate them, score the results, and keep the best. */
   readonly operations?: readonly GraphOperation[];
-  /** Most current thoughts; the best ones stay. Default 12. */
+  /** Current thoughts; the best ones stay. Default 12. */
   readonly width?: number;
 }
 
@@ -34,20 +34,17 @@ const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = {
   width: kinds.checked,
 };
 
-/** A thought and its origin. */
 interface Thought {
   readonly id: number;
   readonly text: string;
-  /** The thoughts it was made of: the edges of the graph. */
+  /** The edges of the graph. */
   readonly parents: readonly number[];
   readonly score: number;
 }
 
 interface Graph {
   readonly thoughts: readonly Thought[];
-  /** Ids of the current thoughts. */
   readonly front: readonly number[];
-  /** The next operation. */
   readonly place: number;
 }
 
@@ -65,9 +62,8 @@ const DEFAULT_OPERATIONS: readonly GraphOperation[] = [
 const Better = z.object({ thought: z.string().min(1) });
 
 /**
- * Generates, scores, improves and, unlike a tree, aggregates thoughts: Besta et al., "Graph of Thoughts: Solving Elaborate Problems with
- * Large Language Models" (arXiv 2308.09687), with its graph of operations as a list. Each operation is one step; there are never more than
- * `width` current thoughts, so a step makes at most as many model calls.
+ * Generates, scores, improves and, unlike a tree, aggregates thoughts: Besta et al., "Graph of Thoughts" (arXiv 2308.09687), with its graph
+ * of operations as a list. Each operation is one step of at most `width` model calls.
  */
 export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   checkKnownOptions("graphOfThought", options, graphOfThoughtOptions);
@@ -81,7 +77,6 @@ export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   });
 }
 
-/** Carries out one operation after another. */
 class Operating implements NetState {
   readonly #models: ThoughtModels;
   readonly #operations: readonly GraphOperation[];
@@ -151,7 +146,6 @@ class Operating implements NetState {
   }
 }
 
-/** Answers from the best current thought. */
 function answeringBest(models: ThoughtModels): NetState {
   return {
     async *run(memory, mind) {
@@ -178,7 +172,7 @@ function thoughtsAt({ thoughts, front }: Graph): readonly Thought[] {
   return thoughts.filter((thought) => current.has(thought.id));
 }
 
-/** Returns the ids of the best current thoughts; of equal ones the older. */
+/** Of equal ones the older. */
 function bestOf(graph: Graph, count: number): readonly number[] {
   return thoughtsAt(graph)
     .toSorted((a, b) => b.score - a.score)

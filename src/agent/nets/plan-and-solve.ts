@@ -9,7 +9,7 @@ import { checkLimits } from "./thought-search.ts";
 
 /** Options of {@link planAndSolve}. */
 export interface PlanAndSolveOptions extends ReactOptions {
-  /** Most steps of a plan; steps beyond are left out. Default 8. */
+  /** Steps of a plan. Default 8. */
   readonly maxPlan?: number;
 }
 
@@ -21,10 +21,10 @@ const PLAN = "plan.steps";
 const PLACE = "plan.place";
 
 /**
- * Understands the task, makes a plan, carries it out step by step and gives the answer: Wang et al., "Plan-and-Solve Prompting"
- * (arXiv 2305.04091), with tools: each step is solved by the loop of {@link react}. A call of `terminate` ends the whole task.
+ * Makes a plan, carries it out step by step and answers: Wang et al., "Plan-and-Solve Prompting" (arXiv 2305.04091), with tools: each step
+ * is solved by the loop of {@link react}. A call of `terminate` ends the whole task.
  *
- * @throws UsageError `NET_INVALID` for a limit of less than 1.
+ * @throws UsageError `NET_INVALID` for a limit of less than 1
  */
 export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
   checkKnownOptions("planAndSolve", options, planAndSolveOptions);
@@ -38,7 +38,7 @@ export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
   });
 }
 
-/** Makes the plan, once: a memory that has a plan goes on with it. */
+/** A memory that has a plan continues with it. */
 function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
   return {
     async *run(memory, mind) {
@@ -60,7 +60,6 @@ function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
   };
 }
 
-/** Counts the finished step and moves to the next one. */
 const advancing: NetState = {
   sameStep: true,
   async *run(memory) {
