@@ -1,6 +1,6 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
-import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
+import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Statement } from "./postgres-database.ts";
 import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
 import { runChannel } from "./postgres-tables.ts";
@@ -29,7 +29,7 @@ interface Asked {
   readonly runId: string;
   readonly epoch: number;
   readonly expectedSeq: number;
-  readonly events: readonly EncodedEvent[];
+  readonly events: readonly EventBlock[];
   readonly tally: TallyText | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -78,7 +78,7 @@ export class PostgresAppends {
   }
 
   /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
-  append(runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[], tally?: TallyText): Promise<void> {
+  append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[], tally?: TallyText): Promise<void> {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
   }
 
@@ -87,7 +87,7 @@ export class PostgresAppends {
    *
    * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database
    */
-  async rewrite(runId: string, epoch: number, events: readonly EncodedEvent[]): Promise<void> {
+  async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
     const { schema } = this.#db;
     await this.#db.transaction(async ({ rows }) => {
       const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
@@ -212,8 +212,8 @@ export class PostgresAppends {
 }
 
 /** Splits events into the parts of statements that are not too long. */
-function* pagesOf(events: readonly EncodedEvent[]): Generator<readonly EncodedEvent[]> {
-  let page: EncodedEvent[] = [];
+function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[]> {
+  let page: EventBlock[] = [];
   let characters = 0;
   for (const event of events) {
     page.push(event);
@@ -229,7 +229,7 @@ function* pagesOf(events: readonly EncodedEvent[]): Generator<readonly EncodedEv
 function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd): JournalError | undefined {
   if (end.epoch !== epoch || epoch === NOBODY) return stale(runId, end.epoch, epoch);
   if (end.events !== expectedSeq) return mismatch(runId, end.events, expectedSeq);
-  if (expectedSeq + events.length <= MOST_EVENTS) return undefined;
+  if (endOf({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
   const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
   return new JournalError("JOURNAL_FULL", text, { data: { runId } });
 }
@@ -243,21 +243,26 @@ function mismatch(runId: string, next: number, expectedSeq: number): JournalErro
   return new JournalError("SEQ_MISMATCH", `Expected event ${next} of run ${runId} next, got ${expectedSeq}.`);
 }
 
+/** The number of events of a run after an append. */
+function endOf({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {
+  return events.reduce((sum, block) => sum + block.events, expectedSeq);
+}
+
 function preparedFor(asked: Asked, end: RunEnd): Prepared {
   let { checksum } = end;
   const checksums: string[] = [];
   const turns: ChatTurn[] = [];
   const sent = new Set<string>();
-  for (const { body, chat } of asked.events) {
-    checksum = chained(checksum, body, chat?.digest ?? "");
+  for (const { body, chats } of asked.events) {
+    checksum = chained(checksum, body);
     checksums.push(checksum);
-    for (const turn of chat?.turns ?? []) {
+    for (const turn of chats.flatMap((chat) => chat.turns)) {
       if (end.chats.has(turn.chat) || sent.has(turn.chat)) continue;
       sent.add(turn.chat);
       turns.push(turn);
     }
   }
-  return { asked, end, checksums, turns, after: { events: asked.expectedSeq + asked.events.length, checksum } };
+  return { asked, end, checksums, turns, after: { events: endOf(asked), checksum } };
 }
 
 function advance({ end, after, turns }: Prepared): void {
@@ -270,13 +275,7 @@ function advance({ end, after, turns }: Prepared): void {
 /** The lists of a statement. Texts are joined: JSON has no line break, and digests no comma. */
 function valuesOf(prepared: readonly Prepared[]): readonly unknown[] {
   const events = prepared.flatMap(({ asked, end, checksums }) =>
-    asked.events.map(({ body, chat }, nth) => ({
-      number: end.number,
-      seq: asked.expectedSeq + nth,
-      checksum: checksums[nth] ?? "",
-      chat: chat?.digest ?? "",
-      body,
-    })),
+    asked.events.map(({ seq, body }, nth) => ({ number: end.number, seq, checksum: checksums[nth] ?? "", body: body.toString("base64") })),
   );
   const turns = prepared.flatMap(({ end, turns: own }) => own.map((turn) => ({ number: end.number, turn })));
   const tallies = prepared.flatMap(({ asked: { tally }, end }) => (tally === undefined ? [] : [{ ...tally, number: end.number }]));
@@ -290,8 +289,7 @@ function valuesOf(prepared: readonly Prepared[]): readonly unknown[] {
     events.map(({ number }) => number),
     events.map(({ seq }) => seq),
     events.map(({ checksum }) => checksum).join(","),
-    events.map(({ chat }) => chat).join(","),
-    events.map(({ body }) => body).join("\n"),
+    events.map(({ body }) => body).join(","),
     turns.map(({ number }) => number),
     turns.map(({ turn }) => turn.chat).join(","),
     turns.map(({ turn }) => turn.before).join(","),
@@ -313,13 +311,13 @@ function appending({ schema, server }: PostgresDatabase): Statement {
       WHERE r.number = a.number AND r.epoch = a.epoch AND r.events = a.events AND r.head = decode(a.head, 'hex')
       RETURNING r.number, r.watched
     ), turns AS MATERIALIZED (
-      SELECT t.* FROM unnest($12::integer[], string_to_array($13, ','), string_to_array($14, ','), string_to_array($15, ','),
-        string_to_array($16, E'\\n')) AS t(number, chat, before, message, body) JOIN moved USING (number)
+      SELECT t.* FROM unnest($11::integer[], string_to_array($12, ','), string_to_array($13, ','), string_to_array($14, ','),
+        string_to_array($15, E'\\n')) AS t(number, chat, before, message, body) JOIN moved USING (number)
     ), written AS (
-      INSERT INTO ${schema}.events (number, seq, checksum, chat, body)
-      SELECT number, seq, decode(checksum, 'hex'), decode(nullif(chat, ''), 'hex'), body
-      FROM unnest($7::integer[], $8::integer[], string_to_array($9, ','), string_to_array($10, ','), string_to_array($11, E'\\n'))
-        AS e(number, seq, checksum, chat, body) JOIN moved USING (number)
+      INSERT INTO ${schema}.events (number, seq, checksum, body)
+      SELECT number, seq, decode(checksum, 'hex'), decode(body, 'base64')
+      FROM unnest($7::integer[], $8::integer[], string_to_array($9, ','), string_to_array($10, ','))
+        AS e(number, seq, checksum, body) JOIN moved USING (number)
     ), chats AS (
       INSERT INTO ${schema}.chats (number, chat, before, message)
       SELECT number, decode(chat, 'hex'), decode(coalesce(before, ''), 'hex'), decode(message, 'hex') FROM turns ON CONFLICT DO NOTHING
@@ -329,7 +327,7 @@ function appending({ schema, server }: PostgresDatabase): Statement {
     ), tallies AS (
       INSERT INTO ${schema}.tallies (number, checksum, tally)
       SELECT number, decode(checksum, 'hex'), tally
-      FROM unnest($17::integer[], string_to_array($18, ','), string_to_array($19, E'\\n')) AS t(number, checksum, tally) JOIN moved USING (number)
+      FROM unnest($16::integer[], string_to_array($17, ','), string_to_array($18, E'\\n')) AS t(number, checksum, tally) JOIN moved USING (number)
       ON CONFLICT (number) DO UPDATE SET checksum = excluded.checksum, tally = excluded.tally
     )
     SELECT number, CASE WHEN watched > now() THEN pg_notify('${runChannel(server.schema, 0).slice(0, -1)}' || number, '') END FROM moved`;

@@ -46,6 +46,7 @@ const PAUSE = 1_000;
  * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent in total, and the ids of settled holds: so a
  * statement that is sent twice charges once, and none is given up before the pool is closed. PostgresAccount.A2 (`#open`) a hold is settled
  * once, a lost one too; after `close` no settlement counts. Its end is awaited (`close`) for no longer than the patience of the database.
+ * PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
  */
 export class PostgresAccount implements BudgetAccount {
   /** The name as the database has it: any text, also one that Postgres cannot hold. */
@@ -69,6 +70,8 @@ export class PostgresAccount implements BudgetAccount {
   #ends: "open" | "done" | undefined;
   #isClosed = false;
   #sending: Promise<void> | undefined;
+  /** The last statement of the account. */
+  #report: Promise<boolean> | undefined;
 
   constructor(pool: AccountPool, o: OpenedAccount) {
     this.#pool = pool;
@@ -130,6 +133,11 @@ export class PostgresAccount implements BudgetAccount {
     this.#settle(id, 0);
   }
 
+  /** Resolves when the database knows what was settled before, which may have cost more than was held, or has failed to answer. */
+  async reported(): Promise<void> {
+    await this.#report;
+  }
+
   /** Resolves when the database knows everything, or the pool is closed. */
   async flushed(): Promise<void> {
     while (this.#sending !== undefined) await this.#sending;
@@ -161,9 +169,11 @@ export class PostgresAccount implements BudgetAccount {
   }
 
   async #send(): Promise<void> {
-    // Settlements of one turn are sent together.
-    await Promise.resolve();
-    while (this.#isBehind) await this.#sendOnce();
+    const { db } = this.#pool;
+    do {
+      this.#report = this.#sendOnce();
+      if (!(await this.#report)) await sleep(db.server.clock, PAUSE, db.closing).catch(() => undefined);
+    } while (this.#isBehind);
     this.#sending = undefined;
   }
 
@@ -174,7 +184,11 @@ export class PostgresAccount implements BudgetAccount {
     );
   }
 
-  async #sendOnce(): Promise<void> {
+  /** @returns false when it failed, and is to be sent again after a pause */
+  async #sendOnce(): Promise<boolean> {
+    // Settlements of one turn are sent together.
+    await Promise.resolve();
+    if (!this.#isBehind) return true;
     const { db, name } = this.#pool;
     const [settled, total] = [this.#settled.slice(0, MOST_SETTLED), this.#total];
     const ends = this.#settled.length === settled.length ? this.#ends : undefined;
@@ -191,15 +205,15 @@ export class PostgresAccount implements BudgetAccount {
         losing.map(({ amount }) => amount),
       ]);
     } catch (error) {
-      if (db.closing.aborted) return;
+      if (db.closing.aborted) return true;
       this.#pool.failed(error);
-      await sleep(db.server.clock, PAUSE, db.closing).catch(() => undefined);
-      return;
+      return false;
     }
     if (ends !== undefined) this.#ends = undefined;
     this.#settled = this.#settled.slice(settled.length);
     this.#losing = this.#losing.slice(losing.length);
     this.#known = total;
     this.#pool.changed();
+    return true;
   }
 }

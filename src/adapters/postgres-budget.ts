@@ -282,6 +282,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
   }
 
   async #reserve(account: PostgresAccount, { id, amount, repeats }: LostAmount & { readonly repeats: readonly string[] }): Promise<Answer> {
+    await account.reported();
     // The lock must be held before the hold is seen by others.
     await this.#presence.opened();
     const [answer] = await this.db.rows<Answer>(

@@ -2,19 +2,19 @@ import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
-import { chainStart, type Position, type ReadRows, readRows, type StoredEvent } from "./event-rows.ts";
+import { chainStart, eventsIn, type OpenedRows, openRows, type Position, type ReadRows, type StoredBlock } from "./event-rows.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow, type RunRow } from "./postgres-runs.ts";
 
 /**
- * Events of the first page of a run, by how much each page is larger than the one before, and the most: who lists runs reads only the first event
- * of each. Who reads from a later place on wants all that follows.
+ * Rows of the first page of a run, the growth of later pages, and the limit: the list of runs needs only the first event of each. A reader
+ * that begins later wants all that follows.
  */
-const FIRST_EVENTS = 8;
+const FIRST_ROWS = 1;
 const GROWTH = 8;
-const PAGE_EVENTS = 2_048;
-/** Bytes of bodies after which a page ends. */
-const PAGE_BYTES = 1_000_000;
+const PAGE_ROWS = 256;
+/** Bytes of bodies after which a page ends: about ten times as many characters of JSON. */
+const PAGE_BYTES = 200_000;
 
 /**
  * Reads a run in pages and checks every row. Events that were written before the last page are read too.
@@ -23,7 +23,7 @@ const PAGE_BYTES = 1_000_000;
  */
 export async function* readRun(db: PostgresDatabase, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const chats = new ChatReader();
-  let atOnce = from > 0 ? PAGE_EVENTS : FIRST_EVENTS;
+  let atOnce = from > 0 ? PAGE_ROWS : FIRST_ROWS;
   let number: number | undefined;
   let next: Position | undefined;
   for (;;) {
@@ -40,7 +40,7 @@ export async function* readRun(db: PostgresDatabase, runId: string, from: number
     }
     next = page.next;
     if (next.seq >= row.events) return;
-    atOnce = Math.min(atOnce * GROWTH, PAGE_EVENTS);
+    atOnce = Math.min(atOnce * GROWTH, PAGE_ROWS);
     await nextMacrotask();
   }
 }
@@ -51,7 +51,7 @@ function assertSame(row: RunRow, runId: string, number: number): void {
   throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
 }
 
-interface PageFrom extends Omit<PageOf, "next"> {
+interface PageFrom extends Omit<PageOf, "next" | "first"> {
   readonly from: number;
   readonly next: Position | undefined;
 }
@@ -60,12 +60,12 @@ interface PageFrom extends Omit<PageOf, "next"> {
 async function pageFrom(db: PostgresDatabase, { from, next: known, ...o }: PageFrom): Promise<ReadRows> {
   const { runId, row } = o;
   const first = Math.max(0, from);
-  const next = known ?? (await start(db, runId, row.number, first));
+  const next = known ?? (await start(db, runId, row, first));
   const failed = (intact: number, why: string): { readonly error: JournalError } => ({ error: damaged(db, runId, intact, why) });
   if (next === undefined) {
-    return { events: [], next: { seq: first, checksum: "" }, failed: failed(0, `event ${first - 1} is missing`) };
+    return { events: [], next: { seq: first, checksum: "" }, failed: failed(0, `event ${first} is missing`) };
   }
-  const page = await pageOf(db, { ...o, next });
+  const page = await pageOf(db, { ...o, next, first });
   if (page.failed !== undefined) return page;
   const isOver = page.next.seq >= row.events;
   if (!isOver && page.events.length === 0) return { ...page, failed: failed(next.seq, `event ${next.seq} is missing`) };
@@ -74,61 +74,51 @@ async function pageFrom(db: PostgresDatabase, { from, next: known, ...o }: PageF
 }
 
 /**
- * Takes the checksum of the row before without proof: that would need every event from the first on.
+ * Returns the position of the row that has an event. Takes the checksum of the row before it without proof: that would need every row.
  *
  * @returns undefined where that row is missing
  */
-async function start(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<Position | undefined> {
-  if (seq === 0) return { seq, checksum: chainStart(runId) };
-  const [row] = await db.rows<{ readonly checksum: string }>(
-    `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
-    [number, seq - 1],
+async function start(db: PostgresDatabase, runId: string, { number, events }: RunRow, first: number): Promise<Position | undefined> {
+  if (first === 0) return { seq: 0, checksum: chainStart(runId) };
+  const [row, before] = await db.rows<{ readonly seq: number; readonly checksum: string }>(
+    `SELECT seq, upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq < $2 ORDER BY seq DESC LIMIT 2`,
+    [number, Math.min(first + 1, events)],
   );
-  return row && { seq, checksum: row.checksum };
+  return row && { seq: row.seq, checksum: row.seq === 0 ? chainStart(runId) : (before?.checksum ?? "") };
 }
 
 interface PageOf {
   readonly runId: string;
   readonly row: RunRow;
   readonly next: Position;
+  /** The number of the first event that is wanted. */
+  readonly first: number;
   readonly atOnce: number;
   readonly chats: ChatReader;
 }
 
-interface EventRow {
-  readonly seq: number;
-  readonly body: string;
-  readonly checksum: string;
-  readonly chat: string;
-}
-
-async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }: PageOf): Promise<ReadRows> {
-  const text = `SELECT seq, body, checksum, chat FROM (
-      SELECT seq, body, upper(encode(checksum, 'hex')) AS checksum, upper(coalesce(encode(chat, 'hex'), '')) AS chat,
+async function pageOf(db: PostgresDatabase, { runId, row, next, first, atOnce, chats }: PageOf): Promise<ReadRows> {
+  const text = `SELECT seq, body, checksum FROM (
+      SELECT seq, body, upper(encode(checksum, 'hex')) AS checksum,
         sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
-      FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq) AS part
+      FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq LIMIT $4) AS part
     ) AS page WHERE before < ${PAGE_BYTES} ORDER BY seq`;
-  const behind = Math.min(next.seq + atOnce, row.events);
-  const found = await db.rows<EventRow>({ name: "page of events", text }, [row.number, next.seq, behind]);
-  const turns = await turnsOf(db, row.number, found, chats);
-  const rows = found.map(({ seq, body, checksum, chat }): StoredEvent => ({ place: seq, body, checksum, chat, isSurelyPlain: false }));
-  return readRows(rows, next, {
-    runId,
-    place: 0,
-    messages: (chat) => chats.read(chat, (turn) => turns.get(turn)),
-    damaged: (intact, why) => damaged(db, runId, intact, why),
-  });
+  const found = await db.rows<StoredBlock>({ name: "page of events", text }, [row.number, next.seq, row.events, atOnce]);
+  const run = { runId, damaged: (intact: number, why: string) => damaged(db, runId, intact, why) };
+  const opened = openRows(found, next, run);
+  const turns = await turnsOf(db, row.number, opened, chats);
+  return eventsIn(opened, first, run, (chat) => chats.read(chat, (turn) => turns.get(turn)));
 }
 
 /** Reads the rows of all conversations that some events end, as far as the reader does not know them. */
 async function turnsOf(
   db: PostgresDatabase,
   number: number,
-  events: readonly EventRow[],
+  { items }: OpenedRows,
   chats: ChatReader,
 ): Promise<ReadonlyMap<string, ChatRow>> {
   const known = chats.known();
-  const names = [...new Set(events.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
+  const names = [...new Set(items.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
   if (names.length === 0) return new Map();
   // A chain that leads into itself ends here, because UNION adds no row twice; its digests do not match.
   const text = `WITH RECURSIVE turns AS (

@@ -40,13 +40,13 @@ export async function newestSnapshot(db: PostgresDatabase, runId: string): Promi
   return { seq: row.seq, state: row.state };
 }
 
-/** Returns the checksum of the record before an event; undefined where the record is shorter. */
+/** Returns the checksum of the row of the event before another one; undefined where the record is shorter. */
 async function checksumBefore(db: PostgresDatabase, runId: string, run: RunRow, seq: number): Promise<string | undefined> {
   if (seq === 0) return chainStart(runId);
   if (seq > run.events) return undefined;
   const [row] = await db.rows<{ readonly checksum: string }>(
-    `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
-    [run.number, seq - 1],
+    `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1`,
+    [run.number, seq],
   );
   return row?.checksum;
 }

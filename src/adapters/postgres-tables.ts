@@ -18,7 +18,7 @@ export const JOURNAL_TABLES: PostgresPart = {
   name: "journal",
   steps: [
     // A run is found by the digest of its id, because an index takes no long text; its name is the JSON text, because a text holds no NUL.
-    // `owner` is the process of the owner, or how the last one left; `session` the number of its lock. `head` is the checksum of the last
+    // A row of events has those of one append: its `seq` is that of the first. `owner` is the process of the owner, or how the last one left; `session` the number of its lock. `head` is the checksum of the last
     // event. Columns of fixed length come first. Room is left in the pages of runs, so that a change needs no new entry in an index.
     (s) => `CREATE SEQUENCE ${s}.epochs AS bigint;
       CREATE SEQUENCE ${s}.sessions AS integer CYCLE;
@@ -39,8 +39,7 @@ export const JOURNAL_TABLES: PostgresPart = {
         number integer NOT NULL,
         seq integer NOT NULL,
         checksum bytea NOT NULL,
-        chat bytea,
-        body text NOT NULL,
+        body bytea NOT NULL,
         PRIMARY KEY (number, seq)
       );
       CREATE TABLE ${s}.chats (

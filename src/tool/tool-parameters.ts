@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
