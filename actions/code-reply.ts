@@ -92,9 +92,9 @@ export function elisionIn(code: string, path: string): string | undefined {
   const language = languageOfPath(path);
   if (language === "Markdown" || /\.(?:txt|csv|log)$/i.test(path)) return undefined;
   const lines = code.split("\n").map((line) => line.trim());
-  return lines.find((line, place) => {
+  return lines.find((line, index) => {
     if (line === "..." || line === "…") return language !== undefined && !DOTS_ARE_TEXT.has(language);
-    return isElision(line, lines[place - 1] ?? "");
+    return isElision(line, lines[index - 1] ?? "");
   });
 }
 

@@ -163,8 +163,8 @@ function readPages({ web = {} }: ResearchOptions): Action {
       const sources: Notes["sources"][number][] = [];
       for (const { question, links } of questions) {
         const notes = await Promise.all(links.map(({ url }) => noteOf(ctx, tool, question, url)));
-        for (const [place, { title, url }] of links.entries()) {
-          const { facts = [], isRelevant = false } = notes[place] ?? {};
+        for (const [index, { title, url }] of links.entries()) {
+          const { facts = [], isRelevant = false } = notes[index] ?? {};
           if (isRelevant && facts.length > 0) sources.push({ number: sources.length + 1, title, url, question, facts });
         }
       }

@@ -126,10 +126,10 @@ function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
 function workTasks({ tasks }: Answer, { design }: WorkOrder): readonly WorkTask[] {
   const owned = new Set(tasks.flatMap(({ owns }) => owns));
   const left = (design?.files ?? []).map(({ path }) => path).filter((path) => !owned.has(path));
-  return sorted(tasks).map((task, place) => ({
+  return sorted(tasks).map((task, index) => ({
     ...task,
     needs: [...new Set(task.needs)],
-    owns: place === tasks.length - 1 ? [...task.owns, ...left] : task.owns,
+    owns: index === tasks.length - 1 ? [...task.owns, ...left] : task.owns,
     state: "open",
     tries: 0,
   }));

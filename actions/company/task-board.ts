@@ -76,12 +76,12 @@ export class TaskBoard {
     const before = withoutHopeless(plan.tasks ?? []);
     const free = this.engineers.filter((name) => !before.some(({ state, by }) => state === "working" && by === name));
     const ready = before.filter((task) => isReady(task, before)).slice(0, free.length);
-    const names = new Map(ready.map(({ id }, place) => [id, free[place] as string]));
+    const names = new Map(ready.map(({ id }, index) => [id, free[index] as string]));
     const tasks = before.map((task): WorkTask => {
       const by = names.get(task.id);
       return by === undefined ? task : { ...task, state: "working", by, tries: 1 };
     });
-    const forks = new Map(tasks.map(({ id }, place) => [id, forkName(place)]));
+    const forks = new Map(tasks.map(({ id }, index) => [id, forkName(index)]));
     for (const { id } of ready) {
       const fork = forks.get(id) as string;
       // One may be left of an earlier plan.
@@ -96,12 +96,12 @@ export class TaskBoard {
     let tasks = order.tasks ?? [];
     const again: string[] = [];
     for (const report of reports) {
-      const place = tasks.findIndex(({ state, by }) => state === "working" && by === report.from);
-      const task = tasks[place];
+      const index = tasks.findIndex(({ state, by }) => state === "working" && by === report.from);
+      const task = tasks[index];
       if (task === undefined) continue;
-      const now = await this.#merged(ctx, { order: { ...order, tasks }, task, fork: forkName(place), report });
+      const now = await this.#merged(ctx, { order: { ...order, tasks }, task, fork: forkName(index), report });
       if (now.state === "working") again.push(now.id);
-      tasks = tasks.with(place, now);
+      tasks = tasks.with(index, now);
     }
     for (const id of again) await updateFork(ctx.steps, this.#project(), forkName(tasks.findIndex((task) => task.id === id)));
     return this.given(ctx, { ...order, tasks }, again);
@@ -184,9 +184,9 @@ function conflictNote(changed: readonly string[], marked: readonly string[]): st
 }
 
 export function taskIn({ tasks = [], task: id }: WorkOrder): GivenTask | undefined {
-  const place = tasks.findIndex((task) => task.id === id);
-  const task = tasks[place];
-  return task === undefined ? undefined : { task, fork: forkName(place) };
+  const index = tasks.findIndex((task) => task.id === id);
+  const task = tasks[index];
+  return task === undefined ? undefined : { task, fork: forkName(index) };
 }
 
 interface GivenTask {
@@ -195,8 +195,8 @@ interface GivenTask {
 }
 
 /** By the index and not the id, which a model has written. */
-function forkName(place: number): string {
-  return `task-${place + 1}`;
+function forkName(index: number): string {
+  return `task-${index + 1}`;
 }
 
 function isReady({ state, needs }: WorkTask, tasks: readonly WorkTask[]): boolean {

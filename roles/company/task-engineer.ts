@@ -33,17 +33,17 @@ Tests are QA's. When one contradicts the order, or your task cannot be done in y
 /** Writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
   const { name, workspace, sandbox, gate, project, manager, action, mayInstall, budgetShare } = options;
-  const toolsIn = (place: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
+  const toolsIn = (folder: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
     const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, order?.tasks ?? []);
     return [
-      writeFilesTool({ workspace: place, refuse, shown }),
-      editorTool({ workspace: place, refuse, shown }),
-      fileSearchTool({ workspace: place }),
-      readFilesTool({ workspace: place }),
-      shellTool({ workspace: place, sandbox, refuse }),
-      doneTool({ gate: gate.at(place), judge, asked: order && testRequest(order) }),
-      ...(mayInstall ? [installTool(gate.at(place))] : []),
+      writeFilesTool({ workspace: folder, refuse, shown }),
+      editorTool({ workspace: folder, refuse, shown }),
+      fileSearchTool({ workspace: folder }),
+      readFilesTool({ workspace: folder }),
+      shellTool({ workspace: folder, sandbox, refuse }),
+      doneTool({ gate: gate.at(folder), judge, asked: order && testRequest(order) }),
+      ...(mayInstall ? [installTool(gate.at(folder))] : []),
       giveUpTool(),
     ];
   };
@@ -60,11 +60,11 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
     assign: async (rc) => {
       const order = newestOrder(rc.memory) as WorkOrder;
       const { task, fork } = presentTask(rc);
-      const place = await openFork(rc.steps, project(), fork);
+      const folder = await openFork(rc.steps, project(), fork);
       const wanted = new Set([...task.owns, ...task.tests]);
-      const files = await assignedFiles(rc, place, order, (path) => wanted.has(path));
+      const files = await assignedFiles(rc, folder, order, (path) => wanted.has(path));
       const text = assignmentText(rc, { order, files, hasChecks: true, role: `You are an Engineer, named ${name}. ${WORK}` });
-      return { tools: toolsIn(place, order, task, shownText(files)), steps: STEPS, task: text };
+      return { tools: toolsIn(folder, order, task, shownText(files)), steps: STEPS, task: text };
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>

@@ -42,8 +42,8 @@ export function workersOf(role: RoleDescription, definition: Role): readonly Wor
   // A person can always end a circle.
   const ended = ({ mayEnd, ...saying }: Saying): Saying => ({ ...saying, mayEnd: mayEnd || definition.human });
   if (role.mode === "by_cause" && role.isPlain && role.reactions.length > 0) {
-    return role.reactions.map(({ on, needs, do: action }, place) => ({
-      id: `${role.name}/${place} ${action.name}`,
+    return role.reactions.map(({ on, needs, do: action }, index) => ({
+      id: `${role.name}/${index} ${action.name}`,
       role,
       starts: on,
       needs,

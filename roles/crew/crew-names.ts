@@ -77,9 +77,9 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
     if (!roleNames.includes(given))
       report(["models", given], `Expected models to name roles, got "${given}".`, { given, known: roleNames, isKey: true });
   }
-  output.forEach((given, place) => {
+  output.forEach((given, index) => {
     if (!causes.includes(given))
-      report(["output", place], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
+      report(["output", index], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
   });
 }
 
@@ -90,7 +90,7 @@ interface PlacedRole {
 
 function placedRoles({ roles = [], reserve = [] }: CrewSpec): readonly PlacedRole[] {
   const listed = (part: "roles" | "reserve", all: readonly CrewRole[]): readonly PlacedRole[] =>
-    all.map((role, place) => ({ role, path: [part, place] }));
+    all.map((role, index) => ({ role, path: [part, index] }));
   return [...listed("roles", roles), ...listed("reserve", reserve)];
 }
 
@@ -115,11 +115,11 @@ function checkRole(role: CrewRole, path: readonly (string | number)[], report: R
   if (mode === "agent" && human !== true && actions.length > 1)
     report([...path, "actions"], "Expected at most one action of an agent: it names its message and gives its form.");
   if (mode !== "agent" && actions.length === 0) report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
-  allow.forEach((given, place) => {
+  allow.forEach((given, index) => {
     if (!named.includes(given))
-      report([...path, "allow", place], `Expected allow to name tools of the role, got "${given}".`, { given, known: named });
+      report([...path, "allow", index], `Expected allow to name tools of the role, got "${given}".`, { given, known: named });
   });
-  actions.forEach((action, place) => checkAction(action, mode, [...path, "actions", place], report));
+  actions.forEach((action, index) => checkAction(action, mode, [...path, "actions", index], report));
 }
 
 function checkAction(action: CrewAction, mode: string, path: readonly (string | number)[], report: Report): void {
@@ -161,14 +161,14 @@ function checkCauses(
     if (!causes.includes(given))
       report([...path, ...at], `Expected a cause that somebody of the crew has, got "${given}".`, { given, known: causes });
   };
-  (role.watch ?? []).forEach((given, place) => cause(given, ["watch", place]));
+  (role.watch ?? []).forEach((given, index) => cause(given, ["watch", index]));
   const addresses = roles.flatMap(({ name: own, profile = "" }) => [own, profile]).filter((one) => one !== "");
   (role.actions ?? []).forEach((action, index) => {
     const at = ["actions", index];
     const { on, needs = [], sendTo = [], prompt = "" } = action;
     if (typeof on === "string") cause(on, [...at, "on"]);
-    else (on ?? []).forEach((given, place) => cause(given, [...at, "on", place]));
-    needs.forEach((given, place) => cause(given, [...at, "needs", place]));
+    else (on ?? []).forEach((given, index) => cause(given, [...at, "on", index]));
+    needs.forEach((given, index) => cause(given, [...at, "needs", index]));
     for (const { cause: given, field: wanted } of templateNames(prompt)) {
       if (given !== "text") cause(given, [...at, "prompt"]);
       const maker = roles.flatMap(({ actions = [] }) => actions).find((one) => one.name === given);
@@ -176,9 +176,9 @@ function checkCauses(
       if (wanted !== undefined && maker !== undefined && !known.includes(wanted))
         report([...path, ...at, "prompt"], `Expected {{${given}.${wanted}}} to name a field of ${given}.`, { given: wanted, known });
     }
-    sendTo.forEach((given, place) => {
+    sendTo.forEach((given, index) => {
       if (given !== "<self>" && !addresses.includes(given))
-        report([...path, ...at, "sendTo", place], `Expected sendTo to name roles or profiles, got "${given}".`, {
+        report([...path, ...at, "sendTo", index], `Expected sendTo to name roles or profiles, got "${given}".`, {
           given,
           known: addresses,
         });

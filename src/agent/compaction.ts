@@ -6,7 +6,7 @@ import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type AgentMemory, isOneOf, remark } from "./agent-memory.ts";
-import { onFrom, upTo } from "../tool/told-text.ts";
+import { onFrom, upTo } from "../tool/shown-text.ts";
 
 /** Numbers are tokens unless said otherwise. */
 export interface CompactionOptions {
@@ -162,8 +162,8 @@ export class Compaction {
     if (old.length === 0) return [...messages];
     const summary = await this.#summary(old.flat(), options);
     if (summary === undefined) return [...messages];
-    const told = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
-    return [...groups.slice(0, from).filter(isGoal).flat(), told, ...groups.slice(from).flat()];
+    const record = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
+    return [...groups.slice(0, from).filter(isGoal).flat(), record, ...groups.slice(from).flat()];
   }
 
   /** Undefined: the messages are cut instead. */
@@ -192,7 +192,7 @@ export class Compaction {
     if (out.size === 0) return messages;
     const first = groups.findIndex((group) => out.has(group));
     const count = [...out].reduce((sum, group) => sum + group.length, 0);
-    return groups.flatMap((group, place) => (place === first ? [leftOut(count)] : out.has(group) ? [] : group));
+    return groups.flatMap((group, index) => (index === first ? [leftOut(count)] : out.has(group) ? [] : group));
   }
 
   /** At least the last group fits. */

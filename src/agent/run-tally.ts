@@ -74,8 +74,8 @@ export class RunTally {
     return tally;
   }
 
-  #add(model: string, { cost, basis, usage: told }: AttemptOutcome): void {
-    const usage = told as Usage | undefined;
+  #add(model: string, { cost, basis, usage: reported }: AttemptOutcome): void {
+    const usage = reported as Usage | undefined;
     this.#usage = addUsage(this.#usage, usage);
     this.#known += cost ?? 0;
     if (cost === undefined && basis !== "none") this.#unpriced += 1;

@@ -59,7 +59,7 @@ export function wholeTextAction(text: string, isTool: (name: string) => boolean)
   if (marked.length > 0 && said.replace(MARKED, "").trim() !== "") return { kind: "malformed", why: "there are words around it" };
   const calls = marked.length > 0 ? marked : wholeCalls(said, isTool);
   if (calls.length === 0) return { kind: "answer", text };
-  return { kind: "calls", calls: calls.map((call, place) => ({ ...call, id: `text_${place}` })) };
+  return { kind: "calls", calls: calls.map((call, index) => ({ ...call, id: `text_${index}` })) };
 }
 
 function wholeCalls(text: string, isTool: (name: string) => boolean): readonly ToolCall[] {
@@ -76,18 +76,18 @@ function wholeCalls(text: string, isTool: (name: string) => boolean): readonly T
 
 function callsIn(value: Json, isTool: (name: string) => boolean): ToolCall[] {
   const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  const calls = items.map((item, place) => callOf(item, place, isTool));
+  const calls = items.map((item, index) => callOf(item, index, isTool));
   return calls.every((call) => call !== undefined) ? calls : [];
 }
 
-function callOf(item: Json, place: number, isTool: (name: string) => boolean): ToolCall | undefined {
+function callOf(item: Json, index: number, isTool: (name: string) => boolean): ToolCall | undefined {
   if (!isRecord(item)) return undefined;
   const name = NAME_KEYS.map((key) => item[key]).find((one) => typeof one === "string");
   const argsKey = ARGS_KEYS.find((key) => Object.hasOwn(item, key));
   if (typeof name !== "string" || (argsKey === undefined && !isTool(name))) return undefined;
   const args = argsKey === undefined ? {} : item[argsKey];
   const written = typeof args === "string" ? args : JSON.stringify(args ?? {});
-  return { id: `text_${place}`, type: "function", function: { name, arguments: written } };
+  return { id: `text_${index}`, type: "function", function: { name, arguments: written } };
 }
 
 /** For a model that wraps its answer in JSON too. */

@@ -104,7 +104,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     timeLeft -= tried.took;
     const next = retries.after(tried.error, tried.took, call.hold);
     if (next === undefined || next.delay >= timeLeft) throw withTries(tried.error, n);
-    tellRetry(call, tried.error, n, next);
+    reportRetry(call, tried.error, n, next);
     const { delay } = next;
     timeLeft -= delay;
     if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([ending.signal]));
@@ -114,11 +114,11 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
 const answered = new WeakSet<ChatModel>();
 
 /** The first failure of an outage is for the person who waits, all others for the log. */
-function tellRetry({ model, deps }: Call, { message }: Error, n: number, { delay, outage, isFirst = false }: NextTry): void {
+function reportRetry({ model, deps }: Call, { message }: Error, n: number, { delay, outage, isFirst = false }: NextTry): void {
   if (outage === undefined) return deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${message}`);
-  const told = `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${message}`;
-  if (isFirst) deps.logger?.error(told);
-  else deps.logger?.warn(told);
+  const text = `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${message}`;
+  if (isFirst) deps.logger?.error(text);
+  else deps.logger?.warn(text);
 }
 
 function seconds(ms: number): string {
@@ -201,10 +201,10 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
   return { ok: true, reply: counted === undefined ? { ...answer, usage } : answer };
 }
 
-function settlement(call: Call, told: Usage | undefined, usage: Usage): AttemptOutcome {
+function settlement(call: Call, reported: Usage | undefined, usage: Usage): AttemptOutcome {
   if (call.price === undefined) return { cost: undefined, basis: "usage", usage: { ...usage } };
-  if (told === undefined) return { cost: call.hold, basis: "hold", usage: { ...usage } };
-  return { cost: costOf(told, call.price), basis: "usage", usage: { ...told } };
+  if (reported === undefined) return { cost: call.hold, basis: "hold", usage: { ...usage } };
+  return { cost: costOf(reported, call.price), basis: "usage", usage: { ...reported } };
 }
 
 function failedSettlement(call: Call, error: Error): AttemptOutcome {

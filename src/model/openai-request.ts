@@ -65,11 +65,11 @@ const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
   const wire: JsonObject[] = [];
   let pictures: ImagePart[] = [];
-  for (const [place, message] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     wire.push(wireMessage(message));
     if (message.role !== "tool") continue;
     pictures.push(...(message.images ?? []));
-    if (pictures.length === 0 || messages[place + 1]?.role === "tool") continue;
+    if (pictures.length === 0 || messages[index + 1]?.role === "tool") continue;
     wire.push({ role: "user", content: contentParts("Pictures returned by the tools above:", pictures) });
     pictures = [];
   }

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { changedArgs, type QuestionForm } from "./question-form.ts";
-import { cutText } from "./told-text.ts";
-import { interruptionIn, toldOf } from "./plain-result.ts";
+import { cutText } from "./shown-text.ts";
+import { interruptionIn, wordsOfThrown } from "./plain-result.ts";
 import { escapedText } from "../kernel/value-text.ts";
 
 /** The question to a person before a call runs. */
@@ -76,7 +76,7 @@ export async function askPermission(
     } catch (error) {
       const interruption = interruptionIn(error);
       if (interruption !== undefined) throw interruption;
-      return `no, asking for permission failed: ${toldOf(error).slice(0, TOLD_WORDS)}`;
+      return `no, asking for permission failed: ${wordsOfThrown(error).slice(0, TOLD_WORDS)}`;
     }
   });
   return approvalIn(answer);

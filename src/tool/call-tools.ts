@@ -17,7 +17,7 @@ import {
   type WholeCallOptions,
   wholeOptions,
 } from "./call-options.ts";
-import { cutText } from "./told-text.ts";
+import { cutText } from "./shown-text.ts";
 import { type CalledTool, combineResults, notRun } from "./tool-result.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
 import { runTool } from "./run-tool.ts";

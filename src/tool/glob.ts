@@ -5,11 +5,11 @@ export function fitsGlob(text: string, pattern: string): boolean {
   const last = pieces.pop() ?? "";
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   const end = text.length - last.length;
-  let place = first.length;
+  let index = first.length;
   for (const piece of pieces) {
-    const found = text.indexOf(piece, place);
+    const found = text.indexOf(piece, index);
     if (found === -1 || found + piece.length > end) return false;
-    place = found + piece.length;
+    index = found + piece.length;
   }
   return true;
 }
@@ -31,11 +31,11 @@ function decoded(text: string): string {
 
 function withoutDetours(text: string): string {
   const kept: string[] = [];
-  for (const [place, part] of text.split(/[/\\]/).entries()) {
+  for (const [index, part] of text.split(/[/\\]/).entries()) {
     const last = kept.at(-1);
     if (part === ".." && last !== undefined && last !== "..") {
       if (last !== "") kept.pop();
-    } else if (part !== "." && (part !== "" || place === 0)) kept.push(part);
+    } else if (part !== "." && (part !== "" || index === 0)) kept.push(part);
   }
   return kept.join("/");
 }

@@ -5,7 +5,7 @@ import { lazily } from "../kernel/lazily.ts";
 import { isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import type { ImagePart } from "../model/chat-message.ts";
-import { cutText, grouped } from "./told-text.ts";
+import { cutText, grouped } from "./shown-text.ts";
 import type { Tool } from "./tool.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";
 
@@ -70,7 +70,7 @@ class Walk {
     try {
       return this.#members(value, depth);
     } catch (error) {
-      return `[cannot be read: ${toldOf(error)}]`;
+      return `[cannot be read: ${wordsOfThrown(error)}]`;
     } finally {
       this.#above.delete(value);
     }
@@ -80,7 +80,7 @@ class Walk {
     if (Array.isArray(value)) return this.#list(value, depth);
     const { toJSON } = value as { readonly toJSON?: unknown };
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[binary: ${value.byteLength} bytes]`;
-    if (value instanceof Error) return toldOf(value);
+    if (value instanceof Error) return wordsOfThrown(value);
     if (value instanceof Promise) return unawaited(value);
     if (value instanceof Map || value instanceof Set) return this.#list(value, depth);
     if (typeof toJSON === "function") return this.tell((toJSON as () => unknown).call(value), depth + 1) ?? null;
@@ -124,7 +124,7 @@ function unawaited(promise: Promise<unknown>): string {
 }
 
 /** Reading a thrown value may throw in turn. */
-export function toldOf(thrown: unknown): string {
+export function wordsOfThrown(thrown: unknown): string {
   try {
     return thrownText(thrown);
   } catch {
@@ -166,7 +166,7 @@ export function plainResult(answer: unknown, limit: number): ToolResult {
   try {
     return isResult(answer) ? boundedResult(answer, limit) : outputOf(answer, limit);
   } catch (error) {
-    return { error: cutText(`the tool's result cannot be read: ${wellFormed(toldOf(error))}`, limit) };
+    return { error: cutText(`the tool's result cannot be read: ${wellFormed(wordsOfThrown(error))}`, limit) };
   }
 }
 

@@ -19,7 +19,7 @@ import { poolsOf } from "../model/funds.ts";
 import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
-import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
+import { interruptionIn, plainResult, plainText, wordsOfThrown } from "./plain-result.ts";
 import type { QuestionForm } from "./question-form.ts";
 import type { Tool, ToolAnswer, ToolAskOptions, ToolContext, ToolHuman, ToolQuestionOptions } from "./tool.ts";
 import type { ToolEnd } from "./plain-result.ts";
@@ -69,7 +69,7 @@ export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: 
     if (running.isLate) return { outcome: "timeout", result: toolFailure(lateText(tool)) };
     const interruption = interruptionIn(error);
     if (interruption !== undefined) throw interruption;
-    return { outcome: "failed", result: toolFailure(plainText(toldOf(error), tool.maxOutput)) };
+    return { outcome: "failed", result: toolFailure(plainText(wordsOfThrown(error), tool.maxOutput)) };
   } finally {
     running.close();
   }
@@ -182,9 +182,9 @@ class RunningTool {
       clock,
       progress: (text: string): void => {
         if (this.#isClosed || this.#notices++ >= MAX_NOTICES) return;
-        const told = String(text).slice(0, MAX_PROGRESS);
-        progress(told);
-        door.progress?.(told);
+        const shown = String(text).slice(0, MAX_PROGRESS);
+        progress(shown);
+        door.progress?.(shown);
       },
       ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
       ...(session === undefined ? {} : { session }),
@@ -286,6 +286,6 @@ export async function closeTool(tool: Tool, session: object, clock: Clock): Prom
     await withTimeout(clock, CLOSING_TIME, name, new AbortController().signal, async (signal) => tool.close?.({ session, signal }));
     return undefined;
   } catch (error) {
-    return `The tool "${tool.name}" may not have let go of what it holds: ${toldOf(error).slice(0, SHOWN_ERROR)}`;
+    return `The tool "${tool.name}" may not have let go of what it holds: ${wordsOfThrown(error).slice(0, SHOWN_ERROR)}`;
   }
 }

@@ -4,7 +4,7 @@ import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
-import { cutText } from "./told-text.ts";
+import { cutText } from "./shown-text.ts";
 
 /** Plain JSON. Its text comes from outside: a model reads it, and no code here obeys it. */
 export interface ToolResult {

@@ -18,7 +18,7 @@ const planAndSolveOptions: Known<PlanAndSolveOptions> = { ...reactOptions, maxPl
 const PlannedSteps = z.object({ steps: z.array(z.string().min(1)).min(1) });
 const DEFAULT_PLAN = 8;
 const PLAN = "plan.steps";
-const PLACE = "plan.place";
+const PLACE = "plan.index";
 
 /**
  * Makes a plan, carries it out step by step and answers: Wang et al., "Plan-and-Solve Prompting" (arXiv 2305.04091), with tools: each step
@@ -52,7 +52,7 @@ function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
       if (plan.length < steps.length) mind.warn("PLAN_CUT", `The plan had ${steps.length} steps; the first ${maxPlan} are taken.`);
       await memory.setNote(PLAN, plan);
       await memory.setNote(PLACE, 0);
-      const text = plan.map((step, place) => `${place + 1}. ${step}`).join("\n");
+      const text = plan.map((step, index) => `${index + 1}. ${step}`).join("\n");
       await memory.update([remark(`The plan:\n${text}`)]);
       yield `${text}\n`;
     },
@@ -63,9 +63,9 @@ function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
 const advancing: NetState = {
   sameStep: true,
   async *run(memory) {
-    const place = (await numberNote(memory, PLACE)) + 1;
+    const index = (await numberNote(memory, PLACE)) + 1;
     const plan = await planOf(memory);
-    await memory.setNote(PLACE, place);
+    await memory.setNote(PLACE, index);
     const isOver = memory.answer?.status === "failure" || (await wasTerminated(memory));
     // A plan of one step needs no other answer than that step's.
     memory.done = isOver || plan.length === 1;
@@ -91,10 +91,10 @@ function concluding({ model, answerModel = model }: PlanAndSolveOptions): NetSta
 
 async function stepPrompt(memory: AgentMemory): Promise<string | undefined> {
   const plan = await planOf(memory);
-  const place = await numberNote(memory, PLACE);
-  const step = plan[place];
+  const index = await numberNote(memory, PLACE);
+  const step = plan[index];
   if (step === undefined) return undefined;
-  return `Carry out step ${place + 1} of ${plan.length} of the plan and no other: ${step}\nWhen it is done, say its result as text.`;
+  return `Carry out step ${index + 1} of ${plan.length} of the plan and no other: ${step}\nWhen it is done, say its result as text.`;
 }
 
 /** True when a tool that ends gave the answer to the whole task; an answer by text is that of a step. */

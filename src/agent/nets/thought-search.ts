@@ -61,7 +61,7 @@ export async function* answerFrom(
 }
 
 function soFar(path: readonly string[]): string {
-  return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, place) => `${place + 1}. ${thought}`).join("\n")}\n\n`;
+  return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, index) => `${index + 1}. ${thought}`).join("\n")}\n\n`;
 }
 
 /** A failure is thrown after the others have settled: no paid call may continue after its state. */
