@@ -125,17 +125,8 @@ export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
   const costs = { prices: crew.prices ?? {}, inputTokens: crew.inputTokens ?? INPUT_TOKENS };
   const bounds = roles.map((role) => roleBound(role, graph, crew, costs));
   const unbounded = bounds.filter(({ calls }) => calls === undefined);
-  const limits = unbounded.flatMap(({ name, unbounded: why = "" }): Found[] =>
-    crew.budget === undefined
-      ? [
-          {
-            level: "warning",
-            code: "CALLS_UNBOUNDED",
-            role: name,
-            message: `${name} may ask without a bound: ${why}. Give the run a budget.`,
-          },
-        ]
-      : [],
+  const limits = (crew.budget === undefined ? unbounded : []).map(({ name, unbounded: why = "" }) =>
+    warning("CALLS_UNBOUNDED", `${name} may ask without a bound: ${why}. Give the run a budget.`, name),
   );
   const { calls, cost } = crewCost(bounds, crew.budget);
   return { ...byLevel([...found, ...limits]), roles: bounds, calls, cost };
@@ -143,6 +134,14 @@ export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
 
 interface Found extends CrewFinding {
   readonly level: "fault" | "warning";
+}
+
+function fault(code: CrewFinding["code"], message: string, role?: string): Found {
+  return { level: "fault", code, ...(role === undefined ? {} : { role }), message };
+}
+
+function warning(code: CrewFinding["code"], message: string, role?: string): Found {
+  return { ...fault(code, message, role), level: "warning" };
 }
 
 interface DescribedRole {
@@ -171,18 +170,13 @@ function describedRoles(definitions: readonly Role[]): { readonly roles: readonl
   for (const role of definitions) {
     try {
       const description = describeRole(role);
-      if (names.has(description.name)) {
-        faults.push({
-          level: "fault",
-          code: "ROLE_INVALID",
-          role: description.name,
-          message: `Expected roles of different names, got a second "${description.name}".`,
-        });
-      } else roles.push({ description, role });
-      names.add(description.name);
+      const { name } = description;
+      if (names.has(name)) faults.push(fault("ROLE_INVALID", `Expected roles of different names, got a second "${name}".`, name));
+      else roles.push({ description, role });
+      names.add(name);
     } catch (error) {
       if (!(error instanceof TroupeError)) throw error;
-      faults.push({ level: "fault", code: "ROLE_INVALID", message: error.message });
+      faults.push(fault("ROLE_INVALID", error.message));
     }
   }
   return { roles, faults };
@@ -203,7 +197,7 @@ function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Fou
       seen.add(id);
       const list = [...known].slice(0, 20).join(", ");
       const message = `${role.name} waits for "${cause}", which nobody of the crew causes. They can cause: ${list}.`;
-      return [{ level: isOpen ? "warning" : "fault", code: "NAME_UNKNOWN", role: role.name, message }];
+      return [(isOpen ? warning : fault)("NAME_UNKNOWN", message, role.name)];
     }),
   );
 }
@@ -217,7 +211,7 @@ function sleepers(roles: readonly DescribedRole[], { workers, awake }: CrewGraph
       asleep.length === own.length ? name : `${name}'s ${asleep.flatMap(({ actions }) => actions.map((action) => action.name)).join(", ")}`;
     const waits = [...new Set(asleep.flatMap(({ starts }) => starts))].join(", ") || watch.join(", ") || "nothing";
     const message = `${what} never starts to work: it waits for ${waits}, and no message of the run leads there.`;
-    return [{ level: "fault", code: "ROLE_ASLEEP", role: name, message }];
+    return [fault("ROLE_ASLEEP", message, name)];
   });
 }
 
@@ -227,13 +221,13 @@ function unheard({ unheard: all, awake }: CrewGraph, output: readonly string[] |
   if (output === undefined) {
     if (causes.length < 2) return [];
     const message = `The messages of ${causes.join(", ")} are heard by no role: all of them are results of the run. Name those that are meant in output.`;
-    return [{ level: "warning", code: "MESSAGE_UNHEARD", message }];
+    return [warning("MESSAGE_UNHEARD", message)];
   }
   return spoken
     .filter(({ cause }) => !output.includes(cause))
     .map(({ worker, cause }) => {
       const message = `The messages of ${cause} by ${worker.role.name} are heard by no role, and are no output. Let a role watch it, or name it in output.`;
-      return { level: "fault", code: "MESSAGE_UNHEARD", role: worker.role.name, message };
+      return fault("MESSAGE_UNHEARD", message, worker.role.name);
     });
 }
 
@@ -243,17 +237,10 @@ function circles({ circles: all, awake }: CrewGraph, rounds: number): readonly F
     .map(({ workers, end }): Found => {
       const round = workers.map(({ role, actions }) => `${role.name} (${actions.map(({ name }) => name).join(", ") || "its answer"})`);
       const path = [...round, round[0]].join(" -> ");
-      return end === "endless"
-        ? {
-            level: "fault",
-            code: "CIRCLE_ENDLESS",
-            message: `Nothing ends the circle ${path}: it goes on until the ${rounds} rounds are used up. Give one of its actions endsWhen or limit.`,
-          }
-        : {
-            level: "warning",
-            code: "CIRCLE_OPEN",
-            message: `The circle ${path} ends when a message says so, at the latest after ${rounds} rounds.`,
-          };
+      if (end !== "endless")
+        return warning("CIRCLE_OPEN", `The circle ${path} ends when a message says so, at the latest after ${rounds} rounds.`);
+      const message = `Nothing ends the circle ${path}: it goes on until the ${rounds} rounds are used up. Give one of its actions endsWhen or limit.`;
+      return fault("CIRCLE_ENDLESS", message);
     });
 }
 
@@ -268,20 +255,13 @@ function models(roles: readonly DescribedRole[], crew: CrewToCheck): readonly Fo
     if (model === undefined) {
       // An action of code may ask nothing.
       const isSure = description.isPlain && (description.mode === "agent" || description.actions.some(isQuestion));
-      return [
-        {
-          level: isSure ? "fault" : "warning",
-          code: "MODEL_MISSING",
-          role: name,
-          message: `${name} has no model, and the team has none for it.`,
-        },
-      ];
+      return [(isSure ? fault : warning)("MODEL_MISSING", `${name} has no model, and the team has none for it.`, name)];
     }
     if (budget === undefined || allowUnpriced || told.has(model.id) || costOfCalls(1, model, { prices, inputTokens: 1 }) !== undefined)
       return [];
     told.add(model.id);
     const message = `The price of ${model.id} is not known, so that a budget of ${formatUsd(budget)} cannot bind it. Give its price, or allow it without one.`;
-    return [{ level: "fault", code: "PRICE_UNKNOWN", role: name, message }];
+    return [fault("PRICE_UNKNOWN", message, name)];
   });
 }
 

@@ -55,6 +55,11 @@ function templateName(inner: string): TemplateName {
 
 type Report = (path: readonly PropertyKey[], message: string, words?: IssueWords) => void;
 
+/** @param expected "models to name roles" */
+function checkKnown(report: Report, path: readonly PropertyKey[], expected: string, words: IssueWords & { readonly given: string }): void {
+  if (!words.known?.includes(words.given)) report(path, `Expected ${expected}, got "${words.given}".`, words);
+}
+
 function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   const report: Report = (path, message, words) =>
     ctx.addIssue({ code: "custom", path: [...path], message, ...(words === undefined ? {} : { params: { ...words } }) });
@@ -73,10 +78,8 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   const causes = [UserRequirement.name, UserFeedback.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
   for (const { role, path } of placed) checkCauses(role, path, causes, roles, report);
   const roleNames = roles.map((role) => role.name);
-  for (const given of Object.keys(models)) {
-    if (!roleNames.includes(given))
-      report(["models", given], `Expected models to name roles, got "${given}".`, { given, known: roleNames, isKey: true });
-  }
+  for (const given of Object.keys(models))
+    checkKnown(report, ["models", given], "models to name roles", { given, known: roleNames, isKey: true });
   output.forEach((given, index) => {
     if (!causes.includes(given))
       report(["output", index], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
@@ -115,10 +118,9 @@ function checkRole(role: CrewRole, path: readonly (string | number)[], report: R
   if (mode === "agent" && human !== true && actions.length > 1)
     report([...path, "actions"], "Expected at most one action of an agent: it names its message and gives its form.");
   if (mode !== "agent" && actions.length === 0) report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
-  allow.forEach((given, index) => {
-    if (!named.includes(given))
-      report([...path, "allow", index], `Expected allow to name tools of the role, got "${given}".`, { given, known: named });
-  });
+  allow.forEach((given, index) =>
+    checkKnown(report, [...path, "allow", index], "allow to name tools of the role", { given, known: named }),
+  );
   actions.forEach((action, index) => checkAction(action, mode, [...path, "actions", index], report));
 }
 
@@ -140,14 +142,8 @@ function checkAction(action: CrewAction, mode: string, path: readonly (string | 
     if (isBoth) report([...path, "output", given], "Expected a field to have kind or oneOf, got both.");
   }
   const known = Object.keys(output ?? {});
-  for (const given of Object.keys(endsWhen)) {
-    if (!known.includes(given))
-      report([...path, "endsWhen", given], `Expected endsWhen to name fields of the output, got "${given}".`, {
-        given,
-        known,
-        isKey: true,
-      });
-  }
+  for (const given of Object.keys(endsWhen))
+    checkKnown(report, [...path, "endsWhen", given], "endsWhen to name fields of the output", { given, known, isKey: true });
 }
 
 function checkCauses(
@@ -157,10 +153,8 @@ function checkCauses(
   roles: readonly CrewRole[],
   report: Report,
 ): void {
-  const cause = (given: string, at: readonly (string | number)[]): void => {
-    if (!causes.includes(given))
-      report([...path, ...at], `Expected a cause that somebody of the crew has, got "${given}".`, { given, known: causes });
-  };
+  const cause = (given: string, at: readonly (string | number)[]): void =>
+    checkKnown(report, [...path, ...at], "a cause that somebody of the crew has", { given, known: causes });
   (role.watch ?? []).forEach((given, index) => cause(given, ["watch", index]));
   const addresses = roles.flatMap(({ name: own, profile = "" }) => [own, profile]).filter((one) => one !== "");
   (role.actions ?? []).forEach((action, index) => {
@@ -177,11 +171,8 @@ function checkCauses(
         report([...path, ...at, "prompt"], `Expected {{${given}.${wanted}}} to name a field of ${given}.`, { given: wanted, known });
     }
     sendTo.forEach((given, index) => {
-      if (given !== "<self>" && !addresses.includes(given))
-        report([...path, ...at, "sendTo", index], `Expected sendTo to name roles or profiles, got "${given}".`, {
-          given,
-          known: addresses,
-        });
+      if (given === "<self>") return;
+      checkKnown(report, [...path, ...at, "sendTo", index], "sendTo to name roles or profiles", { given, known: addresses });
     });
   });
 }

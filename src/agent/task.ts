@@ -1,7 +1,7 @@
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { defined, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
 
 interface TaskBase {
@@ -82,8 +82,7 @@ export function taskOf(fields: TaskFields): Task {
     id,
     dependsOn: Object.freeze([...new Set(fields.dependsOn)]),
     instruction,
-    ...(assignee === undefined ? {} : { assignee }),
-    ...(type === undefined ? {} : { type }),
+    ...defined({ assignee, type }),
   };
   return Object.freeze(fields.status === "done" ? { ...base, status: "done", result: fields.result ?? "" } : { ...base, status: "open" });
 }

@@ -1,5 +1,5 @@
 import { isCount } from "../kernel/value-kind.ts";
-import { abortReason, interruptionBy, throwIfAborted } from "../kernel/abort.ts";
+import { interruptionBy } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
@@ -107,7 +107,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     reportRetry(call, tried.error, n, next);
     const { delay } = next;
     timeLeft -= delay;
-    if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([ending.signal]));
+    if (delay > 0) await sleep(deps.clock, delay, AbortSignal.any([ending.signal]));
   }
 }
 
@@ -244,15 +244,6 @@ function estimateTokens(request: ChatRequest): number {
     return text;
   });
   return Math.ceil(canonicalJson({ ...request, messages }).length / 4) + 1_000 * pictures;
-}
-
-async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(clock, ms, signal);
-  } catch {
-    throw abortReason(signal);
-  }
-  throwIfAborted(signal);
 }
 
 function withTries(error: Error, tries: number): Error {

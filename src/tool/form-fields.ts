@@ -1,6 +1,6 @@
 import { aText, iterable, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { branchesOf, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "../model/schema-node.ts";
 import { answerFaults } from "./answer-faults.ts";
 import { schemaWords, valuesOf } from "./schema-words.ts";
@@ -126,9 +126,7 @@ function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
     name: path.join("."),
     kind: values === undefined ? kindOf(node, root) : "choice",
     wanted: schemaWords(node),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(values === undefined ? {} : { choices: values }),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...defined({ description: typeof description === "string" ? description : undefined, choices: values, default: byDefault }),
     isRequired,
     takesNull,
     schema: outer,

@@ -8,7 +8,7 @@ import { ContextClosedError, type ControlError, StepError, TimeoutError } from "
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
 import { type Hand, HandedOut } from "../kernel/handed-out.ts";
 import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
-import { isThenable } from "../kernel/value-kind.ts";
+import { defined, isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { askModel, isStepped, missingModel } from "../model/ask.ts";
 import { unboundedPool } from "../model/budget-pool.ts";
@@ -186,9 +186,7 @@ class RunningTool {
         progress(shown);
         door.progress?.(shown);
       },
-      ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
-      ...(session === undefined ? {} : { session }),
-      ...(deps === undefined ? {} : { deps }),
+      ...defined({ human: ask && this.#human(steps, ask, hand), session, deps }),
     });
   }
 

@@ -1,3 +1,4 @@
+import { defined } from "../kernel/value-kind.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { aText, either, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
@@ -84,13 +85,7 @@ export function combineResults(first: ToolResult, second: ToolResult): ToolResul
   const system = joined(first.system, second.system);
   const output = combinedOutput(first.output, second.output);
   const data = first.data === undefined ? second.data : second.data === undefined ? first.data : [first.data, second.data];
-  return {
-    ...(output === undefined ? {} : { output }),
-    ...(error === undefined ? {} : { error }),
-    ...(images.length === 0 ? {} : { images }),
-    ...(system === undefined ? {} : { system }),
-    ...(data === undefined ? {} : { data }),
-  };
+  return defined({ output, error, images: images.length === 0 ? undefined : images, system, data });
 }
 
 function outputText({ output, error, images, data }: ToolResult): string {
@@ -156,6 +151,6 @@ export function toolMessage(called: CalledTool): ChatMessage {
     content: resultText(result),
     name: call.function.name,
     toolCallId: call.id,
-    ...(result.images === undefined ? {} : { images: result.images }),
+    ...defined({ images: result.images }),
   });
 }
