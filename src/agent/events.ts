@@ -135,7 +135,6 @@ export const agentEventKinds: EventKinds<AgentEvent> = {
 
 class EventReader<E> implements AsyncIterator<E> {
   #waiting: E[];
-  #taken = 0;
   #ended = false;
   #wake: (() => void)[] = [];
   readonly #kinds: EventKinds<E>;
@@ -148,7 +147,7 @@ class EventReader<E> implements AsyncIterator<E> {
   }
 
   add(event: E): void {
-    const last = this.#waiting.length > this.#taken ? this.#waiting.at(-1) : undefined;
+    const last = this.#waiting.at(-1);
     const joined = last === undefined ? undefined : this.#kinds.join(last, event);
     if (joined === undefined) this.#waiting.push(event);
     else this.#waiting[this.#waiting.length - 1] = joined;
@@ -162,7 +161,7 @@ class EventReader<E> implements AsyncIterator<E> {
 
   async next(): Promise<IteratorResult<E>> {
     for (;;) {
-      const event = this.#take();
+      const event = this.#waiting.shift();
       if (event !== undefined) return { done: false, value: event };
       if (this.#ended) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
@@ -174,20 +173,8 @@ class EventReader<E> implements AsyncIterator<E> {
   return(): Promise<IteratorResult<E>> {
     this.#leave(this);
     this.#waiting = [];
-    this.#taken = 0;
     this.end();
     return Promise.resolve({ done: true, value: undefined });
-  }
-
-  #take(): E | undefined {
-    const event = this.#waiting[this.#taken];
-    if (event === undefined) return undefined;
-    this.#taken++;
-    if (this.#taken === this.#waiting.length) {
-      this.#waiting = [];
-      this.#taken = 0;
-    }
-    return event;
   }
 
   #wakeAll(): void {
