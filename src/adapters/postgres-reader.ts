@@ -1,15 +1,14 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
+import type { RunSnapshot } from "../runtime/record/journal.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
-import { chainStart, type Position, type ReadRows, readRows, type StoredEvent } from "./event-rows.ts";
+import { chainStart, type Position, type ReadRows, readRows } from "./event-rows.ts";
+import { stale } from "./postgres-appends.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import { knownRow, type RunRow } from "./postgres-runs.ts";
+import { hex, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
 
-/**
- * Events of the first page of a run, by how much each page is larger than the one before, and the most: who lists runs reads only the first event
- * of each. Who reads from a later place on wants all that follows.
- */
+/** Events of the first page of a run, the factor by which pages grow, and their limit: a list of runs reads only the first event of each. */
 const FIRST_EVENTS = 8;
 const GROWTH = 8;
 const PAGE_EVENTS = 2_048;
@@ -17,21 +16,21 @@ const PAGE_EVENTS = 2_048;
 const PAGE_BYTES = 1_000_000;
 
 /**
- * Reads a run in pages and checks every row. Events that were written before the last page are read too.
+ * Reads a run in pages and checks every row, up to the events that were written before the last page.
  *
  * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything intact before it; errors of the database
  */
 export async function* readRun(db: PostgresDatabase, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const chats = new ChatReader();
   let atOnce = from > 0 ? PAGE_EVENTS : FIRST_EVENTS;
-  let number: number | undefined;
-  let next: Position | undefined;
-  for (;;) {
-    const row = await knownRow(db, runId);
-    number ??= row.number;
+  let row = await knownRow(db, runId);
+  const { number } = row;
+  const seq = Math.max(0, from);
+  const checksum = await checksumBefore(db, runId, number, seq);
+  if (from <= row.events && checksum === undefined) throw damaged(db, runId, 0, `event ${seq - 1} is missing`);
+  for (let next: Position = { seq, checksum: checksum ?? "" }; from <= row.events; row = await knownRow(db, runId)) {
     assertSame(row, runId, number);
-    if (from > row.events) return;
-    const page = await pageFrom(db, { runId, row, next, from, atOnce, chats });
+    const page = await pageOf(db, { runId, row, next, atOnce, chats });
     for (const event of page.events) yield event;
     if (page.failed !== undefined) {
       // Its rows may have been removed since they were counted.
@@ -51,40 +50,14 @@ function assertSame(row: RunRow, runId: string, number: number): void {
   throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
 }
 
-interface PageFrom extends Omit<PageOf, "next"> {
-  readonly from: number;
-  readonly next: Position | undefined;
-}
-
-/** Reads the next page, or the first one. What is wrong with it is told beside what is intact. */
-async function pageFrom(db: PostgresDatabase, { from, next: known, ...o }: PageFrom): Promise<ReadRows> {
-  const { runId, row } = o;
-  const first = Math.max(0, from);
-  const next = known ?? (await start(db, runId, row.number, first));
-  const failed = (intact: number, why: string): { readonly error: JournalError } => ({ error: damaged(db, runId, intact, why) });
-  if (next === undefined) {
-    return { events: [], next: { seq: first, checksum: "" }, failed: failed(0, `event ${first - 1} is missing`) };
-  }
-  const page = await pageOf(db, { ...o, next });
-  if (page.failed !== undefined) return page;
-  const isOver = page.next.seq >= row.events;
-  if (!isOver && page.events.length === 0) return { ...page, failed: failed(next.seq, `event ${next.seq} is missing`) };
-  if (!isOver || page.next.checksum === row.head) return page;
-  return { ...page, failed: failed(page.next.seq, "the run has another last event than this one") };
-}
-
-/**
- * Takes the checksum of the row before without proof: that would need every event from the first on.
- *
- * @returns undefined where that row is missing
- */
-async function start(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<Position | undefined> {
-  if (seq === 0) return { seq, checksum: chainStart(runId) };
+/** Returns the checksum of the record before an event, without proof: that would need every event. Undefined without the row before. */
+async function checksumBefore(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<string | undefined> {
+  if (seq === 0) return chainStart(runId);
   const [row] = await db.rows<{ readonly checksum: string }>(
-    `SELECT upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
+    `SELECT ${hex("checksum")} AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
     [number, seq - 1],
   );
-  return row && { seq, checksum: row.checksum };
+  return row?.checksum;
 }
 
 interface PageOf {
@@ -102,27 +75,33 @@ interface EventRow {
   readonly chat: string;
 }
 
+/** Reads the next page, with the intact events before a fault. */
 async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }: PageOf): Promise<ReadRows> {
   const text = `SELECT seq, body, checksum, chat FROM (
-      SELECT seq, body, upper(encode(checksum, 'hex')) AS checksum, upper(coalesce(encode(chat, 'hex'), '')) AS chat,
+      SELECT seq, body, ${hex("checksum")} AS checksum, coalesce(${hex("chat")}, '') AS chat,
         sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
       FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq) AS part
     ) AS page WHERE before < ${PAGE_BYTES} ORDER BY seq`;
-  const behind = Math.min(next.seq + atOnce, row.events);
-  const found = await db.rows<EventRow>({ name: "page of events", text }, [row.number, next.seq, behind]);
+  const end = Math.min(next.seq + atOnce, row.events);
+  const found = await db.rows<EventRow>({ name: "page of events", text }, [row.number, next.seq, end]);
   const turns = await turnsOf(db, row.number, found, chats);
-  const rows = found.map(({ seq, body, checksum, chat }): StoredEvent => ({ place: seq, body, checksum, chat, isSurelyPlain: false }));
-  return readRows(rows, next, {
+  const rows = found.map(({ seq, ...rest }) => ({ ...rest, place: seq, isSurelyPlain: false }));
+  const page = readRows(rows, next, {
     runId,
     place: 0,
     messages: (chat) => chats.read(chat, (turn) => turns.get(turn)),
     damaged: (intact, why) => damaged(db, runId, intact, why),
   });
+  if (page.failed !== undefined) return page;
+  const isOver = page.next.seq >= row.events;
+  const missing = !isOver && page.events.length === 0 ? `event ${next.seq} is missing` : undefined;
+  const fault = isOver && page.next.checksum !== row.head ? "the run has another last event than this one" : missing;
+  return fault === undefined ? page : { ...page, failed: { error: damaged(db, runId, page.next.seq, fault) } };
 }
 
 /** Reads the rows of all conversations that some events end, as far as the reader does not know them. */
 async function turnsOf(
-  db: PostgresDatabase,
+  { rows, schema }: PostgresDatabase,
   number: number,
   events: readonly EventRow[],
   chats: ChatReader,
@@ -132,19 +111,19 @@ async function turnsOf(
   if (names.length === 0) return new Map();
   // A chain that leads into itself ends here, because UNION adds no row twice; its digests do not match.
   const text = `WITH RECURSIVE turns AS (
-      SELECT c.chat, c.before, c.message FROM ${db.schema}.chats c
+      SELECT c.chat, c.before, c.message FROM ${schema}.chats c
       WHERE c.number = $1 AND c.chat = ANY (ARRAY(SELECT decode(k, 'hex') FROM unnest($2::text[]) k))
       UNION
-      SELECT c.chat, c.before, c.message FROM ${db.schema}.chats c JOIN turns t ON c.chat = t.before
+      SELECT c.chat, c.before, c.message FROM ${schema}.chats c JOIN turns t ON c.chat = t.before
       WHERE c.number = $1 AND c.chat <> ALL (ARRAY(SELECT decode(k, 'hex') FROM unnest($3::text[]) k))
     )
-    SELECT upper(encode(t.chat, 'hex')) AS chat, upper(encode(t.before, 'hex')) AS before, upper(encode(t.message, 'hex')) AS message, m.body
-    FROM turns t LEFT JOIN ${db.schema}.chat_messages m ON m.number = $1 AND m.message = t.message`;
-  const rows = await db.rows<{ readonly chat: string; readonly before: string; readonly message: string; readonly body: string | null }>(
+    SELECT ${hex("t.chat")} AS chat, ${hex("t.before")} AS before, ${hex("t.message")} AS message, m.body
+    FROM turns t LEFT JOIN ${schema}.chat_messages m ON m.number = $1 AND m.message = t.message`;
+  const found = await rows<{ readonly chat: string; readonly before: string; readonly message: string; readonly body: string | null }>(
     { name: "turns of conversations", text },
     [number, names, known],
   );
-  return new Map(rows.map(({ chat, before, message, body }) => [chat, { before, message, body: body ?? undefined }]));
+  return new Map(found.map(({ chat, before, message, body }) => [chat, { before, message, body: body ?? undefined }]));
 }
 
 /** Returns the error for a run whose record is damaged after its first `intact` events. */
@@ -155,4 +134,37 @@ function damaged({ server }: PostgresDatabase, runId: string, intact: number, wh
     `Expected run ${runId} to be whole, but in schema ${server.schema} of ${server.shown} ${whole}, and then: ${why}. What is intact can still be read. Put back a copy of the database from before.`,
     { data: { database: server.shown, runId, intact } },
   );
+}
+
+/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
+export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
+  const row = await knownRow(db, runId);
+  if (row.epoch !== epoch || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
+  const head = await checksumBefore(db, runId, row.number, seq);
+  if (head === undefined) {
+    throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${row.events} events of run ${runId}, got one of ${seq}.`);
+  }
+  const kept = await db.rows(
+    `INSERT INTO ${db.schema}.snapshots (number, seq, checksum, state)
+     SELECT number, $3, decode($4, 'hex'), $5 FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
+     ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, state = excluded.state RETURNING number`,
+    [row.number, epoch, seq, head, state],
+  );
+  if (kept.length === 0) throw stale(runId, (await knownRow(db, runId)).epoch, epoch);
+}
+
+/**
+ * Returns the snapshot of a run; undefined for none, and for one of another past.
+ *
+ * PostgresSnapshots.P1 a snapshot has the checksum of the event before it, which covers the record up to there. The reader of its state checks
+ * its content.
+ */
+export async function newestSnapshot(db: PostgresDatabase, runId: string): Promise<RunSnapshot | undefined> {
+  const run = await knownRow(db, runId);
+  const [row] = await db.rows<{ readonly seq: number; readonly checksum: string; readonly state: string }>(
+    `SELECT seq, ${hex("checksum")} AS checksum, state FROM ${db.schema}.snapshots WHERE number = $1`,
+    [run.number],
+  );
+  if (row === undefined || row.checksum !== (await checksumBefore(db, runId, run.number, row.seq))) return undefined;
+  return { seq: row.seq, state: row.state };
 }

@@ -50,7 +50,7 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
   replaceDefaultLogger(logger);
   if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
-    const { reportDeath } = await import("../../adapters/postgres-deaths.ts");
+    const { reportDeath } = await import("../../adapters/postgres-runs.ts");
     await reportDeath({ url, ...(flags.schema === undefined ? {} : { schema: flags.schema }) }, identity);
   };
   return superviseWorker(session, { logger, died });
