@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { onAbort } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { EXIT_CODES, type ExitCode, interruptionCode } from "./errors.ts";
@@ -64,8 +63,8 @@ export function toParent(drain: () => void): ParentChannel {
  *
  * WorkerParent.P1 a worker that was ready, or was killed, is started again after its death, with a growing pause, until it has died ten times in a row.
  * WorkerParent.P2 one that ends by itself before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
- * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child that exits with 0 without having drained counts as
- * dead: its module ended the process.
+ * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child whose module ends the
+ * process reports COMMAND_UNFINISHED and counts as dead.
  */
 export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
   const { clock } = host;
@@ -84,7 +83,6 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
     }
     if (interruptions.first !== undefined) return code === 0 ? 0 : interruptionCode(interruptions.first);
     if (isDrained) return 0;
-    if (!wasReady && code === 0) throw endedItself();
     if (!wasReady && signal === null) return isExitCode(code) ? code : 1;
     deaths = clock.now() - began > STEADY ? 1 : deaths + 1;
     if (deaths >= MOST_DEATHS) {
@@ -113,13 +111,6 @@ interface ChildEnd {
   readonly identity: string | undefined;
   /** True when it said that it has given its runs back. */
   readonly isDrained: boolean;
-}
-
-function endedItself(): UsageError {
-  return new UsageError(
-    "TEAMS_INVALID",
-    "Expected the worker to take runs, but its process ended with 0 before that. Let the module of teams not end the process.",
-  );
 }
 
 /** The same command once more. */

@@ -81,7 +81,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
 
   budgetPoolContract({ describe, it, expect }, "postgresBudget", newBudget);
 
-  it("PostgresPool.G1 PostgresPool.G2 two processes with one name have one budget", async () => {
+  it("PostgresPool.G1 PostgresPool.G2 PostgresAccount.A3 two processes with one name have one budget", async () => {
     const [one, other] = [newBudget(100), sameBudget()];
     const [ann, ben] = [await one.open("Ann", { spent: 0 }), await other.open("Ben", { spent: 0 })];
     const hold = await ann.reserve(80, never);

@@ -61,7 +61,9 @@ function parse(path: string, text: string): Source {
 
 /** The line of an offset, counted from 1. */
 export function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
+  let line = 1;
+  for (let end = text.indexOf("\n"); end >= 0 && end < offset; end = text.indexOf("\n", end + 1)) line += 1;
+  return line;
 }
 
 /** The nodes directly below one. */
@@ -126,10 +128,13 @@ function importOf(path: string, text: string, node: Node): Import | undefined {
 
 /** Comments are what is left when strings, templates and regular expressions are blanked out. */
 function commentsOf(text: string, opaque: readonly Node[]): Source["comments"] {
-  let bare = "";
-  for (const { start, end } of opaque.toSorted((a, b) => a.start - b.start))
-    bare += text.slice(bare.length, start) + text.slice(start, end).replace(/[^\n]/g, "x");
-  bare += text.slice(bare.length);
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of opaque.toSorted((a, b) => a.start - b.start)) {
+    parts.push(text.slice(at, start), text.slice(start, end).replace(/[^\n]/g, "x"));
+    at = end;
+  }
+  const bare = [...parts, text.slice(at)].join("");
   return [...bare.matchAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g)].map((match) => ({
     text: text.slice(match.index, match.index + match[0].length),
     line: lineAt(text, match.index),

@@ -276,15 +276,15 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     const made = `import { Team } from ${JSON.stringify(pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href)};
       const made = ({ journal }) => new Team({ name: "same", journal });`;
     expect(await bad("throw new Error(process.env.TROUPE_JOURNAL)", "postgres://troupe:hunter2@127.0.0.1/x")).not.toContain("hunter2");
-    expect(await bad("export const writers = 5")).toContain("export writers, got 5");
+    expect(await bad("export const writers = 5")).toContain("TEAMS_INVALID");
     expect(await bad(`${made} export const [one, other] = [made, made]`)).toContain('"same" twice');
     expect(await bad(`${made} export { made }`, o.env.TROUPE_JOURNAL.replace("troupe@", "nobody@"))).toContain("JOURNAL_UNWRITABLE");
   });
 
-  it("WorkerParent.P4 tell that a module has ended the process, and end at once when they are asked to while it loads", async () => {
+  it("WorkerParent.P4 report a module that ends the process, and stop at once on request while it loads", async () => {
     const [ends, hangs] = [join(o.cwd, "ends.mjs"), join(o.cwd, "hangs.mjs")];
     await writeFile(ends, "process.exit(0)");
-    expect(await run(["worker", ends], o)).toMatchObject({ code: 2, stderr: expect.stringContaining("ended with 0") });
+    expect(await run(["worker", ends], o)).toMatchObject({ code: 1, stderr: expect.stringContaining("COMMAND_UNFINISHED") });
     await writeFile(hangs, `process.stdout.write("loading"); await new Promise(() => undefined)`);
     const worker = start(["worker", hangs], o);
     running.push(worker);
