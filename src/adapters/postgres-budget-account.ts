@@ -52,6 +52,7 @@ export async function settledIn({ server }: PostgresDatabase, work: Iterable<Pro
  *
  * PostgresAccount.A1 (`#sendOnce`) the database gets the sum that the account has spent in total, and the ids of settled holds: so a statement
  * that is sent twice charges once. A hold is settled once, a lost one too; after `close` no settlement counts.
+ * PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
  */
 export class PostgresAccount implements BudgetAccount {
   /** The name as JSON: Postgres cannot hold every string. */
@@ -74,6 +75,8 @@ export class PostgresAccount implements BudgetAccount {
   #ends: "open" | "done" | undefined;
   #isClosed = false;
   #sending: Promise<void> | undefined;
+  /** Resolves when the last statement has succeeded, or has failed for the first time. */
+  #report: Promise<void> | undefined;
 
   constructor(pool: AccountPool, { key, opening, spent, lost, letGo }: OpenedAccount) {
     this.#pool = pool;
@@ -133,6 +136,11 @@ export class PostgresAccount implements BudgetAccount {
     this.#settle(id, 0);
   }
 
+  /** Resolves when the database knows what was settled before, which may have cost more than was held, or has failed to answer. */
+  async reported(): Promise<void> {
+    await this.#report;
+  }
+
   /** Resolves when the database knows everything, or the pool is closed. */
   async flushed(): Promise<void> {
     while (this.#sending !== undefined) await this.#sending;
@@ -164,9 +172,15 @@ export class PostgresAccount implements BudgetAccount {
   }
 
   async #sendAll(): Promise<void> {
-    // Settlements of one turn are sent together.
-    await Promise.resolve();
-    while (this.#isBehind && (await this.#sendOnce()));
+    let isOpen = true;
+    do {
+      let report = (): void => {};
+      this.#report = new Promise((resolve) => (report = resolve));
+      // Settlements of one turn are sent together.
+      await Promise.resolve();
+      isOpen = !this.#isBehind || (await this.#sendOnce(report));
+      report();
+    } while (isOpen && this.#isBehind);
     this.#sending = undefined;
   }
 
@@ -175,14 +189,17 @@ export class PostgresAccount implements BudgetAccount {
   }
 
   /** @returns false when the pool was closed first */
-  async #sendOnce(): Promise<boolean> {
+  async #sendOnce(failed: () => void): Promise<boolean> {
     const { db, name } = this.#pool;
     const [settled, total, losing] = [this.#settled.slice(0, MOST_SETTLED), this.#total, [...this.#losing]];
     const ends = this.#settled.length === settled.length ? this.#ends : undefined;
     const isKnown = await db.eventually(
       { name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6, $7, $8)` },
       [name, this.key, this.opening, total, settled, ends ?? null, losing.map(({ id }) => id), losing.map(({ amount }) => amount)],
-      (error) => this.#pool.failed(error),
+      (error) => {
+        failed();
+        this.#pool.failed(error);
+      },
     );
     if (!isKnown) return false;
     if (ends !== undefined) this.#ends = undefined;

@@ -256,15 +256,13 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.changed();
   }
 
-  async #reserve(
-    { key, opening }: PostgresAccount,
-    asked: readonly [id: string, amount: number, repeats: readonly string[]],
-  ): Promise<Answer> {
+  async #reserve(account: PostgresAccount, asked: readonly [id: string, amount: number, repeats: readonly string[]]): Promise<Answer> {
+    await account.reported();
     // The lock must be held before others see the hold.
     await this.#presence.connection.opened();
     const [answer] = await this.db.rows<Answer>(
       { name: "budget reserve", text: `SELECT * FROM ${this.db.schema}.reserve_budget($1, $2, $3, $4, $5, $6, $7)` },
-      [this.name, key, opening, this.#presence.holder, ...asked],
+      [this.name, account.key, account.opening, this.#presence.holder, ...asked],
     );
     return answer ?? { state: "taken", amount: "0", spent: "0", held: "0" };
   }
