@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { bounded, isTooLong, MOST_BYTES, ServerLines } from "../../src/adapters/mcp-size.ts";
+import { bounded, isTooLong, MOST_BYTES, ServerLines } from "../../src/adapters/mcp-transport.ts";
 import { mcpServer } from "../../src/adapters/mcp.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { directSteps } from "../../src/kernel/step.ts";
