@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
 import { type Shape, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -77,7 +77,6 @@ export function assertServer(name: string, server: McpProcess | McpAddress): voi
 
 async function processTransport({ command, args = [], env = {}, cwd }: McpProcess): Promise<McpTransport> {
   const { getDefaultEnvironment, StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const { deserializeMessage } = await import("@modelcontextprotocol/client");
   const transport = new StdioClientTransport({
     command,
     args: [...args],
@@ -87,13 +86,12 @@ async function processTransport({ command, args = [], env = {}, cwd }: McpProces
     ...(cwd === undefined ? {} : { cwd }),
   });
   let wasRefused = false;
-  const refused = (): void => {
+  transport.onerror = ({ message }): void => {
+    if (!message.includes("exceeded maximum size")) return;
     wasRefused = true;
     // Waiting calls fail now, and not when the process has ended.
     queueMicrotask(() => transport.onclose?.());
   };
-  // The field is private, and the limit above holds without it, more slowly.
-  Object.assign(transport, { _readBuffer: new ServerLines(deserializeMessage, refused) });
   let words = "";
   transport.stderr?.on("data", (piece: Buffer) => (words = `${words}${piece.toString("utf8")}`.slice(-LAST_WORDS)));
   return { transport, lastWords: () => words.trim(), wasRefused: () => wasRefused, retryAfter: () => undefined };
@@ -134,68 +132,6 @@ export function isTooLong(error: unknown): boolean {
 export class MessageTooLong extends RangeError {
   constructor() {
     super(`A message of more than ${MOST_BYTES} bytes came.`);
-  }
-}
-
-/**
- * The lines of a server's process, in place of the buffer of the protocol's package, which copies and searches all bytes of a message again for
- * each piece of it.
- *
- * ServerLines.L1 (`append`) each byte is searched once, and copied once when its line is whole. ServerLines.L2 (`append`) a line that is
- * too long is refused at the first byte too many, and nothing is read after it.
- */
-export class ServerLines {
-  readonly #parse: (line: string) => JSONRPCMessage;
-  readonly #refused: () => void;
-  readonly #whole: string[] = [];
-  #pieces: Buffer[] = [];
-  #bytes = 0;
-  #isOver = false;
-
-  /** @param refused called once when a line is too long */
-  constructor(parse: (line: string) => JSONRPCMessage, refused: () => void) {
-    this.#parse = parse;
-    this.#refused = refused;
-  }
-
-  /** @throws MessageTooLong */
-  append(piece: Buffer): void {
-    let from = 0;
-    for (let end = piece.indexOf(LINE_END); end !== -1 && !this.#isOver; end = piece.indexOf(LINE_END, from)) {
-      this.#keep(piece.subarray(from, end));
-      this.#whole.push(Buffer.concat(this.#pieces).toString("utf8"));
-      this.clear();
-      from = end + 1;
-    }
-    if (!this.#isOver) this.#keep(piece.subarray(from));
-  }
-
-  /** Returns the next message; null when none is whole. Lines that are no JSON are skipped. @throws errors of the parser */
-  readMessage(): JSONRPCMessage | null {
-    for (let line = this.#whole.shift(); line !== undefined; line = this.#whole.shift()) {
-      try {
-        return this.#parse(line);
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-      }
-    }
-    return null;
-  }
-
-  clear(): void {
-    this.#pieces = [];
-    this.#bytes = 0;
-  }
-
-  #keep(part: Buffer): void {
-    this.#bytes += part.length;
-    if (this.#bytes > MOST_BYTES) {
-      this.#isOver = true;
-      this.clear();
-      this.#refused();
-      throw new MessageTooLong();
-    }
-    if (part.length > 0) this.#pieces.push(part);
   }
 }
 
