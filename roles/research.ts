@@ -35,8 +35,7 @@ const researchOptions: Known<ResearchOptions> = {
   workspace: kinds.workspace,
   search: kinds.list(kinds.searchProvider),
   web: kinds.object,
-  questions: kinds.count,
-  pages: kinds.count,
+  ...kinds.each(kinds.count, "questions", "pages"),
 };
 
 const QUESTIONS = 4;

@@ -168,7 +168,7 @@ export type { ForgetOptions, Forgotten } from "./team/forget.ts";
 export type { RunReceipt } from "./team/publishing.ts";
 export type { Settlement, SettleOptions } from "./team/settle.ts";
 export type { SubmitOptions } from "./team/submit.ts";
-export type { RolesFunction, RolesRequest, TeamRoles } from "./team/team-roles.ts";
+export type { RolesFunction, RolesRequest, TeamRoles } from "./team/crew.ts";
 export type { OnTeamChange, TeamDifference } from "./team/team-change.ts";
 export type {
   ContinueOptions,

@@ -35,7 +35,7 @@ export async function build() {
   const [types, code, page] = await Promise.all([writeTypes(), orFailure(bundle(examples)), orFailure(bundlePage())]);
   const failure = types.failure ?? code.failure ?? page.failure;
   if (failure !== undefined) return failure;
-  const files = new Map([...code.made, ["src/inspector/page.html", page.made]]);
+  const files = new Map([...code.made, ["src/inspector/page.html", page.made], ...drivers()]);
   for (const [file, script] of files) {
     mkdirSync(dirname(join(DIST, file)), { recursive: true });
     writeFileSync(join(DIST, file), script);
@@ -44,6 +44,13 @@ export async function build() {
   chmodSync(COMMAND, 0o755);
   writeFileSync(STAMP, made);
   return undefined;
+}
+
+/** Programs that run inside a sandbox: they are no part of a bundle, and are copied as they are. */
+function drivers() {
+  return filesIn("src")
+    .filter((file) => /\/drivers\/[^/]+\.(mjs|py|sh)$/.test(file))
+    .map((file) => [file, readFileSync(join(root, file), "utf8")]);
 }
 
 async function orFailure(work) {

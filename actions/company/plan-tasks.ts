@@ -29,6 +29,7 @@ export const MOST_TASKS = 8;
 /** Characters of interfaces and tests that the planner reads. */
 const READ = 40_000;
 
+const UNFORKED = "One engineer writes the product, because several need a git repository with a commit, and";
 const UNDIVIDED = "One engineer writes the product, because no plan of tasks fitted its files.";
 
 const INSTRUCTION = `Divide the code of the product into at most ${MOST_TASKS} tasks for engineers who work side by side, each in a copy of the project with the interfaces and the tests. A task owns the files that its engineer writes; nobody else writes them. Give each file of the design to exactly one task.
@@ -134,8 +135,10 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
     return this.#board.given(ctx, await this.#planned(ctx, order));
   }
 
-  /** The order with its tasks. Without a plan that fits, one engineer does all of it. */
+  /** The order with its tasks. Without git, and without a plan that fits, one engineer does all of it. */
   async #planned(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<WorkOrder> {
+    const lack = await this.#board.missingForks(ctx);
+    if (lack !== null) return { ...order, tasks: [], assumptions: [...order.assumptions, `${UNFORKED} ${lack}.`] };
     const paths = [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])];
     const files = filesInPrompt(await this.files.read(ctx, paths), READ);
     const parts = [

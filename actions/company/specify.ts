@@ -44,13 +44,9 @@ export interface SpecifyOptions {
 }
 
 const specifyOptions: Known<SpecifyOptions> = {
-  size: kinds.text,
-  stack: kinds.text,
+  ...kinds.each(kinds.text, "size", "stack"),
   receivers: kinds.record(kinds.addresses),
-  asks: kinds.boolean,
-  approves: kinds.boolean,
-  mayInstall: kinds.boolean,
-  existing: kinds.boolean,
+  ...kinds.each(kinds.boolean, "asks", "approves", "mayInstall", "existing"),
   gate: kinds.object,
 };
 

@@ -48,6 +48,12 @@ export class TaskBoard {
     this.receivers = [integrator, verifier];
   }
 
+  /** Returns why the tasks cannot have forks; null where they can. */
+  missingForks(ctx: BoardContext): Promise<string | null> {
+    const spec = { kind: "step", name: "find git", request: {}, fresh: true };
+    return ctx.steps.step(spec, async ({ signal }) => (await this.#project().forks.missing(signal)) ?? null);
+  }
+
   /**
    * Gives ready tasks to free engineers, or the whole order to the integrator when no task is left.
    *

@@ -53,14 +53,13 @@ export interface VerifyOptions {
 }
 
 const verifyOptions: Known<VerifyOptions> = {
-  gate: kinds.object,
+  ...kinds.each(kinds.object, "gate", "board"),
   repairedBy: kinds.address,
   rounds: kinds.record(kinds.count),
   diff: kinds.function,
   review: kinds.boolean,
   model: kinds.model,
   planners: kinds.addresses,
-  board: kinds.object,
 };
 
 /** Most rounds of repair. */

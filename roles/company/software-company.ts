@@ -68,20 +68,14 @@ export interface SoftwareCompanyOptions {
 const companyOptions: Known<SoftwareCompanyOptions> = {
   workspace: kinds.workspace,
   sandbox: kinds.sandbox,
-  size: kinds.text,
-  stack: kinds.text,
-  existing: kinds.boolean,
-  diff: kinds.function,
-  allowInstall: kinds.boolean,
+  ...kinds.each(kinds.text, "size", "stack"),
+  ...kinds.each(kinds.boolean, "existing", "allowInstall", "asks", "implement", "review"),
+  ...kinds.each(kinds.function, "diff", "verify"),
   approve: kinds.oneOf("prd", "plan"),
-  asks: kinds.boolean,
-  implement: kinds.boolean,
-  review: kinds.boolean,
   reviewModel: kinds.model,
   rounds: kinds.record(kinds.count),
   engineers: kinds.size,
   verificationShare: kinds.checked,
-  verify: kinds.function,
 };
 
 const MANAGER = "Alice";

@@ -40,16 +40,13 @@ export interface CrewToCheck {
 }
 
 const crewToCheck: Known<CrewToCheck> = {
-  roles: kinds.iterable("roles"),
-  reserve: kinds.iterable("roles"),
+  ...kinds.each(kinds.iterable("roles"), "roles", "reserve"),
   model: kinds.object,
   models: kinds.record(kinds.object),
   prices: kinds.record(kinds.price),
-  budget: kinds.count,
+  ...kinds.each(kinds.count, "budget", "rounds", "inputTokens"),
   allowUnpriced: kinds.boolean,
-  rounds: kinds.count,
   output: kinds.texts,
-  inputTokens: kinds.count,
 };
 
 /** The findings of a check of a crew. */

@@ -30,11 +30,8 @@ export interface WaterfallCompanyOptions {
 const companyOptions: Known<WaterfallCompanyOptions> = {
   workspace: kinds.workspace,
   sandbox: kinds.sandbox,
-  codeReview: kinds.boolean,
-  runTests: kinds.boolean,
-  implement: kinds.boolean,
-  debugRounds: kinds.count,
-  reviewRounds: kinds.count,
+  ...kinds.each(kinds.boolean, "codeReview", "runTests", "implement"),
+  ...kinds.each(kinds.count, "debugRounds", "reviewRounds"),
   testTimeout: kinds.milliseconds,
 };
 

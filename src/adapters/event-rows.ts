@@ -1,27 +1,48 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { EVENT_TYPES } from "../runtime/record/observed.ts";
-import { packedEvent, unpackedEvent } from "../runtime/record/packed-event.ts";
 import { type Chat, chatOf } from "./event-chats.ts";
 import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
 
 /*
- * Encoding of an event as a row. The body is the JSON text of its packed list, or of the event itself, as in all SQLite files of version 1. The
- * messages that a model read are stored elsewhere, because they repeat. The checksum of a row covers the checksum before it, the messages
- * and the body, and starts from the run's id: a row that was changed, moved, removed or taken from another run does not match.
+ * Events as rows. A row is a block: the deflated JSON of the events of one append, without their run and their numbers. The messages that
+ * a model read are stored elsewhere, because they repeat: `[event, chat]` is an event with the digest of its conversation. The checksum of
+ * a row covers the checksum before it and the body, and starts from the run's id: a row that was changed, moved, removed or taken from
+ * another run does not match.
  */
 
-/** The row of an event. */
-export interface EncodedEvent {
-  readonly body: string;
-  readonly chat: Chat | undefined;
-}
+/** Limits on the events of a block, and on the characters of their JSON unless one event has more. */
+const MAX_EVENTS = 64;
+const MAX_CHARACTERS = 1_000_000;
+/** Limit on the bytes of an inflated block: no string is longer. */
+const MAX_BYTES = 2 ** 29;
 
-/** The fault found in the bytes of a row. */
-export interface Flaw {
-  readonly flaw: string;
+/** What events have in common, the most frequent last: with it an event alone takes half as many bytes. */
+const DICTIONARY = Buffer.from(
+  [
+    '"},{"v":1,"time":1,"type":"step.ended","act":"#1~1","key":".0","try":1,"ok":true,"value":{"content":"","toolCalls":[],"finish":"stop",',
+    '"usage":{"inputTokens":1,"outputTokens":1}},"cost":0,"basis":"usage","usage":{"inputTokens":1,"outputTokens":1},"at":1},',
+    '[{"v":1,"time":1,"type":"step.started","act":"#1~1","key":".0","kind":"model","name":"","asked":0,"try":1,"hold":0,"unpriced":true,',
+    '"request":{"messages":[]}},"{"v":1,"time":1,"type":"act.started","act":"#1~1","role":"","n":1,"attempt":1,"take":1,"at":1},',
+    '{"v":1,"time":1,"type":"message","message":{"id":"user#1","content":"","role":"user","causeBy":"UserRequirement","sentFrom":"",',
+    '"sendTo":["<all>"],"parents":[],"timestamp":1,"metadata":{}},"to":[""]},{"v":1,"time":1,"type":"round.ended","round":1},',
+    '[{"v":1,"time":1,"type":"act.ended","act":"#1~1","role":"","round":1,"take":1,"at":1,"said":[{"message":{"id":"#1.0","content":"",',
+    '"role":"assistant","causeBy":"","sentFrom":"","sendTo":["<self>"],"parents":["#1.0"],"timestamp":1,"metadata":{}},"to":[""]}],',
+    '"memory":[["+","#1.0"],["+","#1.0"]],"working":[]}]',
+  ].join(""),
+);
+
+/** Some events of a run as a row. */
+export interface EventBlock {
+  /** The number of the first event. */
+  readonly seq: number;
+  readonly events: number;
+  readonly body: Buffer;
+  /** The conversations that the body names. */
+  readonly chats: readonly Chat[];
 }
 
 /** The checksum before the first event of a run. */
@@ -29,41 +50,55 @@ export function chainStart(runId: string): string {
   return digestOf(`run ${JSON.stringify(runId)}`);
 }
 
-/** Returns the checksum of a row. @param chat the digest of its conversation, or an empty text */
-export function chained(before: string, body: string, chat: string): string {
-  return digestOf(`${before} ${chat} ${body}`);
+/** Returns the checksum of a row. */
+export function chained(before: string, body: Uint8Array): string {
+  return digestOf(Buffer.concat([Buffer.from(before), body]));
 }
 
-/** @throws JournalError `SEQ_MISMATCH`, NotJsonError */
-export function encodeEvent(event: RunEvent, runId: string, seq: number): EncodedEvent {
-  if (event.seq !== seq || event.runId !== runId) {
-    throw new JournalError(
-      "SEQ_MISMATCH",
-      `Expected event ${seq} of run ${runId} next, got event ${event.seq} of run ${event.runId}. Append the events of one run in their order.`,
-    );
+/** Returns events as rows, in their order. @throws JournalError `SEQ_MISMATCH`, NotJsonError */
+export function encodeEvents(events: readonly RunEvent[], runId: string, from: number): readonly EventBlock[] {
+  const blocks: EventBlock[] = [];
+  let texts: string[] = [];
+  let chats: Chat[] = [];
+  let characters = 0;
+  const end = (next: number): void => {
+    blocks.push({ seq: next - texts.length, events: texts.length, body: deflated(texts), chats });
+    [texts, chats, characters] = [[], [], 0];
+  };
+  for (const [nth, event] of events.entries()) {
+    if (event.seq !== from + nth || event.runId !== runId) throw mismatch(event, runId, from + nth);
+    const chat = chatIn(event);
+    const text = textOf(event, chat);
+    if (texts.length === MAX_EVENTS || (texts.length > 0 && characters + text.length > MAX_CHARACTERS)) end(event.seq);
+    texts.push(text);
+    if (chat !== undefined) chats.push(chat);
+    characters += text.length;
   }
-  const messages = messagesIn(event);
-  const kept = messages === undefined ? event : withMessages(event, []);
-  const body = JSON.stringify(packedEvent(kept) ?? kept);
+  if (texts.length > 0) end(from + events.length);
+  return blocks;
+}
+
+function deflated(texts: readonly string[]): Buffer {
+  return deflateRawSync(`[${texts.join(",")}]`, { dictionary: DICTIONARY });
+}
+
+function textOf(event: RunEvent, chat: Chat | undefined): string {
+  const { runId, seq, ...kept } = event;
+  const body = JSON.stringify(chat === undefined ? kept : [withMessages(kept as RunEvent, []), chat.digest]);
   assertPlain(body, `event ${seq} of run ${runId}`);
-  return { body, chat: messages === undefined ? undefined : chatOf(messages) };
+  return body;
 }
 
-/** A body whose checksum is right. */
-export interface CheckedBody {
-  readonly body: string;
-  /** It contains no key that names a prototype. */
-  readonly isSurelyPlain: boolean;
+function mismatch(event: RunEvent, runId: string, seq: number): JournalError {
+  return new JournalError(
+    "SEQ_MISMATCH",
+    `Expected event ${seq} of run ${runId} next, got event ${event.seq} of run ${event.runId}. Append the events of one run in their order.`,
+  );
 }
 
-/** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
-function decodeEvent(checked: CheckedBody, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
-  const parsed = parsePlain(checked.body, checked.isSurelyPlain)?.value;
-  const value = Array.isArray(parsed) ? unpackedEvent(parsed, runId, seq) : parsed;
-  if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);
-  if (!isEvent(value, runId, seq)) return { flaw: `event ${seq} has not the shape of one` };
-  if (messages === undefined) return value;
-  return messagesIn(value)?.length === 0 ? withMessages(value, messages) : { flaw: `event ${seq} has no place for its messages` };
+function chatIn(event: RunEvent): Chat | undefined {
+  const messages = messagesIn(event);
+  return messages && chatOf(messages);
 }
 
 /** Returns the messages that a model reads in a step, if any. */
@@ -78,17 +113,86 @@ function withMessages(event: RunEvent, messages: readonly Json[]): RunEvent {
   return event.type === "step.started" && isRecord(event.request) ? { ...event, request: { ...event.request, messages } as Json } : event;
 }
 
-function isEvent(value: unknown, runId: string, seq: number): value is RunEvent {
-  if (!isRecord(value)) return false;
-  const { v, type, time } = value;
-  return (
-    v === EVENT_VERSION &&
-    value["runId"] === runId &&
-    value["seq"] === seq &&
-    typeof time === "number" &&
-    typeof type === "string" &&
-    Object.hasOwn(EVENT_TYPES, type)
-  );
+/*
+ * Reading. A store gives rows unchecked; this checks each against the one before it.
+ */
+
+/** A row as it is in a store. */
+export interface StoredBlock {
+  /** The number of the first event. */
+  readonly seq: unknown;
+  readonly body: unknown;
+  readonly checksum: unknown;
+}
+
+/** The first event of the next row, and the checksum of the row before it. */
+export interface Position {
+  readonly seq: number;
+  readonly checksum: string;
+}
+
+/** The run whose rows are read. */
+export interface RowsOfRun {
+  readonly runId: string;
+  /** Returns the error for a run that is damaged after its first `intact` events. */
+  damaged(intact: number, why: string): JournalError;
+}
+
+/** The contents of intact rows, the position behind them, and the error that ended them, if one did. */
+export interface OpenedRows {
+  readonly items: readonly { readonly event: RunEvent; readonly chat: string }[];
+  readonly next: Position;
+  readonly failed?: { readonly error: unknown };
+}
+
+/** Intact events, the position behind them, and the error that ended them, if one did. */
+export interface ReadRows extends Omit<OpenedRows, "items"> {
+  readonly events: readonly RunEvent[];
+}
+
+/** Checks rows from a position on, up to the first one that cannot be read. */
+export function openRows(rows: Iterable<StoredBlock>, from: Position, run: RowsOfRun): OpenedRows {
+  const items: OpenedRows["items"][number][] = [];
+  let next = from;
+  try {
+    for (const { seq, body, checksum } of rows) {
+      if (seq !== next.seq) throw run.damaged(next.seq, `event ${next.seq} is missing`);
+      const sum = body instanceof Uint8Array ? chained(next.checksum, body) : undefined;
+      if (sum === undefined || sum !== checksum) throw run.damaged(next.seq, `event ${next.seq} was changed since it was written`);
+      const list = listIn(body as Uint8Array);
+      if (list === undefined) throw run.damaged(next.seq, `event ${next.seq} has not the shape of one`);
+      for (const [nth, item] of list.entries()) items.push(opened(item, next.seq + nth, run));
+      next = { seq: next.seq + list.length, checksum: sum };
+    }
+    return { items, next };
+  } catch (error) {
+    return { items, next, failed: { error } };
+  }
+}
+
+function listIn(body: Uint8Array): readonly unknown[] | undefined {
+  try {
+    const text = inflateRawSync(body, { dictionary: DICTIONARY, maxOutputLength: MAX_BYTES }).toString();
+    const list = parsePlain(text)?.value;
+    return Array.isArray(list) && list.length > 0 ? (list as unknown[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws JournalError `EVENT_NEWER`, or that of a damaged run */
+function opened(item: unknown, seq: number, run: RowsOfRun): OpenedRows["items"][number] {
+  const [kept, chat] = Array.isArray(item) ? (item as unknown[]) : [item, ""];
+  const event = isRecord(kept) ? { v: kept["v"], runId: run.runId, seq, ...kept } : undefined;
+  if (typeof event?.v === "number" && event.v > EVENT_VERSION) throw newer(run.runId, seq, event.v);
+  if (!isEvent(event) || event.seq !== seq || event.runId !== run.runId || typeof chat !== "string")
+    throw run.damaged(seq, `event ${seq} has not the shape of one`);
+  return { event, chat };
+}
+
+function isEvent(value: object | undefined): value is RunEvent {
+  const { v, time, type } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return v === EVENT_VERSION && typeof time === "number" && typeof type === "string" && Object.hasOwn(EVENT_TYPES, type);
 }
 
 function newer(runId: string, seq: number, version: number): JournalError {
@@ -99,83 +203,27 @@ function newer(runId: string, seq: number, version: number): JournalError {
   );
 }
 
-/*
- * Reading. A store gives rows unchecked; this checks each against the one before it.
+/**
+ * Returns the events of opened rows with the messages of their conversations.
+ *
+ * @param from the number of the first event that is wanted
+ * @param messages returns those of a conversation; undefined when one is missing or damaged
  */
-
-/** The row of an event as it is in a store. */
-export interface StoredEvent {
-  readonly place: unknown;
-  readonly body: string | undefined;
-  readonly checksum: unknown;
-  readonly chat: unknown;
-  readonly isSurelyPlain: boolean;
-}
-
-/** The next event to be read, and the checksum of the one before it. */
-export interface Position {
-  readonly seq: number;
-  readonly checksum: string;
-}
-
-/** The run whose rows are read. */
-export interface RowsOfRun {
-  readonly runId: string;
-  /** The place of its event 0. */
-  readonly place: number;
-  /** Returns the messages of a conversation; undefined when one is missing or damaged. */
-  messages(chat: string): readonly Json[] | undefined;
-  /** Returns the error for a run that is damaged after its first `intact` events. */
-  damaged(intact: number, why: string): JournalError;
-}
-
-/** Intact events, the position behind them, and the error that ended them, if one did. */
-export interface ReadRows {
-  readonly events: readonly RunEvent[];
-  readonly next: Position;
-  readonly failed?: { readonly error: unknown };
-}
-
-/** Checks rows from a position on and decodes them, up to the first one that cannot be read. */
-export function readRows(rows: Iterable<StoredEvent>, from: Position, run: RowsOfRun): ReadRows {
+export function eventsIn(
+  { items, next, ...rest }: OpenedRows,
+  from: number,
+  run: RowsOfRun,
+  messages: (chat: string) => readonly Json[] | undefined,
+): ReadRows {
   const events: RunEvent[] = [];
-  let next = from;
-  try {
-    for (const row of rows) {
-      const checked = checkedRow(row, next, run);
-      events.push(eventIn(checked, next.seq, run));
-      next = { seq: next.seq + 1, checksum: checked.checksum };
+  for (const { event, chat } of items) {
+    if (event.seq < from) continue;
+    const found = chat === "" ? undefined : messages(chat);
+    if (chat !== "" && found === undefined) {
+      const error = run.damaged(event.seq, `the messages of event ${event.seq} are not as they were written`);
+      return { events, next: { ...next, seq: event.seq }, failed: { error } };
     }
-    return { events, next };
-  } catch (error) {
-    return { events, next, failed: { error } };
+    events.push(found === undefined ? event : withMessages(event, found));
   }
-}
-
-/** A row whose checksum is right. */
-interface CheckedRow extends CheckedBody {
-  /** Empty without one. */
-  readonly chat: string;
-  readonly checksum: string;
-}
-
-/** @throws JournalError for a row that is not the next one, or was changed */
-function checkedRow(row: StoredEvent, { seq, checksum }: Position, run: RowsOfRun): CheckedRow {
-  if (row.place !== run.place + seq) throw run.damaged(seq, `event ${seq} is missing`);
-  if (fits(row, checksum)) return row;
-  throw run.damaged(seq, `event ${seq} was changed since it was written`);
-}
-
-function fits(row: StoredEvent, before: string): row is StoredEvent & CheckedRow {
-  const { body, chat, checksum } = row;
-  return body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum;
-}
-
-function eventIn(checked: CheckedRow, seq: number, run: RowsOfRun): RunEvent {
-  const { chat } = checked;
-  const messages = chat === "" ? undefined : run.messages(chat);
-  if (chat !== "" && messages === undefined) throw run.damaged(seq, `the messages of event ${seq} are not as they were written`);
-  const event = decodeEvent(checked, messages, run.runId, seq);
-  if ("flaw" in event) throw run.damaged(seq, event.flaw);
-  return event;
+  return { events, next, ...rest };
 }

@@ -13,9 +13,6 @@ const PATIENCE = 30_000;
 /** Milliseconds after which a lock counts as abandoned if its owner cannot be found. The work under a lock takes a few. */
 const ABANDONED = 10_000;
 
-/** Pattern of the ends of the names of lock files. */
-export const LOCK_ENDS = "\\.lock|\\.[0-9a-f]{16}\\.lock-(mine|over)";
-
 /** The waits of a lock, in milliseconds. */
 export interface FileLockOptions {
   /** How long to wait while others keep it. Default 30 seconds. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -62,7 +62,7 @@ export function fileObjects(options: FileObjectsOptions): ObjectStore {
     throw new UsageError("OPTION_INVALID", `Expected the folder of objects, got ${valueText(dir)}.`);
   }
   if (!isCount(mostBytes)) throw new UsageError("OPTION_INVALID", `Expected mostBytes as a whole number, got ${valueText(mostBytes)}.`);
-  return new FileObjects(resolve(dir), mostBytes);
+  return new FileObjects(dir, mostBytes);
 }
 
 /**
@@ -72,12 +72,12 @@ export function fileObjects(options: FileObjectsOptions): ObjectStore {
  * processes: every change is made under a lock of the key. FileObjects.O3 (`get`) a damaged file is the error `OBJECT_DAMAGED`. FileObjects.O4 (`list`)
  * what a killed writer has left is removed a day later.
  */
-class FileObjects implements ObjectStore {
+export class FileObjects implements ObjectStore {
   readonly #dir: string;
   readonly #most: number;
 
   constructor(dir: string, most: number) {
-    this.#dir = dir;
+    this.#dir = resolve(dir);
     this.#most = most;
   }
 
@@ -89,7 +89,7 @@ class FileObjects implements ObjectStore {
     const tag = tagOf(bytes);
     const path = this.#path(key);
     return typed("write", async () => {
-      await mkdir(dirname(path), { recursive: true });
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const written = `${path}.${randomBytes(6).toString("hex")}.tmp`;
       try {
         await writeWhole(written, Buffer.concat([Buffer.from(tag), bytes]));
@@ -118,10 +118,12 @@ class FileObjects implements ObjectStore {
         const all = await handle.readFile();
         const [tag, bytes] = [all.subarray(0, TAG_BYTES).toString("latin1"), new Uint8Array(all.subarray(TAG_BYTES))];
         if (tagOf(bytes) === tag) return { bytes, tag };
+        throw new ObjectStoreError("OBJECT_DAMAGED", `Expected the object ${key} as it was written, but its bytes differ. Remove it.`, {
+          data: { key, tag },
+        });
       } finally {
         await handle.close();
       }
-      throw new ObjectStoreError("OBJECT_DAMAGED", `Expected the object ${key} as it was written, but its bytes differ. Remove it.`);
     });
   }
 
@@ -142,14 +144,22 @@ class FileObjects implements ObjectStore {
     return keys.sort();
   }
 
-  async remove(key: string, { signal }: ObjectCall = {}): Promise<void> {
+  /** @param o `ifMatch`: only the version of this tag */
+  async remove(key: string, { signal, ifMatch }: ObjectCall & { readonly ifMatch?: string | undefined } = {}): Promise<void> {
     checkObjectKey(key);
     throwIfAborted(signal);
     const path = this.#path(key);
     await typed("remove", async () => {
       if ((await tagAt(path)) === undefined) return;
-      await this.#locked(path, () => ifThere(unlink(path)));
+      await this.#locked(path, async () => {
+        if (ifMatch === undefined || ifMatch === (await tagAt(path))) await ifThere(unlink(path));
+      });
     });
+  }
+
+  /** Returns the file of an object as text, also of a damaged one; its tag comes first. */
+  remains(key: string): Promise<string> {
+    return typed("read", async () => (await ifThere(readFile(this.#path(key), "utf8"))) ?? "");
   }
 
   #path(key: string): string {

@@ -14,7 +14,7 @@ import { retryAfterOf } from "../model/retry.ts";
 import { serverError } from "../model/server-error.ts";
 import { requestBody, type WireDialect } from "../model/openai-request.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { checkTimeouts } from "../model/timeout-check.ts";
+import { checkTimeouts } from "../model/timeouts.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
 import { ReplyReader } from "./openai-reply.ts";
 import {

@@ -1,6 +1,6 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
-import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
+import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
 import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
 import { RUN_TABLES, runChannel } from "./postgres-tables.ts";
@@ -29,7 +29,7 @@ interface Asked {
   readonly runId: string;
   readonly epoch: number;
   readonly expectedSeq: number;
-  readonly events: readonly EncodedEvent[];
+  readonly events: readonly EventBlock[];
   readonly tally: TallyText | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -74,12 +74,12 @@ export class PostgresAppends {
   }
 
   /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
-  append(runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[], tally?: TallyText): Promise<void> {
+  append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[], tally?: TallyText): Promise<void> {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
   }
 
   /** Replaces all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database */
-  async rewrite(runId: string, epoch: number, events: readonly EncodedEvent[]): Promise<void> {
+  async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
     const { schema } = this.#db;
     await this.#db.transaction(async ({ rows }) => {
       const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
@@ -195,12 +195,12 @@ function endOf({ number, epoch, events, head }: RunRow): RunEnd {
   return { number, epoch, events, checksum: head, chats: new Set() };
 }
 
-function lengthOf(events: readonly EncodedEvent[]): number {
+function lengthOf(events: readonly EventBlock[]): number {
   return events.reduce((sum, { body }) => sum + body.length, 0);
 }
 
 /** Splits events into parts for statements that are not too long. */
-function* pagesOf(events: readonly EncodedEvent[]): Generator<readonly EncodedEvent[]> {
+function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[]> {
   let from = 0;
   let characters = 0;
   for (const [index, { body }] of events.entries()) {
@@ -216,7 +216,7 @@ function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | und
   if (end === undefined) return unknownRun(runId);
   if (end.epoch !== epoch || epoch === NOBODY) return stale(runId, end.epoch, epoch);
   if (end.events !== expectedSeq) return mismatch(runId, end.events, expectedSeq);
-  if (expectedSeq + events.length <= MOST_EVENTS) return undefined;
+  if (countAfter({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
   const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
   return new JournalError("JOURNAL_FULL", text, { data: { runId } });
 }
@@ -230,16 +230,23 @@ function mismatch(runId: string, next: number, expectedSeq: number): JournalErro
   return new JournalError("SEQ_MISMATCH", `Expected event ${next} of run ${runId} next, got ${expectedSeq}.`);
 }
 
+/** The number of events of a run after an append. */
+function countAfter({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {
+  return events.reduce((sum, block) => sum + block.events, expectedSeq);
+}
+
 function preparedFor(asked: Asked, end: RunEnd): Prepared {
   let { checksum } = end;
   const checksums: string[] = [];
   const turns = new Map<string, ChatTurn>();
-  for (const { body, chat } of asked.events) {
-    checksum = chained(checksum, body, chat?.digest ?? "");
+  for (const { body, chats } of asked.events) {
+    checksum = chained(checksum, body);
     checksums.push(checksum);
-    for (const turn of chat?.turns ?? []) if (!end.chats.has(turn.chat) && !turns.has(turn.chat)) turns.set(turn.chat, turn);
+    for (const turn of chats.flatMap((chat) => chat.turns)) {
+      if (!end.chats.has(turn.chat) && !turns.has(turn.chat)) turns.set(turn.chat, turn);
+    }
   }
-  return { asked, end, checksums, turns: [...turns.values()], after: { events: asked.expectedSeq + asked.events.length, checksum } };
+  return { asked, end, checksums, turns: [...turns.values()], after: { events: countAfter(asked), checksum } };
 }
 
 function advance({ end, after, turns }: Prepared): void {
@@ -255,13 +262,7 @@ function valuesOf(prepared: readonly Prepared[]): readonly string[] {
     return { number, epoch, events, after: after.events, head: checksum, next: after.checksum };
   });
   const events = prepared.flatMap(({ asked, end: { number }, checksums }) =>
-    asked.events.map(({ body, chat }, nth) => ({
-      number,
-      seq: asked.expectedSeq + nth,
-      checksum: checksums[nth],
-      chat: chat?.digest,
-      body,
-    })),
+    asked.events.map(({ seq, body }, nth) => ({ number, seq, checksum: checksums[nth], body: body.toString("base64") })),
   );
   const turns = prepared.flatMap(({ end: { number }, turns: own }) => own.map((turn) => ({ number, ...turn })));
   const tallies = prepared.flatMap(({ asked: { tally }, end: { number } }) => (tally === undefined ? [] : [{ number, ...tally }]));
@@ -279,9 +280,9 @@ function appending({ schema, server }: PostgresDatabase): Statement {
     ), turns AS MATERIALIZED (
       SELECT t.* FROM json_to_recordset($3) AS t(number integer, chat text, before text, message text, body text) JOIN moved USING (number)
     ), written AS (
-      INSERT INTO ${schema}.events (number, seq, checksum, chat, body)
-      SELECT number, seq, decode(checksum, 'hex'), decode(chat, 'hex'), body
-      FROM json_to_recordset($2) AS e(number integer, seq integer, checksum text, chat text, body text) JOIN moved USING (number)
+      INSERT INTO ${schema}.events (number, seq, checksum, body)
+      SELECT number, seq, decode(checksum, 'hex'), decode(body, 'base64')
+      FROM json_to_recordset($2) AS e(number integer, seq integer, checksum text, body text) JOIN moved USING (number)
     ), chats AS (
       INSERT INTO ${schema}.chats (number, chat, before, message)
       SELECT number, decode(chat, 'hex'), decode(coalesce(before, ''), 'hex'), decode(message, 'hex') FROM turns ON CONFLICT DO NOTHING

@@ -20,7 +20,7 @@ import {
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { AskedTogether } from "./asked-together.ts";
-import { chainStart, encodeEvent } from "./event-rows.ts";
+import { chainStart, encodeEvents } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
@@ -144,7 +144,7 @@ export class PostgresJournal implements Journal {
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
-    const encoded = events.map((event, nth) => encodeEvent(event, runId, expectedSeq + nth));
+    const encoded = encodeEvents(events, runId, expectedSeq);
     const owned = this.#tallies.before(runId, expectedSeq);
     const tally = owned && tallyAfter(owned, events);
     try {
@@ -158,7 +158,7 @@ export class PostgresJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.rewrite", runId, events, epoch);
-    const encoded = events.map((event, nth) => encodeEvent(event, runId, nth));
+    const encoded = encodeEvents(events, runId, 0);
     this.#tallies.drop(runId);
     await this.#appends.rewrite(runId, epoch, encoded);
   }

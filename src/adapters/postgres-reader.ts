@@ -3,17 +3,17 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
-import { chainStart, type Position, type ReadRows, readRows } from "./event-rows.ts";
+import { chainStart, eventsIn, type OpenedRows, openRows, type Position, type ReadRows, type StoredBlock } from "./event-rows.ts";
 import { stale } from "./postgres-appends.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { hex, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
 
-/** Events of the first page of a run, the factor by which pages grow, and their limit: a list of runs reads only the first event of each. */
-const FIRST_EVENTS = 8;
+/** Rows of the first page of a run, the factor by which pages grow, and their limit: a list of runs reads only the first event of each. */
+const FIRST_ROWS = 1;
 const GROWTH = 8;
-const PAGE_EVENTS = 2_048;
-/** Bytes of bodies after which a page ends. */
-const PAGE_BYTES = 1_000_000;
+const PAGE_ROWS = 256;
+/** Bytes of bodies after which a page ends: about ten times as many characters of JSON. */
+const PAGE_BYTES = 200_000;
 
 /**
  * Reads a run in pages and checks every row, up to the events that were written before the last page.
@@ -22,15 +22,14 @@ const PAGE_BYTES = 1_000_000;
  */
 export async function* readRun(db: PostgresDatabase, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const chats = new ChatReader();
-  let atOnce = from > 0 ? PAGE_EVENTS : FIRST_EVENTS;
+  let atOnce = from > 0 ? PAGE_ROWS : FIRST_ROWS;
   let row = await knownRow(db, runId);
   const { number } = row;
-  const seq = Math.max(0, from);
-  const checksum = await checksumBefore(db, runId, number, seq);
-  if (from <= row.events && checksum === undefined) throw damaged(db, runId, 0, `event ${seq - 1} is missing`);
-  for (let next: Position = { seq, checksum: checksum ?? "" }; from <= row.events; row = await knownRow(db, runId)) {
-    assertSame(row, runId, number);
-    const page = await pageOf(db, { runId, row, next, atOnce, chats });
+  const first = Math.max(0, from);
+  if (first > row.events) return;
+  let next = await start(db, runId, row, first);
+  for (;;) {
+    const page = await pageOf(db, { runId, row, next, first, atOnce, chats });
     for (const event of page.events) yield event;
     if (page.failed !== undefined) {
       // Its rows may have been removed since they were counted.
@@ -39,8 +38,10 @@ export async function* readRun(db: PostgresDatabase, runId: string, from: number
     }
     next = page.next;
     if (next.seq >= row.events) return;
-    atOnce = Math.min(atOnce * GROWTH, PAGE_EVENTS);
+    atOnce = Math.min(atOnce * GROWTH, PAGE_ROWS);
     await nextMacrotask();
+    row = await knownRow(db, runId);
+    assertSame(row, runId, number);
   }
 }
 
@@ -50,51 +51,52 @@ function assertSame(row: RunRow, runId: string, number: number): void {
   throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
 }
 
-/** Returns the checksum of the record before an event, without proof: that would need every event. Undefined without the row before. */
-async function checksumBefore(db: PostgresDatabase, runId: string, number: number, seq: number): Promise<string | undefined> {
-  if (seq === 0) return chainStart(runId);
-  const [row] = await db.rows<{ readonly checksum: string }>(
-    `SELECT ${hex("checksum")} AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq = $2`,
-    [number, seq - 1],
-  );
-  return row?.checksum;
+/**
+ * Returns the position of the row that has an event. The checksum of the row before it is taken without proof: that would need every row.
+ *
+ * @throws JournalError `JOURNAL_DAMAGED` where the row is missing
+ */
+async function start(db: PostgresDatabase, runId: string, { number, events }: RunRow, first: number): Promise<Position> {
+  if (first === 0) return { seq: 0, checksum: chainStart(runId) };
+  const [row, before] = await lastRows(db, number, Math.min(first + 1, events));
+  if (row === undefined) throw damaged(db, runId, 0, `event ${first} is missing`);
+  return { seq: row.seq, checksum: row.seq === 0 ? chainStart(runId) : (before?.checksum ?? "") };
+}
+
+/** Returns the last two rows that begin before an event, the last one first. */
+function lastRows(
+  { rows, schema }: PostgresDatabase,
+  number: number,
+  seq: number,
+): Promise<readonly { readonly seq: number; readonly checksum: string }[]> {
+  const text = `SELECT seq, ${hex("checksum")} AS checksum FROM ${schema}.events WHERE number = $1 AND seq < $2 ORDER BY seq DESC LIMIT 2`;
+  return rows(text, [number, seq]);
 }
 
 interface PageOf {
   readonly runId: string;
   readonly row: RunRow;
   readonly next: Position;
+  /** The number of the first event that is wanted. */
+  readonly first: number;
   readonly atOnce: number;
   readonly chats: ChatReader;
 }
 
-interface EventRow {
-  readonly seq: number;
-  readonly body: string;
-  readonly checksum: string;
-  readonly chat: string;
-}
-
 /** Reads the next page, with the intact events before a fault. */
-async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }: PageOf): Promise<ReadRows> {
-  const text = `SELECT seq, body, checksum, chat FROM (
-      SELECT seq, body, ${hex("checksum")} AS checksum, coalesce(${hex("chat")}, '') AS chat,
-        sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
-      FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq) AS part
+async function pageOf(db: PostgresDatabase, { runId, row, next, first, atOnce, chats }: PageOf): Promise<ReadRows> {
+  const text = `SELECT seq, body, checksum FROM (
+      SELECT seq, body, ${hex("checksum")} AS checksum, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
+      FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq LIMIT $4) AS part
     ) AS page WHERE before < ${PAGE_BYTES} ORDER BY seq`;
-  const end = Math.min(next.seq + atOnce, row.events);
-  const found = await db.rows<EventRow>({ name: "page of events", text }, [row.number, next.seq, end]);
-  const turns = await turnsOf(db, row.number, found, chats);
-  const rows = found.map(({ seq, ...rest }) => ({ ...rest, place: seq, isSurelyPlain: false }));
-  const page = readRows(rows, next, {
-    runId,
-    place: 0,
-    messages: (chat) => chats.read(chat, (turn) => turns.get(turn)),
-    damaged: (intact, why) => damaged(db, runId, intact, why),
-  });
+  const found = await db.rows<StoredBlock>({ name: "page of events", text }, [row.number, next.seq, row.events, atOnce]);
+  const run = { runId, damaged: (intact: number, why: string) => damaged(db, runId, intact, why) };
+  const opened = openRows(found, next, run);
+  const turns = await turnsOf(db, row.number, opened, chats);
+  const page = eventsIn(opened, first, run, (chat) => chats.read(chat, (turn) => turns.get(turn)));
   if (page.failed !== undefined) return page;
   const isOver = page.next.seq >= row.events;
-  const missing = !isOver && page.events.length === 0 ? `event ${next.seq} is missing` : undefined;
+  const missing = !isOver && found.length === 0 ? `event ${next.seq} is missing` : undefined;
   const fault = isOver && page.next.checksum !== row.head ? "the run has another last event than this one" : missing;
   return fault === undefined ? page : { ...page, failed: { error: damaged(db, runId, page.next.seq, fault) } };
 }
@@ -103,11 +105,11 @@ async function pageOf(db: PostgresDatabase, { runId, row, next, atOnce, chats }:
 async function turnsOf(
   { rows, schema }: PostgresDatabase,
   number: number,
-  events: readonly EventRow[],
+  { items }: OpenedRows,
   chats: ChatReader,
 ): Promise<ReadonlyMap<string, ChatRow>> {
   const known = chats.known();
-  const names = [...new Set(events.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
+  const names = [...new Set(items.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
   if (names.length === 0) return new Map();
   // A chain that leads into itself ends here, because UNION adds no row twice; its digests do not match.
   const text = `WITH RECURSIVE turns AS (
@@ -140,7 +142,7 @@ function damaged({ server }: PostgresDatabase, runId: string, intact: number, wh
 export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
   const row = await knownRow(db, runId);
   if (row.epoch !== epoch || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
-  const head = await checksumBefore(db, runId, row.number, seq);
+  const head = await checksumBefore(db, runId, row, seq);
   if (head === undefined) {
     throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${row.events} events of run ${runId}, got one of ${seq}.`);
   }
@@ -165,6 +167,12 @@ export async function newestSnapshot(db: PostgresDatabase, runId: string): Promi
     `SELECT seq, ${hex("checksum")} AS checksum, state FROM ${db.schema}.snapshots WHERE number = $1`,
     [run.number],
   );
-  if (row === undefined || row.checksum !== (await checksumBefore(db, runId, run.number, row.seq))) return undefined;
+  if (row === undefined || row.checksum !== (await checksumBefore(db, runId, run, row.seq))) return undefined;
   return { seq: row.seq, state: row.state };
+}
+
+/** Returns the checksum of the row before an event; undefined where the record is shorter. */
+async function checksumBefore(db: PostgresDatabase, runId: string, { number, events }: RunRow, seq: number): Promise<string | undefined> {
+  if (seq === 0) return chainStart(runId);
+  return seq > events ? undefined : (await lastRows(db, number, seq))[0]?.checksum;
 }

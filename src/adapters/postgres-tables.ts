@@ -6,7 +6,7 @@ export const INDEXED = 200;
 
 /**
  * The tables of a journal. A run is found by the digest of its id, because an index takes no long text; its name is JSON, because a text holds
- * no NUL. `owner` is the process of the owner, or how the last one left; `session` the number of its lock; `head` the checksum of the last
+ * no NUL. A row of events has those of one append: its `seq` is that of the first. `owner` is the process of the owner, or how the last one left; `session` the number of its lock; `head` the checksum of the last
  * event. Pages of runs have room left, so that a change needs no new entry in an index.
  */
 export const JOURNAL_TABLES: PostgresPart = {
@@ -22,7 +22,7 @@ CREATE TABLE ${s}.runs (
 ) WITH (fillfactor = 60);
 CREATE INDEX runs_by_name ON ${s}.runs (left(run, ${INDEXED}));
 CREATE TABLE ${s}.events (
-  number integer NOT NULL, seq integer NOT NULL, checksum bytea NOT NULL, chat bytea, body text NOT NULL, PRIMARY KEY (number, seq)
+  number integer NOT NULL, seq integer NOT NULL, checksum bytea NOT NULL, body bytea NOT NULL, PRIMARY KEY (number, seq)
 );
 CREATE TABLE ${s}.chats (
   number integer NOT NULL, chat bytea NOT NULL, before bytea NOT NULL, message bytea NOT NULL, PRIMARY KEY (number, chat)

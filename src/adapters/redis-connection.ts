@@ -3,8 +3,7 @@ import { untilAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { RemoteCache, RemoteReplace, RemoteReplaced } from "./guarded-remote.ts";
-import { NO_BODY, STAMP_DIGITS, STAMP_MARK, stampDigits } from "./stamped-text.ts";
+import type { RemoteTexts } from "./remote-cache.ts";
 
 /** Loads the `redis` package. */
 export type LoadRedis = () => Promise<RedisPackage>;
@@ -24,55 +23,30 @@ export interface RedisServer {
   readonly load: LoadRedis;
 }
 
-type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "eval" | "on" | "scan">;
+type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "set" | "del" | "eval" | "on" | "scan">;
 
 /** Most commands that wait for the server. Further ones are refused at once. */
 const MOST_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";
 
-/** Compares and writes in one script: between two commands another machine could write. Stamps have equal length and compare as text. */
-const PUT = `
-local old = redis.call('GET', KEYS[1])
-if old and string.sub(old, 1, ${STAMP_MARK.length}) == '${STAMP_MARK}' then
-  local stamp = string.sub(old, ${STAMP_MARK.length + 1}, ${STAMP_MARK.length + STAMP_DIGITS})
-  if stamp > ARGV[2] then return stamp end
-end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
-return ''
-`;
-
-/**
- * Compares the text after the first line, which holds the stamp, the time and the checksum. A text of another program has no such sum; the
- * caller knows that it is damaged. Returns the stored stamp when that is not earlier than the new one.
- */
+/** Compares and writes in one script: between two commands another machine could write. */
 const REPLACE = `
 local old = redis.call('GET', KEYS[1])
-local sum = '${NO_BODY}'
-if old then
-  local line = string.find(old, '\\n', 1, true)
-  local body = line and string.sub(old, line + 1) or old
-  if body ~= '' then sum = redis.sha1hex(body) end
-end
-if sum ~= ARGV[2] then return 'differs' end
-if old and string.sub(old, 1, ${STAMP_MARK.length}) == '${STAMP_MARK}' then
-  local stamp = string.sub(old, ${STAMP_MARK.length + 1}, ${STAMP_MARK.length + STAMP_DIGITS})
-  if stamp >= ARGV[3] then return stamp end
-end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[4])
-return ''
+if (old and redis.sha1hex(old) or '-') ~= ARGV[2] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
 `;
 
 /**
- * A remote cache in a Redis server. It owns the connection. The client's own reconnecting and its offline queue are off: with them a caller
- * waits as long as the server is away. A connection is given up when a command on it gets no answer in time, because all later answers would
- * wait behind that one.
+ * Strings in a Redis server. Owns the connection. The client's own reconnecting and its offline queue are off: with them a caller waits as
+ * long as the server is away. A connection is given up when a command gets no answer in time: all later answers would wait behind that one.
  *
  * RedisConnection.C1 (`#connection`) there is at most one connection in use. The first command opens it, and the others share it.
  * RedisConnection.C2 (`#giveUp`) a command that fails without a reply gives up the connection that it used; a newer one in its place stays.
  * RedisConnection.C3 (`#closing`) `close` ends the commands that wait for the server at once.
  */
-export class RedisConnection implements RemoteCache {
+export class RedisConnection implements RemoteTexts {
   readonly #server: RedisServer;
   readonly #closing = new AbortController();
   #connection: Promise<Client> | undefined;
@@ -88,17 +62,17 @@ export class RedisConnection implements RemoteCache {
     return (await this.#command((client) => client.get(wireKey(key)))) ?? undefined;
   }
 
-  async put(key: string, text: string, stamp: number, ttl: number): Promise<number | undefined> {
-    const values = [text, stampDigits(stamp), wireTtl(ttl)];
-    const later = await this.#command((client) => client.eval(PUT, { keys: [wireKey(key)], arguments: values }));
-    return typeof later === "string" && later !== "" ? Number(later) : undefined;
+  async set(key: string, text: string, ttl: number): Promise<void> {
+    await this.#command((client) => client.set(wireKey(key), text, { PX: wireTtl(ttl) }));
   }
 
-  async replace(key: string, text: string, { stamp, expected, ttl }: RemoteReplace): Promise<RemoteReplaced> {
-    const values = [text, expected, stampDigits(stamp), wireTtl(ttl)];
-    const said = await this.#command((client) => client.eval(REPLACE, { keys: [wireKey(key)], arguments: values }));
-    if (said === "") return { kind: "written" };
-    return said === "differs" ? { kind: "differs" } : { kind: "later", stamp: Number(said) };
+  async replace(key: string, text: string, revision: string, ttl: number): Promise<boolean> {
+    const values = [text, revision, String(wireTtl(ttl))];
+    return (await this.#command((client) => client.eval(REPLACE, { keys: [wireKey(key)], arguments: values }))) === 1;
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#command((client) => client.del(wireKey(key)));
   }
 
   async keys(prefix: string): Promise<readonly string[]> {
@@ -214,8 +188,8 @@ function globOf(text: string): string {
   return text.replace(/[\\*?[\]]/g, "\\$&");
 }
 
-function wireTtl(ttl: number): string {
-  return String(Math.max(1, Math.ceil(ttl)));
+function wireTtl(ttl: number): number {
+  return Math.max(1, Math.ceil(ttl));
 }
 
 /** Keys with a lone surrogate have no UTF-8 and are sent as JSON, and so are keys that begin like that JSON. */

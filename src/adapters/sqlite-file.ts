@@ -180,8 +180,8 @@ export const JOURNAL: FileKind = {
   applicationId: 0x54525045,
   steps: [
     // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
-    // The place of an event is its run's number * 2^31 + its seq, so that events of a run are stored together and in order.
-    // `chat` is the end of the conversation that a model read: `chats` has the message there and the conversation before it.
+    // The place of an event is its run's number * 2^31 + its seq, so that events of a run are stored together and in order. A row has the
+    // events of one append: its place is that of the first. A row of `chats` has a message that a model read and the conversation before it.
     `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
    CREATE TABLE file.runs (
@@ -191,13 +191,11 @@ export const JOURNAL: FileKind = {
      events INTEGER NOT NULL,
      head BLOB NOT NULL
    ) STRICT;
-   CREATE TABLE file.events (place INTEGER PRIMARY KEY, body TEXT NOT NULL, checksum BLOB NOT NULL, chat BLOB) STRICT;
+   CREATE TABLE file.events (place INTEGER PRIMARY KEY, body BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.chats (
      number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
-    // The tables are the same. From this version on an event may be a short list, which programs of version 1 cannot read.
-    "",
     // The process of the owner, or how the last one left.
     "ALTER TABLE file.runs ADD COLUMN owner TEXT",
     // The summaries of runs, which can be made again from the events.

@@ -9,7 +9,7 @@ import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot
 import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
-import { encodeEvent } from "./event-rows.ts";
+import { encodeEvents } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { keepSnapshot, newestSnapshot } from "./sqlite-snapshots.ts";
@@ -75,7 +75,7 @@ export class SqliteJournal implements Journal {
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
-    const encoded = events.map((event, place) => encodeEvent(event, runId, expectedSeq + place));
+    const encoded = encodeEvents(events, runId, expectedSeq);
     const tally = this.#tallies.before(runId, expectedSeq);
     try {
       await this.#commits.commit((db) => {
@@ -91,7 +91,7 @@ export class SqliteJournal implements Journal {
   }
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
-    const encoded = events.map((event, place) => encodeEvent(event, runId, place));
+    const encoded = encodeEvents(events, runId, 0);
     this.#tallies.drop(runId);
     await this.#commits.commit((db) => rewriteRun(db, runId, epoch, encoded));
   }

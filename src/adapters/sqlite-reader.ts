@@ -4,16 +4,13 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { type Database, patiently } from "./sqlite-database.ts";
 import { damagedRun, isBroken, unreadable } from "./sqlite-errors.ts";
 import { ChatReader } from "./event-chats.ts";
-import { chainStart, type Position, type ReadRows, readRows, type RowsOfRun, type StoredEvent } from "./event-rows.ts";
-import { chatRow, storedEvents } from "./sqlite-events.ts";
+import { chainStart, eventsIn, openRows, type Position, type ReadRows, type RowsOfRun, type StoredBlock } from "./event-rows.ts";
+import { chatRow } from "./sqlite-events.ts";
 import type { FileOptions } from "./sqlite-file.ts";
-import { type RunHead, knownRun, PLACES } from "./sqlite-runs.ts";
+import { type RunHead, knownRun, PLACES, rowBefore } from "./sqlite-runs.ts";
 
-/** Most events of a page, and of the first one: who lists runs reads only the first event of each. */
-const PAGE_EVENTS = 500;
-const FIRST_EVENTS = 8;
-/** Most bytes of a page, unless one event has more. */
-const PAGE_BYTES = 1_000_000;
+/** Limit on the rows of a page. The first one has a single row: the list of runs needs only the first event of each. */
+const PAGE_ROWS = 8;
 
 interface Page {
   readonly events: readonly RunEvent[];
@@ -100,8 +97,7 @@ class Cursor {
   /** Reads the next page; one row of a broken file. */
   async page(rescue: Database | undefined): Promise<Page> {
     const { clock, patience } = this.#source.options;
-    const usual = this.#next === undefined ? FIRST_EVENTS : PAGE_EVENTS;
-    const atOnce = rescue === undefined ? usual : 1;
+    const atOnce = this.#next === undefined || rescue !== undefined ? 1 : PAGE_ROWS;
     try {
       const db = rescue ?? (await this.#source.open());
       const page = await patiently(() => db.transaction("DEFERRED", () => this.#read(db, atOnce)), clock, patience);
@@ -131,33 +127,27 @@ class Cursor {
     throw new JournalError("RUN_UNKNOWN", `Expected run ${this.#runId} to stay while it was read, but it has been removed.`);
   }
 
-  /** Takes the checksum of the row before without proof: that would need every event from the first on. */
-  #start(db: Database, { number }: RunHead): Position {
-    const seq = this.#from;
-    if (seq === 0) return { seq, checksum: chainStart(this.#runId) };
-    const [checksum] = db.first("SELECT hex(checksum) FROM events WHERE place = ?", [number * PLACES + seq - 1]) ?? [];
-    if (typeof checksum === "string") return { seq, checksum };
-    throw this.#damage(0, `event ${seq - 1} is missing`);
+  /** The row that has the first wanted event. Takes the checksum of the row before it without proof: that would need every row. */
+  #start(db: Database, { number, events }: RunHead): Position {
+    const start = { seq: 0, checksum: chainStart(this.#runId) };
+    if (this.#from === 0) return start;
+    const row = rowBefore(db, number, Math.min(this.#from + 1, events));
+    if (row === undefined) throw this.#damage(0, `event ${this.#from} is missing`);
+    return row.seq === 0 ? start : { seq: row.seq, checksum: rowBefore(db, number, row.seq)?.checksum ?? "" };
   }
 
-  /** Asks when it is read, so that a failure has its place. */
-  *#rows(db: Database, { number, events }: RunHead, seq: number, atOnce: number): Iterable<StoredEvent> {
-    const first = number * PLACES + seq;
-    const behind = Math.min(first + atOnce, number * PLACES + events);
-    const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
-    const fitting = typeof longest === "number" ? Math.floor(PAGE_BYTES / Math.max(longest, 1)) : 1;
-    yield* storedEvents(db, first, Math.min(behind, first + Math.max(fitting, 1)));
+  /** Asks when it is read, so that a failure has its position. */
+  *#rows(db: Database, { number, events }: RunHead, seq: number, atOnce: number): Iterable<StoredBlock> {
+    const sql = "SELECT place, CAST(body AS BLOB), hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place LIMIT ?";
+    const rows = db.all(sql, [number * PLACES + seq, number * PLACES + events, atOnce]);
+    for (const [place, body, checksum] of rows) yield { seq: Number(place) - number * PLACES, body, checksum };
   }
 
   #events(db: Database, head: RunHead, atOnce: number): ReadRows {
     const from = this.#next ?? this.#start(db, head);
-    const run: RowsOfRun = {
-      runId: this.#runId,
-      place: head.number * PLACES,
-      messages: (chat) => this.#chats.read(chat, (turn) => chatRow(db, head.number, turn)),
-      damaged: (intact, why) => this.#damage(intact, why),
-    };
-    return readRows(this.#rows(db, head, from.seq, atOnce), from, run);
+    const run: RowsOfRun = { runId: this.#runId, damaged: (intact, why) => this.#damage(intact, why) };
+    const opened = openRows(this.#rows(db, head, from.seq, atOnce), from, run);
+    return eventsIn(opened, this.#from, run, (chat) => this.#chats.read(chat, (turn) => chatRow(db, head.number, turn)));
   }
 
   #ends(events: readonly RunEvent[], next: Position | undefined, error: unknown): Page {

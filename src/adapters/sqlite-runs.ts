@@ -11,7 +11,7 @@ import {
 } from "../runtime/record/journal.ts";
 import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
-import { chained, chainStart, type EncodedEvent } from "./event-rows.ts";
+import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import { writeChat } from "./sqlite-events.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
@@ -203,27 +203,28 @@ export function ownedRun(db: Database, runId: string, epoch: number): RunHead {
 }
 
 /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL` */
-export function appendEvents(db: Database, runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[]): void {
+export function appendEvents(db: Database, runId: string, epoch: number, expectedSeq: number, blocks: readonly EventBlock[]): void {
   const head = ownedRun(db, runId, epoch);
   if (head.events !== expectedSeq) {
     throw new JournalError("SEQ_MISMATCH", `Expected event ${head.events} of run ${runId} next, got ${expectedSeq}.`);
   }
-  if (expectedSeq + events.length > PLACES) throw full(`more than ${PLACES} events of run ${runId}`);
-  if (events.length === 0) return;
+  const end = blocks.reduce((sum, { events }) => sum + events, expectedSeq);
+  if (end > PLACES) throw full(`more than ${PLACES} events of run ${runId}`);
+  if (blocks.length === 0) return;
   let { checksum } = head;
-  let place = head.number * PLACES + expectedSeq;
-  for (const { body, chat } of events) {
-    if (chat !== undefined) writeChat(db, head.number, chat);
-    checksum = chained(checksum, body, chat?.digest ?? "");
-    db.run("INSERT INTO events (place, body, checksum, chat) VALUES (?, ?, unhex(?), unhex(?))", [
-      place,
-      body,
-      checksum,
-      chat?.digest ?? null,
-    ]);
-    place += 1;
+  for (const { seq, body, chats } of blocks) {
+    for (const chat of chats) writeChat(db, head.number, chat);
+    checksum = chained(checksum, body);
+    db.run("INSERT INTO events (place, body, checksum) VALUES (?, ?, unhex(?))", [head.number * PLACES + seq, body, checksum]);
   }
-  db.run("UPDATE runs SET events = ?, head = unhex(?) WHERE number = ?", [expectedSeq + events.length, checksum, head.number]);
+  db.run("UPDATE runs SET events = ?, head = unhex(?) WHERE number = ?", [end, checksum, head.number]);
+}
+
+/** Returns the row that has the event before another one. */
+export function rowBefore(db: Database, number: number, seq: number): { readonly seq: number; readonly checksum: string } | undefined {
+  const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 1";
+  const [place, checksum] = db.first(sql, [number * PLACES, number * PLACES + seq]) ?? [];
+  return typeof place === "number" && typeof checksum === "string" ? { seq: place - number * PLACES, checksum } : undefined;
 }
 
 /** Removes a run; an unknown one is no error. */
@@ -235,11 +236,11 @@ export function removeRun(db: Database, runId: string): void {
 }
 
 /** Puts other events in place of all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `JOURNAL_FULL` */
-export function rewriteRun(db: Database, runId: string, epoch: number, events: readonly EncodedEvent[]): void {
+export function rewriteRun(db: Database, runId: string, epoch: number, blocks: readonly EventBlock[]): void {
   const head = ownedRun(db, runId, epoch);
   emptyRun(db, head);
   db.run("UPDATE runs SET events = 0, head = unhex(?) WHERE number = ?", [chainStart(runId), head.number]);
-  appendEvents(db, runId, epoch, 0, events);
+  appendEvents(db, runId, epoch, 0, blocks);
 }
 
 function emptyRun(db: Database, { number }: RunHead): void {

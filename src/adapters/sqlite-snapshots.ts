@@ -2,7 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { chainStart } from "./event-rows.ts";
-import { knownRun, ownedRun, PLACES, type RunHead } from "./sqlite-runs.ts";
+import { knownRun, ownedRun, type RunHead, rowBefore } from "./sqlite-runs.ts";
 
 /*
  * Snapshots of runs, each as a part of a transaction.
@@ -33,10 +33,9 @@ export function newestSnapshot(db: Database, runId: string): RunSnapshot | undef
   return state === undefined ? undefined : { seq, state };
 }
 
-/** Returns the checksum of the record before an event; undefined where the record is shorter. */
+/** Returns the checksum of the row of the event before another one; undefined where the record is shorter. */
 function checksumBefore(db: Database, runId: string, { number, events }: RunHead, seq: number): string | undefined {
   if (seq === 0) return chainStart(runId);
   if (seq > events) return undefined;
-  const [checksum] = db.first("SELECT hex(checksum) FROM events WHERE place = ?", [number * PLACES + seq - 1]) ?? [];
-  return typeof checksum === "string" ? checksum : undefined;
+  return rowBefore(db, number, seq)?.checksum;
 }

@@ -35,8 +35,7 @@ export interface AgentOptions extends BrainOptions {
 
 const agentOptions: Known<AgentOptions> = {
   ...brainOptions,
-  name: kinds.text,
-  description: kinds.text,
+  ...kinds.each(kinds.text, "name", "description"),
   tools: kinds.iterable("tools"),
   memory: kinds.object,
   terminate: kinds.boolean,

@@ -24,10 +24,7 @@ export interface CompactionOptions {
 
 /** The names of the options. @internal */
 export const compactionOptions: Known<CompactionOptions> = {
-  contextTokens: kinds.checked,
-  share: kinds.checked,
-  keepResults: kinds.checked,
-  summaryWords: kinds.checked,
+  ...kinds.each(kinds.checked, "contextTokens", "share", "keepResults", "summaryWords"),
   counter: kinds.tokenCounter,
 };
 

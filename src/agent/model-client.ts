@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { ControlError, ModelError, OutputError } from "../kernel/errors.ts";
+import { ControlError, ModelError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { CallPolicy } from "../model/call.ts";
@@ -8,7 +8,7 @@ import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
-import { askAgain, cutReply, issueLine, readReply, REASKS } from "../model/structured-output.ts";
+import { askForValue } from "../model/structured-output.ts";
 import { promptFor } from "../model/format-ladder.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";
@@ -36,8 +36,6 @@ type RoomNeeded = "usual" | "less";
 
 /** Share of the room that a request has after a server refused it as too long: the server's limit is unknown. */
 const AFTER_OVERFLOW = 0.5;
-/** Longest reply that an error repeats. */
-const KEPT_TEXT = 100_000;
 /** Longest part of an error in a warning. */
 const SHOWN_ERROR = 500;
 
@@ -85,18 +83,17 @@ export class ModelClient {
   }
 
   async read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
-    const output = outputSchema(schema);
     const { messages } = await this.#request({ ...question, tools: undefined }, "usual");
-    const first = promptFor(messages, output, { format: { type: "text" }, inPrompt: "schema and fence" });
-    let asked = first;
-    for (let n = 0; ; n++) {
-      const reply = await this.#plainReply(question, asked);
-      const isCut = reply.finishReason === "length";
-      const read = isCut ? cutReply : readReply(reply.content, schema, output);
-      if (read.ok) return read.value;
-      if (n === REASKS) throw unreadable(this.#parts.model.id, reply.content, read.issues.map(issueLine));
-      asked = askAgain(first, output, { reply: reply.content, issues: read.issues, isCut, isLast: n === REASKS - 1 });
-    }
+    const form = { format: { type: "text" }, inPrompt: "schema and fence" } as const;
+    return askForValue({
+      model: this.#parts.model.id,
+      schema,
+      messages: promptFor(messages, outputSchema(schema), form),
+      ask: async (asked) => {
+        const reply = await this.#plainReply(question, asked);
+        return { reply, isCut: reply.finishReason === "length" };
+      },
+    });
   }
 
   async *#streamed(question: Question, request: ChatRequest): AsyncGenerator<string, ChatResponse, void> {
@@ -307,12 +304,4 @@ function isOverflow(error: unknown): boolean {
 
 function shownError(error: unknown): string {
   return thrownText(error).slice(0, SHOWN_ERROR);
-}
-
-function unreadable(model: string, text: string, issues: readonly string[]): OutputError {
-  return new OutputError(
-    "OUTPUT_INVALID",
-    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${issues.slice(0, 5).join("; ").slice(0, 600)}. Use another model, or ask for less at once.`,
-    { data: { text: text.slice(0, KEPT_TEXT) } },
-  );
 }

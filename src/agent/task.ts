@@ -61,15 +61,7 @@ const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
   result: text,
 };
 
-const TASK_NAMES: Known<TaskFields> = {
-  id: kinds.checked,
-  dependsOn: kinds.checked,
-  instruction: kinds.checked,
-  assignee: kinds.checked,
-  type: kinds.checked,
-  status: kinds.checked,
-  result: kinds.checked,
-};
+const TASK_NAMES: Known<TaskFields> = kinds.each(kinds.checked, "id", "dependsOn", "instruction", "assignee", "type", "status", "result");
 
 /** Returns what is wrong with {@link TaskFields} from outside, such as `instruction: expected a text`; nothing where they fit. */
 export function taskFaults(given: unknown): readonly string[] {

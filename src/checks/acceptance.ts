@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { aText, listOf, object, type Shape } from "../kernel/argument.ts";
 import { readWrittenCheck } from "./written-check.ts";
 
 /** The priority of an acceptance criterion: P0 must hold, P1 should, P2 may. */
@@ -94,6 +95,11 @@ export interface Acceptance {
   readonly assumptions: readonly string[];
   readonly criteria: readonly Criterion[];
 }
+
+/** The shape of criteria. Their checks have the form that `CriterionSchema` reads. */
+export const criteriaShape: Shape = listOf(
+  object("a criterion with id and check", { id: aText, check: object("a check", { kind: aText }) }),
+);
 
 const texts = z.array(z.string());
 const pattern = z

@@ -1,11 +1,8 @@
 import { TroupeError } from "../kernel/errors.ts";
-import type { Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { checkPath, visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { CommandStep, Criterion, GivenFile } from "./acceptance.ts";
 import { type Job, type JobReport, type JobStep, runJobs, type StepReport } from "./jobs.ts";
-import { checkRequest, criteriaShape } from "./request.ts";
 import type { Verdict } from "./verification.ts";
 
 /** The criteria to check by commands, and the project they are about. */
@@ -19,14 +16,6 @@ export interface CommandChecksRequest {
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-const commandChecksRequest: Known<CommandChecksRequest> = {
-  root: kinds.text,
-  sandbox: kinds.sandbox,
-  criteria: kinds.list(kinds.object),
-  timeout: kinds.milliseconds,
-  signal: kinds.signal,
-};
 
 /** Milliseconds for one criterion. */
 const CRITERION_TIMEOUT = 15_000;
@@ -42,18 +31,14 @@ const MOST_TOLD = 3;
 const TOLD_LENGTH = 250;
 
 /**
- * Checks criteria by running their commands in the sandbox, each criterion in a fresh copy of the project. The project itself stays unchanged.
+ * * Checks criteria by running their commands in the sandbox, each criterion in a fresh copy of the project. The project itself stays unchanged.
  *
  * A criterion is `proven` when every step did as it should, `failed` when one did not, and `not checked` when the check itself is at fault (a path
  * outside the project, a regular expression that is invalid or takes too long) or nothing can be run.
  *
  * @returns a verdict for each criterion with a command check, in their order
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be copied.
  */
 export async function checkCommands(request: CommandChecksRequest): Promise<Verdict[]> {
-  checkRequest("checkCommands", request, commandChecksRequest, { criteria: criteriaShape });
   const { root, sandbox, timeout = CRITERION_TIMEOUT, signal } = request;
   const prepared = request.criteria.flatMap((criterion) => {
     const { check } = criterion;
@@ -82,7 +67,7 @@ function jobOf(given: readonly GivenFile[], steps: readonly CommandStep[]): Comm
   }
   try {
     return {
-      goesOn: true,
+      continues: true,
       given: given.map((file) => ({ ...file, path: checkPath(file.path) })),
       steps: steps.map((step) =>
         step.files === undefined ? step : { ...step, files: step.files.map((file) => ({ ...file, path: checkPath(file.path) })) },

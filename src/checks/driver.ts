@@ -3,15 +3,18 @@ import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { type Json, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
-import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
+import { driverIn } from "../workspace/sandbox-mounts.ts";
+import { limitText, type Sandbox, type SandboxLimits, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
 
 export interface DriverRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
+  /** A file of `drivers`. It reads an order on standard input and begins each line of its report with the order's nonce. */
+  readonly driver: string;
   /** Flags of Node.js. */
   readonly flags?: readonly string[] | undefined;
-  /** The text of a script for `node -e` that reads an order on standard input and begins each line of its report with the order's nonce. */
-  readonly driver: string;
+  readonly mounts?: readonly SandboxMount[] | undefined;
+  readonly limits?: Partial<SandboxLimits> | undefined;
   readonly order: Readonly<Record<string, Json>>;
   /** Milliseconds. */
   readonly timeout: number;
@@ -28,18 +31,17 @@ export type DriverReport =
 /** Bytes of all reports of one run. Drivers keep their lines below it. */
 const REPORT_BYTES = 8_000_000;
 
-/**
- * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be copied.
- */
-export async function runDriver({ root, sandbox, flags = [], driver, order, timeout, signal }: DriverRequest): Promise<DriverReport> {
+/** * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given. */
+export async function runDriver(request: DriverRequest): Promise<DriverReport> {
+  const { root, sandbox, flags = [], order, timeout, limits, signal } = request;
   const nonce = randomBytes(16).toString("hex");
+  const { path, mounts } = driverIn(sandbox, "checks", request.driver);
   const result = await sandbox.run({
     root,
-    command: ["node", ...flags, "--input-type=commonjs", "-e", driver],
+    command: request.driver.endsWith(".py") ? ["python3", "-I", path] : ["node", ...flags, path],
     input: JSON.stringify({ ...order, nonce }),
+    mounts: [...mounts, ...(request.mounts ?? [])],
+    limits,
     timeout,
     outputLimit: REPORT_BYTES,
     signal,

@@ -1,9 +1,10 @@
 import { walkFiles } from "../workspace/folders.ts";
 import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { driverIn } from "../workspace/sandbox-mounts.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
 import { type Job, runJobs } from "./jobs.ts";
-import type { StackName } from "./stack.ts";
+import type { StackName } from "./stacks.ts";
 import type { Fault } from "./verification.ts";
 
 /** A project whose modules to load. */
@@ -19,35 +20,17 @@ export interface ImportsRequest {
 const MOST_MODULES = 40;
 /** Milliseconds for one module. One that does not end, such as a server, is no fault. */
 const MODULE_TIMEOUT = 3_000;
-/** The exit code of a module that threw. */
-const THREW = 86;
-
-/** The exit code after all modules were loaded. */
+/** The exit codes of the drivers that load modules. */
 const LOADED = 85;
-
-const LOAD_SCRIPT = `const { pathToFileURL } = require("node:url"), { resolve } = require("node:path");
-(async () => {
-  for (const file of process.argv.slice(1)) await import(pathToFileURL(resolve(file)).href);
-})().then(() => process.exit(${LOADED}), (error) => { console.error(error); process.exit(${THREW}); });`;
-const LOAD_PYTHON = `import importlib, sys, traceback
-names, sys.argv = sys.argv[1:], sys.argv[:1]
-try:
-    for name in names: importlib.import_module(name)
-except Exception:
-    traceback.print_exc(limit=-3)
-    sys.exit(${THREW})
-sys.exit(${LOADED})`;
+const THREW = 86;
 
 /** Modules that are started by themselves, or by a tool. */
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
 /**
- * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
+ * * Loads the modules of a project in the sandbox and finds those that throw while they are loaded. Modules for
  * pages are not loaded.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be read.
  */
 export async function checkImports({ root, sandbox, stack, signal }: ImportsRequest): Promise<Fault[]> {
   if (stack === "page") return [];
@@ -55,7 +38,7 @@ export async function checkImports({ root, sandbox, stack, signal }: ImportsRequ
   const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
   const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MOST_MODULES);
   if (modules.length === 0) return [];
-  const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(stack, each), exit: "any" }] });
+  const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(sandbox, stack, each), exit: "any" }] });
   const limits = { root, sandbox, timeout: MODULE_TIMEOUT, signal };
   const [together] = await runJobs({ ...limits, jobs: [load(modules)] });
   // Nearly always: so a project costs one process.
@@ -71,14 +54,8 @@ export async function checkImports({ root, sandbox, stack, signal }: ImportsRequ
   });
 }
 
-function commandOf(stack: "node" | "python", files: readonly string[]): [string, ...string[]] {
-  if (stack === "node") return ["node", "--input-type=commonjs", "-e", LOAD_SCRIPT, "--", ...files];
-  const names = files.map((file) =>
-    file
-      .replace(/^src\//, "")
-      .replace(/\.py$/, "")
-      .replace(/\/__init__$/, "")
-      .replaceAll("/", "."),
-  );
-  return ["python3", "-c", LOAD_PYTHON, ...names];
+function commandOf(sandbox: Sandbox, stack: "node" | "python", files: readonly string[]): [string, ...string[]] {
+  if (stack === "node") return ["node", driverIn(sandbox, "checks", "load-modules.mjs").path, ...files];
+  const names = files.map((file) => file.replace(/^src\/|(\/__init__)?\.py$/g, "").replaceAll("/", "."));
+  return ["python3", driverIn(sandbox, "checks", "load_modules.py").path, ...names];
 }

@@ -1,9 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { AnyNode, Program } from "acorn";
+import { z } from "zod";
 import { ifThere } from "../kernel/system-error.ts";
 import { ioError } from "../workspace/folders.ts";
+import type { Sandbox } from "../workspace/sandbox.ts";
 import { weakTestsIn } from "./assertions.ts";
+import { runDriver } from "./driver.ts";
 import { isNode, nodesIn, parseJavaScript, stringIn } from "./javascript.ts";
 
 /** A function of a source file that tests lead to. */
@@ -38,11 +41,10 @@ const REACHING = /child_process|worker_threads|createRequire|\breadFile|\bvm\b|\
 const SCRIPT = /\.[cm]?js$/;
 
 /**
- * Reads the test files of a project and the source files that they lead to: those that they import, or whose paths they name, and so on. Nothing is
+ * * Reads the test files of a project and the source files that they lead to: those that they import, or whose paths they name, and so on. Nothing is
  * run. Files that cannot be parsed are left out.
  *
  * @param tests paths of the test files, relative to the root
- * @throws WorkspaceError when a file cannot be read.
  */
 export async function inspectJavaScript(root: string, tests: readonly string[]): Promise<Inspection> {
   const programs = new Map<string, { readonly text: string; readonly program: Program }>();
@@ -133,4 +135,37 @@ async function textOf(root: string, file: string): Promise<string | undefined> {
   } catch (error) {
     throw ioError(error, `read ${file}`, file);
   }
+}
+
+const place = z.int().min(0);
+const Report = z.object({
+  weak: z.array(z.object({ file: z.string(), name: z.string() })).max(500),
+  functions: z
+    .array(
+      z.object({
+        file: z.string(),
+        name: z.string(),
+        start: place,
+        end: place,
+        replacement: z.literal("return None"),
+        isNamed: z.boolean(),
+      }),
+    )
+    .max(2_000),
+  isAlone: z.boolean(),
+});
+/** Milliseconds. */
+const LIMIT = 30_000;
+
+/**
+ * * Reads Python test files and the source files they lead to, in the sandbox. Nothing is run. Without `python3` there the result is empty.
+ */
+export async function inspectPython(
+  root: string,
+  tests: readonly string[],
+  { sandbox, signal }: { readonly sandbox: Sandbox; readonly signal?: AbortSignal | undefined },
+): Promise<Inspection> {
+  const report = await runDriver({ root, sandbox, driver: "inspect_python.py", order: { tests }, timeout: LIMIT, signal });
+  const values = report.kind === "ended" ? report.values : [];
+  return values.flatMap((value) => Report.safeParse(value).data ?? [])[0] ?? { weak: [], functions: [], isAlone: false };
 }

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../workspace/project-copy.ts";
 import { limitText, type Sandbox, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
 import { temporaryPrefix } from "../workspace/temporary-owner.ts";
 import { namedPackages, packagesFile } from "./package-names.ts";
-import type { StackName } from "./stack.ts";
+import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 
 /** Packages to install. */
@@ -110,7 +110,6 @@ export async function installPackages(request: InstallRequest): Promise<InstallR
   }
 }
 
-/** @throws UsageError `OPTION_INVALID` */
 function registryOf(stack: StackName, given: string = stack === "python" ? PYTHON_REGISTRY : NPM_REGISTRY): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "") return url;

@@ -3,7 +3,6 @@ import { type Json, utf8Length } from "../kernel/json.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { SOURCE_FOLDER } from "../workspace/bubblewrap.ts";
 import type { CommandStep, GivenFile } from "./acceptance.ts";
-import { COMMAND_DRIVER } from "./command-driver.ts";
 import { runDriver } from "./driver.ts";
 
 /** A step as in a check; `any` exit code is one more rule. */
@@ -15,7 +14,7 @@ export interface Job {
   readonly given: readonly GivenFile[];
   readonly steps: readonly JobStep[];
   /** True: the steps after one with problems run too. Default false. */
-  readonly goesOn?: boolean | undefined;
+  readonly continues?: boolean | undefined;
 }
 
 export interface JobsRequest {
@@ -95,11 +94,8 @@ const LineSchema = z.union([
 type Line = z.infer<typeof LineSchema>;
 
 /**
- * Runs jobs in one sandbox, each in a fresh copy of the project. A job that ends the sandbox, because it uses more than it may or kills what
+ * * Runs jobs in one sandbox, each in a fresh copy of the project. A job that ends the sandbox, because it uses more than it may or kills what
  * runs it, is `broken`, and the jobs after it run in another one. The result has one report for each job, in their order.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be copied.
  */
 export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
   const reports = new Map<number, JobReport>();
@@ -140,12 +136,12 @@ async function runOpen(
     shown: SHOWN,
     matchTime: MATCH_TIME,
     cleanTime: CLEAN_TIME,
-    jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps, goesOn: job.goesOn })),
+    jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps, continues: job.continues })),
   };
   const report = await runDriver({
     root,
     sandbox,
-    driver: COMMAND_DRIVER,
+    driver: "command.mjs",
     order: JSON.parse(JSON.stringify(order)) as Record<string, Json>,
     timeout: START_TIME + open.length * (timeout + COPY_TIME),
     signal,

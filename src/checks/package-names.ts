@@ -1,7 +1,7 @@
 import { isRecord } from "../kernel/value-kind.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { StackName } from "./stack.ts";
+import type { StackName } from "./stacks.ts";
 
 /**
  * The packages that a project names. `files`: a folder that names the same packages and nothing else, for the command that installs them: settings of

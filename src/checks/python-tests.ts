@@ -3,7 +3,6 @@ import { visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { firstOfEach } from "../workspace/test-report.ts";
 import { runDriver } from "./driver.ts";
-import { PYTHON_DRIVER, pythonRunners } from "./python-driver.ts";
 import type { SuiteReport } from "./verification.ts";
 
 export interface PythonTestsRequest {
@@ -51,15 +50,10 @@ export function isPythonTest(path: string): boolean {
   return /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path) && !/(^|\/)(\.?venv|site-packages|\.packages)\//.test(path);
 }
 
-/**
- * Runs Python test files in the sandbox: by pytest where it is installed, else by unittest where all of them are tests of unittest.
- *
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be read.
- */
+/** * Runs Python test files in the sandbox: by pytest where it is installed, else by unittest where all of them are tests of unittest. */
 export async function runPythonTests({ root, sandbox, files, timeout, signal }: PythonTestsRequest): Promise<SuiteReport> {
-  const order = { ...pythonRunners, files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MOST_FAILURES };
-  const report = await runDriver({ root, sandbox, driver: PYTHON_DRIVER, order, timeout: timeout + START_TIME, signal });
+  const order = { files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MOST_FAILURES };
+  const report = await runDriver({ root, sandbox, driver: "python-tests.mjs", order, timeout: timeout + START_TIME, signal });
   const shown = files.map((file) => visible(file, 400));
   if (report.kind === "not run") return emptyReport(shown, "not run", report.reason);
   const found = report.values.flatMap((value) => Report.safeParse(value).data ?? []);

@@ -1,7 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -10,7 +8,6 @@ import { visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandText } from "./commands.ts";
 import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
-import { checkRequest } from "./request.ts";
 import type { Fault } from "./verification.ts";
 
 /** A project whose README to try. */
@@ -22,8 +19,6 @@ export interface ReadmeRequest {
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-const readmeRequest: Known<ReadmeRequest> = { root: kinds.text, sandbox: kinds.sandbox, timeout: kinds.milliseconds, signal: kinds.signal };
 
 /** The commands of one fenced block of a README, in their order. */
 export interface ReadmeBlock {
@@ -51,17 +46,13 @@ const LEFT_OUT =
   /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
 
 /**
- * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project in the sandbox. No shell reads
+ * * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project in the sandbox. No shell reads
  * them. Only `node`, `python3`, scripts of `package.json` and the project's own commands are run; lines with a placeholder, a pipe, a redirection
  * or a variable are left out. A command that does not end is stopped, and is no fault when it has printed something: it may be a server.
  *
  * @returns a fault for each command that fails where the README does not say so
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read.
  */
 export async function checkReadme(request: ReadmeRequest): Promise<Fault[]> {
-  checkRequest("checkReadme", request, readmeRequest);
   const { root, sandbox, timeout = BLOCK_TIMEOUT, signal } = request;
   const text = await textOf(root, README);
   if (text === undefined) return [];

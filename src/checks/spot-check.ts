@@ -1,17 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { aNumber, orNothing } from "../kernel/argument.ts";
-import type { Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
 import { isHidden, isNormalPath, visible } from "../workspace/path-rules.ts";
 import { copyProject } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
-import { inspectJavaScript, type Inspection, type SourceFunction } from "./inspection.ts";
-import { inspectPython } from "./python-inspection.ts";
-import { checkRequest, suitesShape } from "./request.ts";
+import { inspectJavaScript, inspectPython, type Inspection, type SourceFunction } from "./inspection.ts";
 import { runSuites } from "./suites.ts";
 import type { Fault, SuiteReport } from "./verification.ts";
 
@@ -29,15 +24,6 @@ export interface SpotCheckRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const spotCheckRequest: Known<SpotCheckRequest> = {
-  root: kinds.text,
-  sandbox: kinds.sandbox,
-  suites: kinds.list(kinds.object),
-  seed: kinds.number,
-  timeout: kinds.milliseconds,
-  signal: kinds.signal,
-};
-
 /** Functions that are broken, one after another, before the tests are called weak. */
 const TRIES = 3;
 /** Most weak tests that are named. */
@@ -52,15 +38,10 @@ const LANGUAGES: Readonly<Record<Language, { readonly name: string; readonly sou
 const TEST_FILE = /(^|\/)(tests?|__tests__|spec)\/|\.(test|spec)\.[cm]?js$|(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
 
 /**
- * Finds tests that assert nothing, by reading them: a test without an assertion, or with assertions about constants alone. Tests that assert by a
+ * * Finds tests that assert nothing, by reading them: a test without an assertion, or with assertions about constants alone. Tests that assert by a
  * function of another file than theirs are not suspected.
- *
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read.
  */
 export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]> {
-  checkRequest("findWeakTests", request, spotCheckRequest, { suites: suitesShape });
   const faults: Fault[] = [];
   for (const { language, files } of ranSuites(request.suites)) {
     const { weak } = await inspect(request, language, files);
@@ -74,17 +55,13 @@ export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]>
 }
 
 /**
- * Breaks a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not. Functions
+ * * Breaks a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not. Functions
  * that the tests name come first, spread over the files. Tests that use no file of the project at all cannot fail either. The project itself stays
  * unchanged.
  *
  * @returns a fault for each language whose tests stayed green each time, or use nothing of the project
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read or copied.
  */
 export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
-  checkRequest("spotCheck", request, spotCheckRequest, { suites: suitesShape, seed: orNothing(aNumber) });
   const faults: Fault[] = [];
   for (const { language, files, kind } of ranSuites(request.suites)) {
     if (kind !== "passed") continue;

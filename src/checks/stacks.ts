@@ -1,10 +1,115 @@
 import { aText, listOf, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
-import type { Stack, StackName } from "./stack.ts";
-import { nodeStack } from "./stacks/node.ts";
-import { pageStack } from "./stacks/page.ts";
-import { pythonStack } from "./stacks/python.ts";
 import { visible } from "../workspace/path-rules.ts";
+
+/** The name of a stack. */
+export type StackName = "node" | "page" | "python";
+
+/** A technology that projects are written in: everything the company knows about it. Plain data. */
+export interface Stack {
+  readonly name: StackName;
+  /** One line by which a product manager chooses. */
+  readonly description: string;
+  /** Rules of prompts: layout, language, tests. One paragraph each. */
+  readonly rules: readonly string[];
+  /** Names of the files that every project of it has. A verification expects them. */
+  readonly layout: readonly string[];
+  /** Endings of its source files. */
+  readonly sources: readonly string[];
+  /** Example of a test file's path. */
+  readonly testPath: string;
+  /** The command that runs all tests. */
+  readonly test: readonly [string, ...string[]];
+  /** An example of the command by which a user starts a product; undefined where a user opens a file. */
+  readonly start?: readonly [string, ...string[]] | undefined;
+  /** The command that installs packages, where the user allows it. */
+  readonly install: readonly [string, ...string[]];
+  /** The file that a browser opens. A verification opens it and fails on its errors. */
+  readonly page?: string | undefined;
+}
+
+/** Commands, libraries and servers in JavaScript on Node.js. */
+const nodeStack: Stack = {
+  name: "node",
+  description: "JavaScript on Node.js: a command, a library or a server without a page",
+  rules: [
+    'Write JavaScript for Node.js 20 as ES modules. Files end in .mjs, or in .js where package.json has "type": "module". Relative imports have the file\'s ' +
+      "ending; built-in modules have the prefix node:. Use no package of npm unless the task says that packages may be installed.",
+    'package.json has "name", "version", "type": "module" and "scripts": { "start": "node src/cli.mjs", "test": "node --test" }. A command has ' +
+      '"bin": { "<name>": "src/cli.mjs" }, and that file begins with #!/usr/bin/env node. A library has "exports" instead.',
+    "Logic stands in modules under src/ that do nothing when they are imported. src/cli.mjs reads arguments, standard input and files, calls them, and " +
+      "prints. Results go to stdout. A wrong use prints one line to stderr, no stack trace, and ends with an exit code other than 0, by process.exitCode. " +
+      "The program ends by itself and asks nothing unless the requirement says so.",
+    "Tests stand in tests/<module>.test.mjs and use node:test and node:assert/strict. They import the modules they test. Each test asserts something that " +
+      "would fail if the code were wrong; none is skipped. They need no network and no present time, and write only below fs.mkdtempSync(path.join(os.tmpdir(), " +
+      '"t-")). A test of the command runs it with spawnSync(process.execPath, [fileURLToPath(new URL("../src/cli.mjs", import.meta.url)), ...]).',
+    "No TypeScript unless the user asks for it: Node.js runs it only from 22.18 on.",
+    'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, without a ' +
+      "pipe; an example file that it names is part of the project.",
+  ],
+  layout: ["package.json", "README.md"],
+  sources: [".mjs", ".js", ".cjs"],
+  testPath: "tests/list.test.mjs",
+  test: ["node", "--test"],
+  start: ["node", "src/cli.mjs"],
+  install: ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
+};
+
+/** Pages that a browser opens from the disk. */
+const pageStack: Stack = {
+  name: "page",
+  description: "a page in a browser: HTML, CSS and JavaScript that work when index.html is opened from the disk, without a server",
+  rules: [
+    "index.html works when it is opened from the disk (file://), without a server, a build step or the network: no CDN, no web font, no fetch of a file. " +
+      "Styles stand in styles.css, scripts under src/; index.html names all of them by relative paths.",
+    'Scripts are classic scripts at the end of the body: <script src="src/cards.js"></script>, in the order in which they need each other. Never write ' +
+      'type="module", import or export in a file that the page loads: browsers refuse modules from the disk. Classic scripts share one global scope, so each file ' +
+      "wraps its code in (() => { ... })();, or a name that two files declare stops the page.",
+    "Logic without the DOM stands in files of its own, which run in the page and in Node.js alike: they add their functions to one global object, as in " +
+      "globalThis.Kanban = { ...globalThis.Kanban, moveCard }; and never touch document, window or localStorage. src/app.js, which is loaded last, connects " +
+      "them with the DOM.",
+    "State that outlives a reload is kept in localStorage. Reading it expects that it is missing, broken or refused, and begins with an empty state then. Text of " +
+      "users enters the page by textContent or value, never by innerHTML.",
+    "Every element that a person uses has an id or a data-testid, and a label or visible text: checks find elements by CSS selectors and by their text. What can " +
+      "be dragged can also be done by a button or a key.",
+    "Tests of the logic stand in tests/<file>.test.mjs and use node:test and node:assert/strict. They load a script for its effect, import " +
+      '"../src/cards.js", and call globalThis.Kanban.moveCard(...). Each test asserts something that would fail if the code were wrong; none is skipped. They need ' +
+      'no DOM. package.json has "private": true and "scripts": { "test": "node --test" }, and no "type".',
+    'README.md says in a section "Use" that index.html is to be opened, and what can be done there.',
+  ],
+  layout: ["index.html", "README.md"],
+  sources: [".html", ".css", ".js"],
+  testPath: "tests/cards.test.mjs",
+  test: ["node", "--test"],
+  install: ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
+  page: "index.html",
+};
+
+/** Commands and libraries in Python. */
+const pythonStack: Stack = {
+  name: "python",
+  description: "Python 3: a command, a library, work with data or text",
+  rules: [
+    "Write Python 3.9 or later, or the version that the user names, with type hints. Use only the standard library unless the task says that packages may be installed.",
+    "Where the user names a file, such as count.py, the program is that file with a def main() in the root. Else the project is one package in a folder of its own: <name>/__init__.py, <name>/<module>.py, and <name>/__main__.py, so that " +
+      "python3 -m <name> runs it from the root. Modules import each other by the package's name, from <name>.parse import parse. A package has pyproject.toml with " +
+      '[project] with name, version and requires-python = ">=3.9", and for a command [project.scripts] with <name> = "<name>.__main__:main".',
+    "Logic stands in modules that do nothing when they are imported. __main__.py has def main() -> int, which reads sys.argv by argparse, calls the logic, prints and " +
+      'returns the exit code, and ends with if __name__ == "__main__": sys.exit(main()). Results go to stdout. A wrong use prints what is wrong to stderr, as argparse does, no ' +
+      "traceback, and ends with an exit code other than 0.",
+    "Tests stand in tests/test_<module>.py and are run by python3 -m pytest from the root. They are functions def test_...() with assert, or classes of unittest. Each " +
+      "asserts something that would fail if the code were wrong; none is skipped or expected to fail. They need no network and no present time, and write only " +
+      'below tmp_path. A test of the command runs subprocess.run([sys.executable, "-m", "<name>", ...], capture_output=True, text=True).',
+    'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, such as ' +
+      "python3 -m <name> example.csv, without a pipe; an example file that it names is part of the project.",
+  ],
+  layout: ["README.md"],
+  sources: [".py"],
+  testPath: "tests/test_parse.py",
+  test: ["python3", "-m", "pytest"],
+  start: ["python3", "-m", "name"],
+  install: ["python3", "-m", "pip", "install", "--target", ".packages", "-r", "requirements.txt"],
+};
 
 /** The stacks that projects can be written in, the most general first. */
 export const stacks: readonly Stack[] = [nodeStack, pageStack, pythonStack];

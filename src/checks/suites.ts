@@ -1,8 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { aText, listOf, orNothing } from "../kernel/argument.ts";
-import type { Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -13,7 +10,6 @@ import { firstOfEach } from "../workspace/test-report.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
 import { isPythonTest, runPythonTests } from "./python-tests.ts";
-import { checkRequest } from "./request.ts";
 import type { SuiteReport } from "./verification.ts";
 
 /** A project whose tests to run. */
@@ -28,14 +24,6 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const suitesRequest: Known<SuitesRequest> = {
-  root: kinds.text,
-  sandbox: kinds.sandbox,
-  languages: kinds.list(kinds.oneOf("javascript", "python")),
-  timeout: kinds.milliseconds,
-  signal: kinds.signal,
-};
-
 /** Most failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
@@ -43,16 +31,12 @@ const MESSAGE_LENGTH = 2_000;
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
 /**
- * Runs all the tests of a project in the sandbox, in each language that it has tests in: with `node --test` and with pytest. The project itself
+ * * Runs all the tests of a project in the sandbox, in each language that it has tests in: with `node --test` and with pytest. The project itself
  * stays unchanged. Tests that need something else (another runner, a compiler) are reported as "not run", with the reason.
  *
  * @returns the reports, JavaScript first; empty where the project has no tests
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read.
  */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
-  checkRequest("runSuites", request, suitesRequest, { languages: orNothing(listOf(aText)) });
   const { root, sandbox, languages = ["javascript", "python"], timeout = SANDBOX_TIMEOUT, signal } = request;
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const python = languages.includes("python") ? files.filter(isPythonTest) : [];

@@ -1,16 +1,11 @@
 import { z } from "zod";
-import { aText, listOf, orNothing } from "../kernel/argument.ts";
-import type { Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { walkFiles } from "../workspace/folders.ts";
-import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
 import { runDriver } from "./driver.ts";
-import { checkRequest } from "./request.ts";
-import type { StackName } from "./stack.ts";
+import type { StackName } from "./stacks.ts";
 import { stackOf } from "./stacks.ts";
-import { SYNTAX_DRIVER } from "./syntax-driver.ts";
 import type { Fault } from "./verification.ts";
 
 /** The files whose syntax to check. */
@@ -18,23 +13,10 @@ export interface SyntaxRequest {
   /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
-  /** Paths relative to the root; others than source files are left out. Default: all of the project's. */
-  readonly files?: readonly string[] | undefined;
   /** The stack of the project. Default: what its files look like. Pages are checked in the stack `page` only. */
   readonly stack?: StackName | undefined;
-  /** Milliseconds for all files. Default 60,000. */
-  readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
-
-const syntaxRequest: Known<SyntaxRequest> = {
-  root: kinds.text,
-  sandbox: kinds.sandbox,
-  files: kinds.texts,
-  stack: kinds.text,
-  timeout: kinds.milliseconds,
-  signal: kinds.signal,
-};
 
 /** Most faults of one check. */
 const MOST_FAULTS = 30;
@@ -55,34 +37,22 @@ const Report = z.object({
   faults: z.array(z.object({ kind: z.enum(["syntax", "page"]), file: z.string(), message: z.string().max(1_000) })).max(MOST_FAULTS),
 });
 
-/**
- * Checks files without running them: JavaScript is parsed as Node.js or the page would load it, Python is compiled, JSON is read, and the files a page
- * loads have to be there and to be loadable from the disk. TypeScript is checked only by a Node.js that can strip types (22.13 and later); its types
- * are not checked. A file larger than 2 MB is left out.
- *
- * @returns the faults, at most 30; none where the sandbox runs nothing
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read, or a path leaves it.
- */
-export async function checkSyntax(request: SyntaxRequest): Promise<Fault[]> {
-  checkRequest("checkSyntax", request, syntaxRequest, { files: orNothing(listOf(aText)), stack: orNothing(aText) });
-  return (await readSyntax(request)).faults;
-}
-
 /** The faults of files, and why they were not read. */
 export interface SyntaxReport {
   readonly faults: Fault[];
   readonly notRun?: string;
 }
 
-/** As {@link checkSyntax}, with the reason when the sandbox runs nothing. */
-export async function readSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
-  const { root, sandbox, timeout = SANDBOX_TIMEOUT, signal } = request;
-  const all = request.files ?? (await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal })).files;
+/**
+ * * Checks files without running them: JavaScript is parsed as Node.js or the page would load it, Python is compiled, JSON is read, and the files a
+ * page loads have to be there and to be loadable from the disk. TypeScript is checked only by a Node.js that can strip types (22.13 and later);
+ * its types are not checked. A file larger than 2 MB is left out.
+ */
+export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
+  const { root, sandbox, signal } = request;
+  const { files: all } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const stack = request.stack ?? stackOf(all);
   const files = all.filter(isChecked).slice(0, MOST_FILES);
-  for (const file of request.files ?? []) checkPath(file);
   const pages = stack === "page" ? files.filter((file) => /\.html?$/i.test(file)) : [];
   const sources = files.filter((file) => !/\.html?$/i.test(file));
   if (pages.length + sources.length === 0) return { faults: [] };
@@ -90,9 +60,9 @@ export async function readSyntax(request: SyntaxRequest): Promise<SyntaxReport> 
     root,
     sandbox,
     flags: ["--experimental-vm-modules", "--no-warnings"],
-    driver: SYNTAX_DRIVER,
-    order: { files: sources, pages, mostFaults: MOST_FAULTS, fileBytes: FILE_BYTES, limit: timeout },
-    timeout,
+    driver: "syntax.mjs",
+    order: { files: sources, pages, mostFaults: MOST_FAULTS, fileBytes: FILE_BYTES, limit: SANDBOX_TIMEOUT },
+    timeout: SANDBOX_TIMEOUT,
     signal,
   });
   if (report.kind === "not run") return { faults: [], notRun: report.reason };

@@ -1,14 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { aText, orNothing } from "../kernel/argument.ts";
-import type { Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ioError } from "../workspace/folders.ts";
 import { temporaryFolder } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Criterion } from "./acceptance.ts";
+import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
-import { checkRequest, criteriaShape } from "./request.ts";
 
 /** Criteria that may hold without any product. */
 export interface VacuousRequest {
@@ -21,7 +19,7 @@ export interface VacuousRequest {
 
 const vacuousRequest: Known<VacuousRequest> = {
   sandbox: kinds.sandbox,
-  criteria: kinds.list(kinds.object),
+  criteria: criteriaShape,
   timeout: kinds.milliseconds,
   signal: kinds.signal,
 };
@@ -43,7 +41,7 @@ const NOTHING: Readonly<Record<string, string>> = {
  * @throws WorkspaceError when no temporary folder can be made.
  */
 export async function findVacuous(request: VacuousRequest): Promise<string[]> {
-  checkRequest("findVacuous", request, vacuousRequest, { root: orNothing(aText), criteria: criteriaShape });
+  checkGivenOptions("findVacuous", request, vacuousRequest);
   const { criteria, sandbox, timeout, signal } = request;
   const suspected = criteria.filter(({ check }) => check.kind === "command" && check.steps.every(({ exit = 0 }) => exit === 0));
   if (suspected.length === 0) return [];

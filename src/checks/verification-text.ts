@@ -87,8 +87,8 @@ function cut(text: string, limit = EVIDENCE): string {
 export function renderVerdicts(verdicts: readonly Verdict[]): string[] {
   takes("renderVerdicts", "verdicts", verdicts, verdictsShape);
   const width = Math.max(0, ...verdicts.map(({ id }) => id.length));
-  return verdicts.map(({ id, priority, outcome, by, evidence }) => {
-    const means = outcome === "proven" && by === "dom" ? " (in a DOM without a browser)" : "";
-    return `${id.padEnd(width)} ${priority} ${outcome}${means}: ${cut(evidence.replace(/\s*\n\s*/g, " "), LINE_LENGTH)}`;
-  });
+  return verdicts.map(
+    ({ id, priority, outcome, evidence }) =>
+      `${id.padEnd(width)} ${priority} ${outcome}: ${cut(evidence.replace(/\s*\n\s*/g, " "), LINE_LENGTH)}`,
+  );
 }

@@ -9,8 +9,8 @@ export interface Verdict {
   readonly id: string;
   readonly priority: Priority;
   readonly outcome: Outcome;
-  /** The part that was run: a browser proves more than a DOM without one. */
-  readonly by: "command" | "browser" | "dom" | "judgement" | "nothing";
+  /** The part that was run. */
+  readonly by: "command" | "browser" | "judgement" | "nothing";
   /** One or a few lines: what ran, what was expected, and what came. */
   readonly evidence: string;
 }
@@ -54,7 +54,7 @@ export const verdictsShape: Shape = listOf(
   object("a verdict with id, priority, outcome and evidence", { id: aText, priority: aText, outcome: aText, evidence: aText }),
 );
 
-/** Refuses a value that is no verification. @throws UsageError `ARGUMENT_INVALID` */
+/** Refuses a value that is no verification. */
 export function checkVerification(door: string, value: unknown): void {
   const suites = listOf(
     object("a report of tests with kind, files and failures", { kind: aText, files: listOf(aText), failures: listOf(object("a failure")) }),

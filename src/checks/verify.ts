@@ -1,20 +1,23 @@
-import { aText } from "../kernel/argument.ts";
-import { WorkspaceError } from "../kernel/errors.ts";
-import type { Known } from "../kernel/known-options.ts";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { aText, having, object, takes } from "../kernel/argument.ts";
+import { TroupeError, WorkspaceError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { ifThere } from "../kernel/system-error.ts";
+import { ioError } from "../workspace/folders.ts";
+import { checkPath, visible } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Criterion } from "./acceptance.ts";
+import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
 import { checkImports } from "./imports.ts";
 import { checkPages } from "./page-check.ts";
-import { planFaults } from "./plan.ts";
 import { checkReadme } from "./readme.ts";
 import { findWeakTests, spotCheck } from "./spot-check.ts";
-import { checkRequest, criteriaShape } from "./request.ts";
-import type { StackName } from "./stack.ts";
+import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
-import { readSyntax, type SyntaxReport } from "./syntax.ts";
+import { checkSyntax, type SyntaxReport } from "./syntax.ts";
 import { findVacuous } from "./vacuous.ts";
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
@@ -48,7 +51,7 @@ export interface VerifyRequest {
 const verifyRequest: Known<VerifyRequest> = {
   root: kinds.text,
   sandbox: kinds.sandbox,
-  criteria: kinds.list(kinds.object),
+  criteria: criteriaShape,
   stack: kinds.text,
   planned: kinds.texts,
   depth: kinds.oneOf("syntax", "criteria", "quick", "whole"),
@@ -58,6 +61,7 @@ const verifyRequest: Known<VerifyRequest> = {
   progress: kinds.function,
 };
 
+const REQUIRED = { root: aText, sandbox: having("a sandbox", "run"), criteria: criteriaShape, depth: aText };
 /** Milliseconds for the tests of one language, and the share of it for one criterion. */
 const VERIFY_TIMEOUT = 60_000;
 const CRITERION_SHARE = 0.25;
@@ -71,7 +75,8 @@ const CRITERION_SHARE = 0.25;
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function verifyProject(request: VerifyRequest): Promise<Verification> {
-  checkRequest("verifyProject", request, verifyRequest, { criteria: criteriaShape, depth: aText });
+  checkGivenOptions("verifyProject", request, verifyRequest);
+  takes("verifyProject", "request", request, object("a request with root, sandbox, criteria and depth", REQUIRED));
   const refusal = await refusalOf(request);
   if (refusal !== undefined) return refused(request, refusal);
   try {
@@ -119,7 +124,7 @@ type Say = (line: string) => void;
 
 function syntaxOf({ root, sandbox, stack, signal }: VerifyRequest, say: Say): Promise<SyntaxReport> {
   say("checks the syntax");
-  return readSyntax({ root, sandbox, stack, signal });
+  return checkSyntax({ root, sandbox, stack, signal });
 }
 
 function suitesOf({ root, sandbox, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest, say: Say): Promise<SuiteReport[]> {
@@ -219,4 +224,35 @@ async function wholeFaults(request: VerifyRequest, suites: readonly SuiteReport[
 
 function projectOf({ root, sandbox, signal }: VerifyRequest): Pick<VerifyRequest, "root" | "sandbox" | "signal"> {
   return { root, sandbox, signal };
+}
+
+/** Most faults of one plan. */
+const MOST_FAULTS = 50;
+/** Files that are empty in good projects. */
+const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
+
+/**
+ * * Returns a fault for each planned path that is missing, no file, or empty.
+ *
+ * @param planned paths relative to the root
+ */
+async function planFaults(root: string, planned: readonly string[]): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const path of new Set(planned)) {
+    const message = await faultOf(root, path);
+    if (message !== undefined && faults.length < MOST_FAULTS) faults.push({ kind: "plan", file: visible(path, 400), message });
+  }
+  return faults;
+}
+
+async function faultOf(root: string, path: string): Promise<string | undefined> {
+  try {
+    const stats = await ifThere(lstat(join(root, checkPath(path))));
+    if (stats === undefined) return "It is planned, and is not there.";
+    if (!stats.isFile()) return "It is planned as a file, and is none.";
+    return stats.size === 0 && !MAY_BE_EMPTY.test(path) ? "It is planned, and is empty." : undefined;
+  } catch (error) {
+    if (TroupeError.isInstance(error)) return "Its path is not one of a file inside the project.";
+    throw ioError(error, `read ${path}`, path);
+  }
 }

@@ -8,102 +8,79 @@ import type { TokenPrice } from "../model/price.ts";
 import { isErasedAbout, textErased } from "../runtime/record/erased-event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
-import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
+import type { Sandbox } from "../workspace/sandbox.ts";
+import type { Variables } from "./host.ts";
 import type { ChosenModel } from "./model-choice.ts";
-import type { FolderSettings } from "./folder-settings.ts";
-import { askedModel, baseURLIn, type ModelChoice, reachedModel } from "./model-settings.ts";
-import {
-  type AgentSettings,
-  companySettings,
-  type CompanySettings,
-  type CrewSettings,
-  type Flags,
-  stepsIn,
-  toolNames,
-} from "./settings.ts";
-import type { Variables } from "./variables.ts";
+import { baseURLIn, type FolderSettings, type ModelChoice, reachedModel } from "./model-settings.ts";
+import { ENTRIES, type Flags, OPTIONS } from "./options.ts";
+import { type AgentSettings, companyOptions, companySettings, type CompanySettings, type CrewSettings, toolNames } from "./settings.ts";
 
-/** The facts this command keeps with a run, to continue it in another process. Never a key. */
-export interface RunAbout {
-  readonly command: "troupe";
-  /** Version of this program when the run began. */
-  readonly version: string;
-  readonly idea: string;
-  readonly out: string;
-  readonly model: { readonly id: string; readonly baseURL?: string | undefined; readonly price?: TokenPrice | undefined };
-  /** Id of the bundled idea whose script answered. */
-  readonly demo?: string | undefined;
-  readonly seed?: string | undefined;
-  /** Most rounds. */
-  readonly rounds: number;
-  readonly codeReview: boolean;
-  readonly runTests: boolean;
-  /** The sandbox that was wanted, and the one that was found. */
-  readonly sandbox: SandboxMode;
-  readonly sandboxKind: Sandbox["kind"];
-  readonly allowUnpriced: boolean;
-  /** Runs of earlier versions have none: the waterfall worked on them. */
-  readonly crew?: CrewSettings | undefined;
-  /** Models of roles that have one of their own. */
-  readonly models?: Readonly<Record<string, { readonly id: string; readonly price?: TokenPrice | undefined }>> | undefined;
-  /** One agent works instead of the company. */
-  readonly agent?: AgentSettings | undefined;
-  /** Proves that the run was begun with the store that holds it. */
-  readonly seal: string;
-}
-
-const PriceSchema: z.ZodType<TokenPrice> = z.object({
+const PriceSchema = z.object({
   input: z.number().nonnegative(),
   output: z.number().nonnegative(),
   cachedInput: z.number().nonnegative().exactOptional(),
 });
+const ModelSchema = z.object({ id: z.string().min(1), price: PriceSchema.optional() });
+const Folder = z.string().refine(isAbsolute);
+const Texts = z.array(z.string());
+const ToolSchema = z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) });
 
-const AboutSchema: z.ZodType<RunAbout> = z.object({
+/** The options of a crew, which its runs keep. */
+function optionsOf(crew: CrewSettings["kind"]): Record<string, z.ZodType> {
+  const own = Object.entries(ENTRIES).filter(([, { crews }]) => crews?.some((one) => one === crew) === true);
+  return Object.fromEntries(own.map(([name, { value }]) => [name, (typeof value === "object" ? z.enum(value) : z.boolean()).optional()]));
+}
+
+const CrewSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("software-company"),
+    existing: z.boolean().optional(),
+    asks: z.boolean().optional(),
+    ...optionsOf("software-company"),
+  }),
+  z.object({ kind: z.literal("waterfall"), ...optionsOf("waterfall") }),
+  z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() }),
+  z.object({ kind: z.literal("module"), path: Folder, hash: z.string() }),
+]) as z.ZodType<CrewSettings>;
+
+const AgentSchema: z.ZodType<AgentSettings> = z.object({
+  tools: Texts,
+  allow: Texts,
+  steps: z.int().positive(),
+  commit: z.boolean().optional(),
+  plan: z.boolean().optional(),
+  mcp: Folder.optional(),
+  mcpTools: z.array(ToolSchema).optional(),
+  dirty: Texts.optional(),
+});
+
+const AboutSchema = z.object({
   command: z.literal("troupe"),
+  /** Version of this program when the run began. */
   version: z.string(),
   idea: z.string(),
-  out: z.string().refine(isAbsolute),
-  model: z.object({ id: z.string().min(1), baseURL: z.url({ protocol: /^https?$/ }).optional(), price: PriceSchema.optional() }),
+  out: Folder,
+  model: ModelSchema.extend({ baseURL: z.url({ protocol: /^https?$/ }).optional() }),
+  /** Id of the bundled idea whose script answered. */
   demo: z.string().min(1).optional(),
   seed: z.string().optional(),
   rounds: z.int().positive(),
   codeReview: z.boolean(),
   runTests: z.boolean(),
-  sandbox: z.enum(["auto", "bubblewrap", "none"]),
+  /** The sandbox that was wanted, and the one that was found. */
+  sandbox: z.enum(OPTIONS.sandbox.value),
   sandboxKind: z.enum(["bubblewrap", "none", "refused"]),
   allowUnpriced: z.boolean(),
-  crew: z
-    .discriminatedUnion("kind", [
-      z.object({
-        kind: z.literal("software-company"),
-        existing: z.literal(true).optional(),
-        approve: z.enum(["prd", "plan"]).optional(),
-        asks: z.literal(true).optional(),
-        implement: z.literal(false).optional(),
-        allowInstall: z.literal(true).optional(),
-        size: z.enum(["S", "M", "L"]).optional(),
-        stack: z.enum(["node", "page", "python"]).optional(),
-      }),
-      z.object({ kind: z.literal("waterfall"), implement: z.literal(false).optional() }),
-      z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() }),
-      z.object({ kind: z.literal("module"), path: z.string().refine(isAbsolute), hash: z.string() }),
-    ])
-    .optional(),
-  models: z.record(z.string(), z.object({ id: z.string().min(1), price: PriceSchema.optional() })).optional(),
-  agent: z
-    .object({
-      tools: z.array(z.string()),
-      allow: z.array(z.string()),
-      steps: z.int().positive(),
-      commit: z.boolean().optional(),
-      plan: z.boolean().optional(),
-      mcp: z.string().refine(isAbsolute).optional(),
-      mcpTools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) })).optional(),
-      dirty: z.array(z.string()).optional(),
-    })
-    .optional(),
+  crew: CrewSchema,
+  /** Models of roles that have one of their own. */
+  models: z.record(z.string(), ModelSchema).optional(),
+  agent: AgentSchema.optional(),
+  /** Proves that the run was begun with the store that holds it. */
   seal: z.string(),
 });
+
+/** The facts this command keeps with a run, to continue it in another process. Never a key. */
+export type RunAbout = Readonly<z.infer<typeof AboutSchema>>;
 
 export interface Beginning {
   readonly version: string;
@@ -169,11 +146,6 @@ export function readAbout(about: Json): RunAbout | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** The crew of a recorded run. */
-export function crewIn({ crew }: Pick<RunAbout, "crew">): CrewSettings {
-  return crew ?? { kind: "waterfall" };
-}
-
 /** The facts kept with a run. @throws UsageError `RUN_FOREIGN` when a program began it: only that program has its team. */
 export function aboutOf(runId: string, about: Json): RunAbout {
   if (isErasedAbout(about)) throw textErased(runId);
@@ -194,7 +166,7 @@ export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables,
   const now = baseURLIn(env);
   // A record keeps no secret parts of a URL: the same URL in the environment may have them.
   const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
-  const id = askedModel(flags) ?? model.id;
+  const id = flags.model ?? model.id;
   const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env, folders);
   if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
   return { kind: "model", model: { ...choice.model, price: model.price } };
@@ -218,7 +190,7 @@ export function standingOf(state: RunState, isTold: boolean): Standing {
 export function recordedSettings(about: RunAbout, recorded: Standing, flags: Flags): CompanySettings {
   const { round, budget, bounds } = recorded;
   const given = companySettings(flags);
-  const isLimited = (flags.rounds ?? flags.nRound) !== undefined;
+  const isLimited = flags.rounds !== undefined;
   if (isLimited && given.rounds <= round) {
     const expected = `Expected --rounds to be more than the ${round} rounds that the run has had, got ${given.rounds}`;
     throw new UsageError("ROUNDS_USED", `${expected}. It counts the rounds since the last message to the run.`);
@@ -235,47 +207,38 @@ export function recordedSettings(about: RunAbout, recorded: Standing, flags: Fla
     sandbox: flags.sandbox === undefined ? about.sandbox : given.sandbox,
     codeReview: flags.codeReview ?? about.codeReview,
     runTests: flags.runTests ?? about.runTests,
-    crew: crewGoingOn(about, flags, given.crew),
+    crew: continuedCrew(about, flags),
     models: about.models && mapped(about.models, ({ id }) => id),
-    ...agentGoingOn(about.agent, flags),
+    ...continuedAgent(about.agent, flags),
   };
 }
 
-/** @throws UsageError `OPTION_CONFLICT` for an option that another crew has */
-function crewGoingOn(about: RunAbout, { approve, allowInstall }: Flags, given: CrewSettings): CrewSettings {
-  const crew = crewIn(about);
-  if (approve === undefined && allowInstall === undefined) return crew;
-  if (about.agent === undefined && crew.kind === "software-company" && given.kind === crew.kind) {
-    return {
-      ...crew,
-      ...(given.approve === undefined ? {} : { approve: given.approve }),
-      ...(given.allowInstall === undefined ? {} : { allowInstall: given.allowInstall }),
-    };
-  }
-  const option = approve === undefined ? "--allow-install" : "--approve";
-  const name = about.agent === undefined ? nameOf(crew) : "troupe agent";
-  throw new UsageError("OPTION_CONFLICT", `Expected ${option} for a run of the software-company, got it for one of ${name}. Leave it out.`);
-}
-
-function nameOf(crew: CrewSettings): string {
-  return crew.kind === "file" ? crew.name : crew.kind;
+/** The crew as it was, with the options that were given. @throws UsageError `OPTION_CONFLICT` for an option that another crew has */
+function continuedCrew({ crew, agent }: RunAbout, flags: Flags): CrewSettings {
+  const { own, foreign } = companyOptions(flags, agent === undefined ? crew.kind : "agent");
+  if (foreign === undefined) return { ...crew, ...own };
+  const name = agent !== undefined ? "troupe agent" : crew.kind === "file" ? crew.name : crew.kind;
+  throw new UsageError(
+    "OPTION_CONFLICT",
+    `Expected ${foreign} for a run of the software-company, got it for one of ${name}. Leave it out.`,
+  );
 }
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that only an agent has */
-function agentGoingOn(agent: AgentSettings | undefined, flags: Flags): Pick<CompanySettings, "agent" | "allowed"> {
+function continuedAgent(agent: AgentSettings | undefined, flags: Flags): Pick<CompanySettings, "agent" | "allowed"> {
   const { steps, allow, commit } = flags;
   if (agent !== undefined) {
     const names = [...agent.tools, ...(agent.mcpTools ?? []).map(({ name }) => name)];
     return {
-      agent: {
-        ...agent,
-        ...(steps === undefined ? {} : { steps: stepsIn(steps) }),
-        ...(commit === false ? { commit } : {}),
-      },
+      agent: { ...agent, steps: steps ?? agent.steps, ...(commit === false ? { commit } : {}) },
       ...(allow === undefined ? {} : { allowed: toolNames("--allow", allow, names) }),
     };
   }
-  const option = steps === undefined ? (allow === undefined ? (commit === false ? "--no-commit" : undefined) : "--allow") : "--steps";
-  if (option === undefined) return {};
-  throw new UsageError("OPTION_CONFLICT", `Expected ${option} for a run of troupe agent, got it for one of a crew. Leave it out.`);
+  const given = [
+    ...(steps === undefined ? [] : ["--steps"]),
+    ...(allow === undefined ? [] : ["--allow"]),
+    ...(commit === false ? ["--no-commit"] : []),
+  ];
+  if (given[0] === undefined) return {};
+  throw new UsageError("OPTION_CONFLICT", `Expected ${given[0]} for a run of troupe agent, got it for one of a crew. Leave it out.`);
 }

@@ -1,13 +1,14 @@
 import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { formatUsd, type MicroUsd } from "../model/money.ts";
 import { chosenCrew } from "./crew-file.ts";
-import { boundNotes, type FolderSettings } from "./folder-settings.ts";
 import { canAsk } from "./host.ts";
-import { namedModels } from "./model-settings.ts";
+import { type FolderSettings, namedModels } from "./model-settings.ts";
+import { setting } from "./option-values.ts";
+import type { Flags } from "./options.ts";
 import { agrees } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import { companySettings, type FileCrew, type Flags, type ModuleCrew, type RunSettings, runSettings } from "./settings.ts";
-import { valueIn } from "./variables.ts";
+import { companySettings, type FileCrew, type ModuleCrew, type RunSettings, runSettings } from "./settings.ts";
 
 /** The settings of a new run, within the bounds of the files of folders. */
 export interface ChosenRun {
@@ -64,7 +65,7 @@ export async function wishedRun(session: Session, given: Flags): Promise<WishedR
       budget: { own: company.budget, isGiven: company.isBudgetExplicit, held: settings.budget },
       rounds: {
         own: company.rounds,
-        isGiven: (flags.rounds ?? flags.nRound ?? valueIn(host.env, "TROUPE_ROUNDS")) !== undefined,
+        isGiven: setting("rounds", flags, host.env) !== undefined,
         held: settings.rounds,
       },
     }),
@@ -77,4 +78,34 @@ export async function wishedRun(session: Session, given: Flags): Promise<WishedR
 
 function fileOf(id: string, folders: readonly FolderSettings[]): string {
   return folders.find(({ model, roles = {} }) => model === id || Object.values(roles).includes(id))?.file ?? "";
+}
+
+/** A bound as the user has it, and as it holds. */
+interface HeldBound<N> {
+  readonly own: N;
+  /** True when the user gave it. */
+  readonly isGiven: boolean;
+  readonly held: N;
+}
+
+/** Bounds of folders that do not hold, or that lower what the user gave, one sentence each. */
+function boundNotes(
+  folders: readonly FolderSettings[],
+  bounds: { readonly budget: HeldBound<MicroUsd>; readonly rounds: HeldBound<number> },
+): readonly string[] {
+  return folders.flatMap(({ file, budget, rounds }) => [
+    ...noteOf(file, budget, bounds.budget, (amount) => `a budget of ${formatUsd(amount)}`),
+    ...noteOf(file, rounds, bounds.rounds, (count) => `${count} rounds`),
+  ]);
+}
+
+function noteOf<N extends number>(
+  file: string,
+  wished: N | undefined,
+  { own, isGiven, held }: HeldBound<N>,
+  text: (value: N) => string,
+): readonly string[] {
+  if (wished === undefined) return [];
+  if (wished > own) return [`${file} asks for ${text(wished)}, but a folder raises no bound: it stays at ${text(held)}.`];
+  return isGiven && wished < own && wished === held ? [`${file} lowers your bound to ${text(held)}.`] : [];
 }

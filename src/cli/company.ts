@@ -234,9 +234,10 @@ export async function sandboxFor(
   }
   if (sandbox.kind !== "refused") {
     const { crew } = settings;
-    const isPage = crew?.kind === "software-company" && crew.stack === "page";
-    const lack = isPage ? (await import("../checks/page-means.ts")).missingPageMeans(sandbox) : undefined;
-    if (lack !== undefined) screen.say(screen.style.warn(`No page can be opened here, so checks of a page stay unchecked: ${shown(lack)}`));
+    const mayBePage = crew?.kind === "software-company" && (crew.stack ?? "page") === "page";
+    const lack = mayBePage ? (await import("../checks/chromium.ts")).missingPageMeans(sandbox) : undefined;
+    if (lack !== undefined)
+      screen.say(screen.style.warn(`No page can be opened here, so criteria of a page are not checked: ${shown(lack)}`));
     return sandbox;
   }
   if (isScripted && settings.sandbox === "auto") {

@@ -1,4 +1,6 @@
-import type { Shell } from "./completion.ts";
+import { oneOf } from "./option-values.ts";
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /*
  * The scripts ask the command itself what can stand at the cursor, so that they never fall behind it. They call it by its name and not by the
@@ -85,9 +87,7 @@ end
 complete -c troupe -f -a '(__troupe_complete)'
 `;
 
-const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
-
-/** The script that a shell loads to complete the command. */
-export function completionScript(shell: Shell): string {
-  return SCRIPTS[shell].replaceAll("\\${", "${");
+/** The script that a shell loads to complete the command. @throws UsageError `OPTION_INVALID` */
+export function completionScript(shell: string): string {
+  return { bash: BASH, zsh: ZSH, fish: FISH }[oneOf("<shell>", shell, SHELLS)].replaceAll("\\${", "${");
 }

@@ -7,28 +7,11 @@ import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { usd } from "../model/money.ts";
 import { assertInFolder } from "./folder-file.ts";
-import type { FolderSettings } from "./folder-settings.ts";
-import type { Host } from "./host.ts";
-import type { ModelTable } from "./model-table.ts";
+import { type Host, valueIn, type Variables } from "./host.ts";
+import { type FolderSettings, limitsShape, ModelTableSchema, RoleModelsSchema, type TimeTexts } from "./model-settings.ts";
+import { ENTRIES, type OptionEntry } from "./options.ts";
 import { shown } from "./screen/text.ts";
-import { valueIn, type Variables } from "./variables.ts";
 import { readText } from "./text-file.ts";
-
-/** The settings of a config file. */
-interface Config {
-  readonly model?: string | undefined;
-  readonly models?: ModelTable | undefined;
-  readonly roles?: Readonly<Record<string, string>> | undefined;
-  readonly budget?: number | undefined;
-  readonly rounds?: number | undefined;
-  readonly sandbox?: "auto" | "bubblewrap" | "none" | undefined;
-  readonly store?: string | undefined;
-  readonly firstByte?: string | number | undefined;
-  readonly silence?: string | number | undefined;
-  readonly call?: string | number | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: { readonly env: string } | undefined;
-}
 
 /** The environment with the settings of the config files below it. */
 export interface Configured {
@@ -43,42 +26,51 @@ export interface Configured {
 const PROJECT_CONFIG = "troupe.config.yaml";
 const MOST_BYTES = 64 * 1024;
 
-const time = z.union([z.number().nonnegative(), z.string()], { error: "seconds, a time such as 90s or 10m, or none" });
-const dollars = z.number().nonnegative().max(1_000_000);
-const limits = { firstByte: time.optional(), silence: time.optional(), call: time.optional() };
-const price = z.strictObject({ input: dollars, output: dollars, cachedInput: dollars.exactOptional() });
-const common = {
-  model: z.string().min(1).optional(),
-  models: z.record(z.string().min(1), z.strictObject({ price: price.optional(), ...limits })).optional(),
-  roles: z.record(z.string().min(1), z.string().min(1)).optional(),
-  budget: z.number().positive().max(1_000_000).optional(),
-  rounds: z.int().min(1).max(100_000).optional(),
-  ...limits,
+/** The options that a config file sets too, each with what it takes there. */
+const SHAPES = {
+  name: z.string().min(1),
+  dollars: z.number().positive().max(1_000_000),
+  count: z.int().min(1).max(100_000),
+  time: limitsShape.call,
 };
-const userSchema: z.ZodType<Config> = z.strictObject({
-  ...common,
-  sandbox: z.enum(["auto", "bubblewrap", "none"]).optional(),
-  store: z.string().min(1).optional(),
+
+function optionShape({ value = "name" }: OptionEntry): z.ZodType<string | number | undefined> {
+  if (typeof value !== "string") return z.enum(value).optional();
+  return SHAPES[value as keyof typeof SHAPES].optional();
+}
+
+/** The options that a file may set: adding `config` to an option adds it here. */
+const OWN = Object.values(ENTRIES).flatMap(({ config, ...entry }) => (config === undefined ? [] : [[config, entry] as const]));
+const shared = {
+  ...Object.fromEntries(OWN.filter(([name]) => name !== "baseUrl").map(([name, entry]) => [name, optionShape(entry)])),
+  models: ModelTableSchema.optional(),
+  roles: RoleModelsSchema.optional(),
+};
+const userSchema = z.strictObject({
+  ...shared,
   baseUrl: z.url({ protocol: /^https?$/, error: "an http URL" }).optional(),
   apiKey: z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, { error: "the name of a variable" }) }).optional(),
 });
 const priceless = z.undefined({ error: "left out: prices are yours to set, by --price, TROUPE_MODELS or ~/.config/troupe/config.yaml" });
+const isBelow = (path: string): boolean => !isAbsolute(path) && !relative(".", path).startsWith("..");
 /**
  * A folder may be another person's: its file neither says where keys and words are sent, nor what they cost, nor lifts the sandbox, nor writes
  * elsewhere. Its other settings are compared with the user's: see {@link FolderSettings}.
  */
-const projectSchema: z.ZodType<Config> = z.strictObject({
-  ...common,
-  models: z.record(z.string().min(1), z.strictObject({ price: priceless.optional(), ...limits })).optional(),
+const projectSchema = z.strictObject({
+  ...shared,
+  models: z.record(z.string().min(1), z.strictObject({ price: priceless.optional(), ...limitsShape })).optional(),
   sandbox: z.enum(["auto", "bubblewrap"]).optional(),
-  store: z
-    .string()
-    .min(1)
-    .refine((path) => !isAbsolute(path) && !relative(".", path).startsWith(".."), {
-      error: "Expected store to be a file below this folder.",
-    })
-    .optional(),
+  store: z.string().min(1).refine(isBelow, { error: "Expected store to be a file below this folder." }).optional(),
 });
+
+/** A config file, as its schema lets it be. */
+interface Config extends TimeTexts, Pick<FolderSettings, "model" | "roles" | "rounds" | "models"> {
+  readonly budget?: number | undefined;
+  readonly sandbox?: string | undefined;
+  readonly store?: string | undefined;
+  readonly apiKey?: { readonly env: string } | undefined;
+}
 
 /** The path of the user's config file; undefined where there is no home folder. */
 export function userConfig(env: Variables): string | undefined {
@@ -123,45 +115,30 @@ export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Pro
 }
 
 /** The settings of a file; undefined where there is none. */
-async function configIn(host: Pick<Host, "cwd" | "env" | "stdin">, path: string, schema: z.ZodType<Config>): Promise<Config | undefined> {
+async function configIn(host: Pick<Host, "cwd" | "env" | "stdin">, path: string, schema: z.ZodType): Promise<Config | undefined> {
   if (!(await succeeds(access(path)))) return undefined;
   const text = await readText(host as Host, path, "the settings", MOST_BYTES);
   // A file of comments alone says nothing.
-  return (await readYaml(text, { schema: schema.nullable(), name: path, code: "CONFIG_INVALID" })) ?? {};
+  return ((await readYaml(text, { schema: schema.nullable(), name: path, code: "CONFIG_INVALID" })) ?? {}) as Config;
 }
 
-function folderSettings(file: string, { model, models, roles, budget, rounds, firstByte, silence, call }: Config): FolderSettings {
-  return {
-    file,
-    model,
-    models,
-    roles,
-    budget: budget === undefined ? undefined : usd(budget),
-    rounds,
-    times: { firstByte, silence, call },
-  };
+function folderSettings(file: string, { model, models, roles, budget, rounds, ...times }: Config): FolderSettings {
+  return { file, model, models, roles, budget: budget === undefined ? undefined : usd(budget), rounds, times };
 }
 
 /** The settings as the variables that would say the same. */
 function variablesOf(config: Config, env: Variables): Readonly<Record<string, string>> {
-  const { model, models, roles, budget, rounds, sandbox, store, firstByte, silence, call, baseUrl, apiKey } = config;
+  const values = { ...config } as Readonly<Record<string, string | number | undefined>>;
+  const { models, roles, apiKey } = config;
+  const all = [
+    ...OWN.map(([name, entry]) => [entry.env ?? "", values[name]] as const),
+    ["TROUPE_MODELS", models && JSON.stringify(models)] as const,
+    ["TROUPE_ROLE_MODELS", roles && JSON.stringify(roles)] as const,
+    ["TROUPE_API_KEY_NAME", apiKey?.env] as const,
+  ];
   // Another variable of the environment says the same.
-  const hasURL = valueIn(env, "OPENAI_BASE_URL") !== undefined;
-  const all: Readonly<Record<string, string | number | undefined>> = {
-    TROUPE_MODEL: model,
-    TROUPE_MODELS: models && JSON.stringify(models),
-    TROUPE_ROLE_MODELS: roles && JSON.stringify(roles),
-    TROUPE_BUDGET: budget,
-    TROUPE_ROUNDS: rounds,
-    TROUPE_SANDBOX: sandbox,
-    TROUPE_STORE: store,
-    TROUPE_FIRST_BYTE: firstByte,
-    TROUPE_SILENCE: silence,
-    TROUPE_CALL_LIMIT: call,
-    TROUPE_BASE_URL: hasURL ? undefined : baseUrl,
-    TROUPE_API_KEY_NAME: apiKey?.env,
-  };
-  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])));
+  const isSaid = (name: string): boolean => name === "TROUPE_BASE_URL" && valueIn(env, "OPENAI_BASE_URL") !== undefined;
+  return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined || isSaid(name) ? [] : [[name, String(value)]])));
 }
 
 /** A host whose environment has the settings of the config files. The rest of the host stays as it is: reading its streams would open them. */

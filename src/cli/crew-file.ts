@@ -5,18 +5,17 @@ import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
-import { OPTION_WORDS } from "./command-options.ts";
 import { userConfig } from "./config.ts";
 import { assertInFolder, isInside } from "./folder-file.ts";
-import type { FolderSettings } from "./folder-settings.ts";
-import type { Host } from "./host.ts";
+import { type Host, valueIn } from "./host.ts";
 import { type ChosenModel, modelsByRole } from "./model-choice.ts";
+import type { FolderSettings } from "./model-settings.ts";
+import { ENTRIES, type Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { CompanySettings, CrewSettings, FileCrew, Flags, ModuleCrew } from "./settings.ts";
+import { BUILT_IN, companyOptions, type CompanySettings, type CrewSettings, type FileCrew, type ModuleCrew } from "./settings.ts";
 import { readText } from "./text-file.ts";
 import { importedModule } from "./user-module.ts";
-import { valueIn } from "./variables.ts";
 
 /** The longest crew file and module, in bytes. */
 const MOST_BYTES = 256 * 1024;
@@ -42,16 +41,8 @@ export interface AskedCrew {
  */
 export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
-  if (word === undefined || OPTION_WORDS["--crew"].some((name) => name === word))
-    return { flags, crew: undefined, asks: undefined, models: {} };
-  const given = {
-    "--size": flags.size,
-    "--stack": flags.stack,
-    "--approve": flags.approve,
-    "--allow-install": flags.allowInstall,
-    "--no-implement": flags.implement === false ? true : undefined,
-  };
-  const [clash] = Object.entries(given).flatMap(([option, value]) => (value === undefined ? [] : [option]));
+  if (word === undefined || BUILT_IN.some((name) => name === word)) return { flags, crew: undefined, asks: undefined, models: {} };
+  const { foreign: clash } = companyOptions(flags, word);
   if (clash !== undefined) {
     throw new UsageError(
       "OPTION_CONFLICT",
@@ -65,16 +56,10 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
     const asks = { file: shown(word, 200), model, roles: models, budget, rounds, widens: await wideningOf(crew) };
     return { flags: others, crew: chosen, asks, models: {} };
   }
-  const isSet = (variable: string): boolean => valueIn(host.env, variable) !== undefined && !settingsFrom.has(variable);
-  const hasBudget = (flags.budget ?? flags.investment) !== undefined || isSet("TROUPE_BUDGET") || budget === undefined;
-  const hasRounds = (flags.rounds ?? flags.nRound) !== undefined || isSet("TROUPE_ROUNDS") || rounds === undefined;
-  const hasModel = flags.model !== undefined || isSet("TROUPE_MODEL") || model === undefined;
-  const filled = {
-    ...others,
-    ...(hasBudget ? {} : { budget: String(budget / 1_000_000) }),
-    ...(hasRounds ? {} : { rounds: String(rounds) }),
-    ...(hasModel ? {} : { model }),
-  };
+  const isSet = (name: "budget" | "rounds" | "model"): boolean =>
+    flags[name] !== undefined || (valueIn(host.env, ENTRIES[name]?.env ?? "") !== undefined && !settingsFrom.has(ENTRIES[name]?.env ?? ""));
+  const wished = Object.entries({ budget, rounds, model });
+  const filled = { ...others, ...Object.fromEntries(wished.filter(([name]) => !isSet(name as "budget"))) };
   return { flags: filled, crew: chosen, asks: undefined, models };
 }
 
@@ -135,7 +120,7 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
     return { kind: "module", path, hash: hashOf(await readText(host, word, "the crew", MOST_BYTES)) };
   }
   if (DATA_FILE.test(word)) return { kind: "file", name: word, text: await readText(host, word, "the crew", MOST_BYTES) };
-  const known = [...new Set<string>([...OPTION_WORDS["--crew"], ...shipped])].join(", ");
+  const known = [...new Set<string>([...BUILT_IN, ...shipped])].join(", ");
   throw new UsageError(
     "CREW_UNKNOWN",
     `Expected --crew to be one of ${known}, or a file such as company.yaml or crew.mjs, got "${shown(word, 80)}".`,

@@ -1,16 +1,16 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inFence } from "../../actions/markdown.ts";
+import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { ModelError, UsageError } from "../kernel/errors.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { ModelError, UsageError } from "../kernel/errors.ts";
-import { companyReply, placeOf } from "./company-script.ts";
-import { checkPath } from "../workspace/path-rules.ts";
-import { dirname, join } from "node:path";
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { readdir, readFile } from "node:fs/promises";
 import { scriptedModel, type ScriptedReply } from "../testing/scripted-model.ts";
-import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { checkPath } from "../workspace/path-rules.ts";
+import { companyReply, placeOf } from "./company-script.ts";
 
 /** An idea with bundled replies: it can be played without a model. */
 export interface DemoIdea {

@@ -4,11 +4,10 @@ import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import { type ExitCode, exitCodeOfError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import type { Host, Variables } from "./host.ts";
 import { jsonLine } from "./output.ts";
-import { addressSecrets } from "./secrets.ts";
 import { shown, type Style, styleFor, wantsColor } from "./screen/text.ts";
-import type { Variables } from "./variables.ts";
+import { addressSecrets } from "./secrets.ts";
 
 // Loaded at the start of the process: a process that cannot open files must be able to tell why it ends.
 

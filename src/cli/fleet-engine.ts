@@ -2,10 +2,10 @@ import type { PostgresOptions } from "../adapters/postgres-server.ts";
 import type { RestateOptions } from "../adapters/restate.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { FleetDriver } from "../team/run-driver.ts";
-import { portNumber } from "./option-values.ts";
+import { wholeNumber } from "./option-values.ts";
+import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
 
 /** The engine of a fleet: the queue in the database of its journal, or a server of Restate. */
 export type FleetEngine =
@@ -35,7 +35,7 @@ export function fleetEngine({ host }: Pick<Session, "host">, { engine }: Flags):
       ingress: `http://${url.hostname}:${url.port === "" ? INGRESS_PORT : url.port}`,
       admin: url.searchParams.get("admin") ?? `http://${url.hostname}:${ADMIN_PORT}`,
       ...(own === null ? {} : { host: own }),
-      ...(port === null ? {} : { port: portNumber("port of --engine", port) }),
+      ...(port === null ? {} : { port: wholeNumber("port of --engine", port, 65_535) }),
     },
   };
 }

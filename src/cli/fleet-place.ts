@@ -1,10 +1,10 @@
-import { UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { FleetDriver } from "../team/run-driver.ts";
 import { fleetEngine, openedDriver } from "./fleet-engine.ts";
+import type { Flags } from "./options.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
 
 /** The journal and the engine of a fleet. */
 export interface Fleet {

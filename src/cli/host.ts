@@ -2,7 +2,15 @@ import type { Clock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts";
-import type { Variables } from "./variables.ts";
+
+/** The variables of the environment. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The value of a variable without the space around it. An empty one counts as unset: shells and CI systems unset variables that way. */
+export function valueIn(env: Variables, name: string): string | undefined {
+  const text = env[name]?.trim() ?? "";
+  return text === "" ? undefined : text;
+}
 
 export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 

@@ -3,6 +3,8 @@ import { UsageError } from "../kernel/errors.ts";
 import { nearestWord } from "../kernel/known-options.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { COMMANDS as TABLE } from "./command-table.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 import { decodedText, fileStart, firstBytes, isEndless } from "./text-file.ts";
@@ -33,11 +35,8 @@ export interface IdeaHints {
 /** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
 export const IDEA_BYTES: number = 128 * 1024;
 
-/** The commands, as the tree of commands has them, which is not made for this. An idea alone stands for `run`. */
-export const COMMANDS: readonly string[] =
-  "run demo agent check resume continue answer tell hire retire replay fork inspect serve experiment worker submit ps logs bring stop drain runs memory doctor completion help".split(
-    " ",
-  );
+/** An idea alone stands for `run`. */
+const COMMANDS: readonly string[] = [...commandNames(TABLE), "help"];
 
 /** Commands that a word can be a slip of: every short text is near to one of two letters. */
 const LONG_COMMANDS: readonly string[] = COMMANDS.filter((command) => command.length > 2);
@@ -125,12 +124,17 @@ export function mistypedCommand(words: string): string | undefined {
 }
 
 /** Refuses a word that is no command of a group. @throws UsageError `COMMAND_INVALID` */
-export function refuseWords([word]: readonly string[], group: string, commands: readonly string[]): void {
+export function refuseWords([word]: readonly string[], group: string): void {
   if (word === undefined) return;
+  const commands = commandNames(TABLE.find(({ name }) => name === group)?.commands ?? []);
   const near = nearestWord(word, commands);
   const guess = near === undefined ? "" : ` Did you mean: troupe ${group} ${near}?`;
   const expected = `Expected one of ${commands.join(", ")} after troupe ${group}`;
   throw new UsageError("COMMAND_INVALID", `${expected}, got "${shown(word, 60)}".${guess}`);
+}
+
+function commandNames(commands: readonly CommandSpec[]): readonly string[] {
+  return commands.map(({ name }) => name.split(" ", 1)[0] ?? "");
 }
 
 function refuseMistyped(first: string, others: readonly string[]): void {

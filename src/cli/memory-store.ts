@@ -4,11 +4,11 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
 import { MemoryStorage } from "../memory/memory-storage.ts";
-import type { MemoryStorageOptions } from "../memory/storage-options.ts";
 import type { MessageStore, StoredMessage } from "../memory/message-store.ts";
+import type { MemoryStorageOptions } from "../memory/storage-options.ts";
+import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
 import { idList, idsMatching, isSingle } from "./stored-run.ts";
 

@@ -1,26 +1,15 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
+import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
-
-/** The options of MetaGPT's command that have other names here, or none. */
-export interface MetaGPTFlags {
-  readonly implement?: boolean;
-  readonly projectName?: string;
-  readonly inc?: boolean;
-  readonly projectPath?: string;
-  readonly reqaFile?: string;
-  readonly maxAutoSummarizeCode?: string;
-  readonly recoverPath?: string;
-  readonly initConfig?: boolean;
-}
 
 /**
  * Refuses options of MetaGPT that this command does not have, so that none is taken and ignored.
  *
  * @throws UsageError `OPTION_UNSUPPORTED`, `OPTION_CONFLICT`
  */
-export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): void {
+export function checkMetaGPT(flags: Flags): void {
   const { maxAutoSummarizeCode = "0", projectName, out } = flags;
   if (maxAutoSummarizeCode.trim() !== "0")
     throw unsupported("--max-auto-summarize-code", "code is not summarized: it is run, and what fails is repaired. Only 0 can be said");
@@ -30,8 +19,6 @@ export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): v
       "Expected --project-name or --out, which both name the project's folder, got both. Leave one out.",
     );
   }
-  if (projectName !== undefined && projectName.trim() === "")
-    throw new UsageError("OPTION_INVALID", "Expected --project-name to be a name, got an empty text.");
 }
 
 /**
@@ -39,8 +26,8 @@ export function checkMetaGPT(flags: MetaGPTFlags & { readonly out?: string }): v
  *
  * @throws UsageError `OPTION_CONFLICT` without a project that is changed, `OPTION_INVALID` for a file that is not in it
  */
-export async function testsAgain(cwd: string, flags: MetaGPTFlags & { readonly in?: string }): Promise<string | undefined> {
-  const { reqaFile: file, projectPath, in: folder = projectPath } = flags;
+export async function testsAgain(cwd: string, flags: Flags): Promise<string | undefined> {
+  const { reqaFile: file, in: folder } = flags;
   if (file === undefined) return undefined;
   if (folder === undefined) {
     throw new UsageError("OPTION_CONFLICT", "Expected --in with --reqa-file, got none. Name the project whose file it is.");

@@ -2,16 +2,15 @@ import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { priceOf } from "../model/price.ts";
+import type { Role } from "../role/role.ts";
 import { recordedModel, type RunAbout } from "./about.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "./demo-script.ts";
-import { lowestTimes } from "./folder-settings.ts";
 import { canDraw } from "./host.ts";
+import { limitsOf, lowestTimes, type ModelSettings } from "./model-settings.ts";
+import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
-import type { Role } from "../role/role.ts";
-import { limitsOf } from "./model-table.ts";
 import type { Session } from "./session.ts";
-import type { ModelSettings } from "./model-settings.ts";
-import type { CompanySettings, Flags } from "./settings.ts";
+import type { CompanySettings } from "./settings.ts";
 
 /** The model a run asks: a real one, or the script of a bundled idea. */
 export interface ChosenModel {

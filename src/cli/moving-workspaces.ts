@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { ObjectStore } from "../kernel/object-store.ts";
-import type { RunWorkspaces } from "../fleet/index.ts";
+import type { Flags } from "./options.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
 
 const FOLDER = ".troupe/workspaces";
 const HINT = "Say file:/shared/dir, or s3://bucket/prefix?endpoint=https://host&region=name.";

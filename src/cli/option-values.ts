@@ -1,58 +1,71 @@
 import { UsageError } from "../kernel/errors.ts";
+import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
+import { valueIn, type Variables } from "./host.ts";
+import { ENTRIES, type Flags, type OptionEntry, type OptionName } from "./options.ts";
 import { durationIn } from "./screen/amounts.ts";
 import { shown } from "./screen/text.ts";
+
+/** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
+export interface Values {
+  readonly name: string;
+  readonly dollars: MicroUsd;
+  readonly price: ModelPrice;
+  readonly count: number;
+  readonly index: number;
+  readonly most: number;
+  readonly seq: number;
+  readonly port: number;
+  readonly time: number;
+  readonly age: number;
+}
 
 const MOST_DOLLARS = 1_000_000;
 const MOST_PORT = 65_535;
 
-export function invalidOption(option: string, expected: string, given: string): UsageError {
-  const got = given.trim() === "" ? "an empty text" : `"${shown(given, 80)}"`;
-  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${got}.`);
+type Read<T> = (option: string, text: string, entry: OptionEntry) => T;
+
+const READERS: { readonly [Form in keyof Values]: Read<Values[Form]> } = {
+  name: (option, text, { expected = "a name" }) => given(option, expected, text, text.trim() || undefined),
+  dollars(option, text) {
+    const amount = decimal(text) ?? 0;
+    const isFair = amount > 0 && amount <= MOST_DOLLARS;
+    return given(option, "an amount of dollars above 0, such as 3 or 0.50", text, isFair ? usd(amount) : undefined);
+  },
+  price(option, text) {
+    const [input, output, cachedInput, ...rest] = text.split(",").map(decimal);
+    const isWhole = text.split(",").length === (cachedInput === undefined ? 2 : 3) && rest.length === 0;
+    const expected = "dollars for a million tokens in and out, and from the cache, such as 0.25,2 or 0.25,2,0.025";
+    if (input === undefined || output === undefined || !isWhole) throw invalidOption(option, expected, text);
+    return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
+  },
+  count: (option, text, { most = Infinity }) => wholeNumber(option, text, most),
+  index: (option, text) => given(option, "a whole number from 0", text, digits(text, 7)),
+  most: (option, text) => given(option, "how many messages are shown, such as 20", text, digits(text, 6)),
+  seq: (option, text) => given(option, "the number of an event, such as 12", text, digits(text, 10)),
+  port(option, text) {
+    const port = digits(text, 5) ?? Infinity;
+    return given(option, `a port from 0 to ${MOST_PORT}`, text, port <= MOST_PORT ? port : undefined);
+  },
+  time: timeIn,
+  age: (option, text) => given(option, "a time such as 30d, 12h or 0s", text, durationIn(text)),
+};
+
+export function invalidOption(option: string, expected: string, text: string): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${quoted(text)}.`);
 }
 
-/** The value of an option that is a whole number. @throws UsageError `OPTION_INVALID` */
-export function wholeNumber(option: string, text: string, most: number): number {
-  const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
-  if (n >= 1 && n <= most) return n;
-  throw invalidOption(option, `a whole number from 1 to ${most}`, text);
-}
-
-/** The value of an option that is a port of this machine. @throws UsageError `OPTION_INVALID` */
-export function portNumber(option: string, given: string): number {
-  const port = Number(given);
-  if (/^\d{1,5}$/.test(given) && port <= MOST_PORT) return port;
-  throw invalidOption(option, `a port from 0 to ${MOST_PORT}`, given);
-}
-
-export function eventNumber(option: string, text: string): number {
-  if (/^\d{1,10}$/.test(text.trim())) return Number(text);
-  throw invalidOption(option, "the number of an event, such as 12", text);
-}
-
-export function ageOf(text: string): number {
-  const age = durationIn(text);
-  if (age !== undefined) return age;
-  throw invalidOption("--older-than", "a time such as 30d, 12h or 0s", text);
-}
-
-/** The value of an option that is one of several words. @throws UsageError `OPTION_INVALID` */
-export function oneOf<T extends string>(option: string, text: string, words: readonly T[]): T {
-  const word = words.find((known) => known === text);
-  if (word !== undefined) return word;
-  throw invalidOption(option, `one of ${words.join(", ")}`, text);
-}
-
-export function aliased(name: string, value: string | undefined, alias: string, other: string | undefined): string | undefined {
-  if (value !== undefined && other !== undefined) {
-    throw new UsageError("OPTION_CONFLICT", `Expected ${name} or ${alias}, which mean the same, got both. Leave one out.`);
-  }
-  return value ?? other;
-}
-
-export function nonEmpty(option: string, text: string | undefined, expected: string): string | undefined {
-  if (text === undefined || text.trim() !== "") return text?.trim();
+function given<T>(option: string, expected: string, text: string, value: T | undefined): T {
+  if (value !== undefined) return value;
   throw invalidOption(option, expected, text);
+}
+
+function quoted(text: string): string {
+  return text.trim() === "" ? "an empty text" : `"${shown(text, 80)}"`;
+}
+
+function digits(text: string, most: number): number | undefined {
+  return /^\d+$/.test(text.trim()) && text.trim().length <= most ? Number(text) : undefined;
 }
 
 /** A number as people write it: `3`, `0.50`, `$3`. Not `1e9`, not `0x10`, not `Infinity`. */
@@ -60,17 +73,78 @@ function decimal(text: string): number | undefined {
   return /^\$?\d+(\.\d+)?$|^\$?\.\d+$/.test(text.trim()) ? Number(text.trim().replace("$", "")) : undefined;
 }
 
-export function dollars(text: string, option: string = "--budget"): number {
-  const amount = decimal(text);
-  if (amount !== undefined && amount > 0 && amount <= MOST_DOLLARS) return amount;
-  throw invalidOption(option, "an amount of dollars above 0, such as 3 or 0.50", text);
+export function wholeNumber(option: string, text: string, most: number): number {
+  const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
+  return given(option, `a whole number from 1 to ${most}`, text, n >= 1 && n <= most ? n : undefined);
 }
 
-export function priceFrom(text: string): ModelPrice {
-  const [input, output, cachedInput, ...rest] = text.split(",").map(decimal);
-  const isWhole = text.split(",").length === (cachedInput === undefined ? 2 : 3);
-  if (input === undefined || output === undefined || !isWhole || rest.length > 0) {
-    throw invalidOption("--price", "dollars for a million tokens in and out, and from the cache, such as 0.25,2 or 0.25,2,0.025", text);
+export function oneOf<T extends string>(option: string, text: string, words: readonly T[]): T {
+  return given(
+    option,
+    `one of ${words.join(", ")}`,
+    text,
+    words.find((known) => known.toLowerCase() === text.toLowerCase()),
+  );
+}
+
+/** The milliseconds of seconds (`90`), a duration (`90s`, `2m`, `1h`), or `none`, which is 0. */
+export function timeIn(option: string, text: string): number {
+  const word = text.trim();
+  if (word === "none") return 0;
+  const ms = /^\d{1,6}(\.\d{1,3})?$/.test(word) ? Number(word) * 1_000 : durationIn(word);
+  return Math.round(given(option, "seconds or a time such as 90s, 10m or 2h, or none for no limit", text, ms));
+}
+
+function readOption(option: string, text: string, entry: OptionEntry): unknown {
+  if (entry.value === undefined) return text;
+  if (typeof entry.value === "string") return READERS[entry.value](option, text, entry);
+  return oneOf(option, text, entry.value);
+}
+
+/** The name of an option as it is typed. */
+export function typedName(name: string, value?: unknown): string {
+  const [long = ""] = /--[\w-]+/.exec(ENTRIES[name]?.flags ?? "") ?? [];
+  return value === false && !long.startsWith("--no-") ? long.replace("--", "--no-") : long;
+}
+
+/** Checks the values that commander found. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
+export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
+  const flags: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(raw)) {
+    const entry = ENTRIES[name];
+    if (entry === undefined || value === undefined) continue;
+    const main = entry.alias ?? name;
+    if (flags[main] !== undefined) {
+      const [one, other] = [typedName(main), typedName(Object.keys(raw).find((key) => ENTRIES[key]?.alias === main) ?? name)];
+      throw new UsageError("OPTION_CONFLICT", `Expected ${one} or ${other}, which mean the same, got both. Leave one out.`);
+    }
+    flags[main] = typeof value === "string" ? readOption(typedName(name), value, entry) : value;
   }
-  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
+  return flags;
+}
+
+/** The value of an option, else of its variable. @throws UsageError `OPTION_INVALID` */
+export function setting<Name extends OptionName>(name: Name, flags: Flags, env: Variables): Flags[Name] {
+  if (flags[name] !== undefined) return flags[name];
+  const entry = ENTRIES[name];
+  const text = entry?.env === undefined ? undefined : valueIn(env, entry.env);
+  return entry?.env === undefined || text === undefined ? undefined : (readOption(entry.env, text, entry) as Flags[Name]);
+}
+
+/** Refuses options that cannot change once a run has begun. @throws UsageError `MODEL_FIXED`, `OPTION_FIXED` */
+export function refuseFixed(flags: Flags): void {
+  for (const [name, { fixed, flags: typed }] of Object.entries(ENTRIES)) {
+    const value = flags[name as OptionName];
+    if (fixed === undefined || value === undefined) continue;
+    const option = typedName(name, value);
+    const change = typed.includes("<") ? typed : option;
+    const reason = fixed === "fork" ? `it continues as it was begun. With that option, fork it: troupe fork <id> ${change}` : fixed;
+    const code = name === "model" ? "MODEL_FIXED" : "OPTION_FIXED";
+    throw new UsageError(code, `Expected no ${option} for a run that continues: ${reason}.`);
+  }
+}
+
+/** The flags of a run that begins, as they hold for its next part. */
+export function withoutFixed(flags: Flags): Flags {
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => ENTRIES[name]?.fixed === undefined));
 }

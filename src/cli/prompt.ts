@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { abortReason } from "../kernel/abort.ts";
-import type { Json } from "../kernel/json.ts";
 import { AbortedError, UsageError, WaitingError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import { formatUsd } from "../model/money.ts";
 import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { fillIn, type FormQuestion } from "./form.ts";

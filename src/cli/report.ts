@@ -1,12 +1,12 @@
-import type { ProjectPlace } from "../workspace/existing-project.ts";
-import type { ProjectChanges } from "../workspace/project-changes.ts";
 import type { Message } from "../message/message.ts";
 import type { Spendings, UsageSum } from "../model/ledger.ts";
 import { formatCost } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { ForkReport, ResultStatus, RunResult } from "../runtime/run-result.ts";
+import type { ProjectPlace } from "../workspace/existing-project.ts";
+import type { ProjectChanges } from "../workspace/project-changes.ts";
 import type { CommitReport } from "./agent-work.ts";
-import { type DeliveryReport, deliveryOf } from "./delivery-report.ts";
+import { deliveryOf, type DeliveryReport } from "./delivery-report.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Worker } from "./settings.ts";

@@ -1,4 +1,4 @@
-import type { Variables } from "./variables.ts";
+import type { Variables } from "./host.ts";
 
 /** What of a text is secret where it is an address with a password. */
 export function addressSecrets(text: string): readonly string[] {

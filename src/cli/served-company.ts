@@ -5,17 +5,18 @@ import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/team-source.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { aboutFor, aboutOf, crewIn, recordedSettings, type RunAbout, standingOf } from "./about.ts";
-import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
+import { aboutFor, aboutOf, recordedSettings, type RunAbout, standingOf } from "./about.ts";
 import { chosenRun } from "./chosen-run.ts";
+import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
 import { assertSameModule, assertSound } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
 import { type ChosenModel, modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
+import { withoutFixed } from "./option-values.ts";
+import type { Flags } from "./options.ts";
 import { inOutFolder, slugOf } from "./out-folder.ts";
-import { withoutFixed } from "./run-options.ts";
 import type { Session } from "./session.ts";
-import type { CompanySettings, Flags } from "./settings.ts";
+import type { CompanySettings } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";
 import { loadRun } from "./stored-run.ts";
 
@@ -103,7 +104,7 @@ class ServedCompany {
     const about = aboutOf(runId, run.state.about);
     await assertOurs(store, runId, about, false);
     const settings = recordedSettings(about, standingOf(run.state, false), withoutFixed(flags));
-    if (onTeamChange !== "continue") await assertSameModule(session.host, crewIn(about), run.state);
+    if (onTeamChange !== "continue") await assertSameModule(session.host, about.crew, run.state);
     const chosen = await modelOfRecord(session, about, settings, withoutFixed(flags));
     const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
@@ -209,7 +210,7 @@ interface ClaimedFolder {
 
 /** @throws UsageError `FORK_CHANGE` */
 function assertOwnProject(about: RunAbout): void {
-  if (!changesProject(crewIn(about))) return;
+  if (!changesProject(about.crew)) return;
   const expected = "Expected a run that made a project of its own, got one that changed a project that was there";
   throw new UsageError("FORK_CHANGE", `${expected}, whose files it does not have. Begin a new run.`);
 }

@@ -1,120 +1,31 @@
 import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
-import { aliased, dollars, nonEmpty, oneOf, wholeNumber } from "./option-values.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
-import type { StackName } from "../checks/stack.ts";
-import type { SandboxMode } from "../workspace/sandbox.ts";
-import { AGENT_TOOLS, OPTION_WORDS } from "./command-options.ts";
-import type { MetaGPTFlags } from "./metagpt-options.ts";
-import { type FolderFiles, lowest, NO_FOLDERS } from "./folder-settings.ts";
+import type { Variables } from "./host.ts";
+import { type FolderFiles, lowest, type ModelChoice, modelChoice, modelsOfRoles, NO_FOLDERS } from "./model-settings.ts";
+import { oneOf, setting, typedName } from "./option-values.ts";
+import { type CompanyOptions, ENTRIES, type Flags } from "./options.ts";
+import { AGENT_TOOLS } from "./run-options.ts";
 import { shown } from "./screen/text.ts";
-import type { ExperimentFlags } from "./experiment-options.ts";
-import type { FleetFlags } from "./fleet-options.ts";
-import { type ModelChoice, modelChoice, type ModelFlags, modelsOfRoles } from "./model-settings.ts";
-import type { ServeFlags } from "./serve-options.ts";
-import { valueIn, type Variables } from "./variables.ts";
-
-/** Options as the command line gives them: unchecked texts. */
-export interface Flags extends ModelFlags, MetaGPTFlags, ServeFlags, FleetFlags, ExperimentFlags {
-  readonly file?: string;
-  readonly budget?: string;
-  readonly investment?: string;
-  readonly rounds?: string;
-  readonly nRound?: string;
-  readonly out?: string;
-  readonly allowUnpriced?: boolean;
-  readonly seed?: string;
-  readonly reuse?: string;
-  readonly sandbox?: string;
-  readonly codeReview?: boolean;
-  readonly runTests?: boolean;
-  /** Of the company. */
-  readonly in?: string;
-  readonly crew?: string;
-  readonly size?: string;
-  readonly approve?: string;
-  readonly allowInstall?: boolean;
-  readonly stack?: string;
-  readonly force?: boolean;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly yes?: boolean;
-  readonly color?: boolean;
-  readonly verbose?: boolean;
-  readonly ping?: boolean;
-  readonly store?: string;
-  readonly as?: string;
-  readonly olderThan?: string;
-  readonly cost?: string;
-  /** Of `troupe runs forget`. */
-  readonly user?: string;
-  readonly tenant?: string;
-  readonly conversation?: string;
-  readonly memory?: string;
-  /** Of `troupe agent`. */
-  readonly tools?: string;
-  readonly allow?: string;
-  readonly steps?: string;
-  readonly commit?: boolean;
-  readonly plan?: boolean;
-  readonly mcp?: string;
-  /** Of `troupe fork`. */
-  readonly at?: string;
-  readonly edit?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly add?: readonly string[];
-  /** Of `troupe tell`. */
-  readonly to?: string;
-  /** Of `troupe inspect`. */
-  readonly port?: string;
-  /** Of `troupe runs events` and `troupe runs flow`. */
-  readonly from?: string;
-  readonly type?: string;
-  readonly format?: string;
-  /** Of `troupe runs export`. */
-  readonly otlp?: string;
-  readonly html?: string;
-  readonly content?: boolean;
-  /** Of `troupe check`. */
-  readonly determinism?: boolean;
-  /** Of `troupe runs check`. */
-  readonly allRoles?: boolean;
-  /** Of `troupe memory search` and `troupe memory show`. */
-  readonly role?: string;
-  readonly limit?: string;
-  readonly run?: string;
-  readonly last?: string;
-  /** Of `troupe runs ls`, with `limit`. */
-  readonly after?: string;
-}
 
 export interface OutputSettings {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
   readonly isVerbose: boolean;
-  /** True when `--no-color` was given. */
   readonly isColorOff: boolean;
 }
 
-/** The crew that works, with its own settings. */
+/** The crew that works, with its own settings. They are kept with its run. */
 export type CrewSettings =
-  | {
+  | ({
       readonly kind: "software-company";
-      readonly size?: "S" | "M" | "L" | undefined;
-      readonly stack?: StackName | undefined;
       /** It changes the project that is there. */
-      readonly existing?: true | undefined;
-      /** A person approves the criteria, or the design. */
-      readonly approve?: "prd" | "plan" | undefined;
-      /** Packages may be installed. */
-      readonly allowInstall?: true | undefined;
+      readonly existing?: boolean | undefined;
       /** A person can be asked what the words leave open. */
-      readonly asks?: true | undefined;
-      /** It ends with the criteria and the design. */
-      readonly implement?: false | undefined;
-    }
-  | { readonly kind: "waterfall"; readonly implement?: false | undefined }
+      readonly asks?: boolean | undefined;
+    } & CompanyOptions)
+  | ({ readonly kind: "waterfall" } & Pick<CompanyOptions, "implement">)
   | FileCrew
   | ModuleCrew;
 
@@ -151,7 +62,7 @@ export interface CompanySettings {
   readonly out: string | undefined;
   readonly force: boolean;
   readonly seed: string | undefined;
-  readonly sandbox: SandboxMode;
+  readonly sandbox: NonNullable<Flags["sandbox"]>;
   readonly codeReview: boolean;
   readonly runTests: boolean;
   readonly crew: CrewSettings;
@@ -159,7 +70,7 @@ export interface CompanySettings {
   readonly models?: Readonly<Record<string, string>> | undefined;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
-  /** Tools that a run which goes on uses without asking. */
+  /** Tools that a run which continues uses without asking. */
   readonly allowed?: readonly string[] | undefined;
 }
 
@@ -168,16 +79,15 @@ export interface RunSettings extends CompanySettings {
   readonly isConfirmed: boolean;
 }
 
-/** The settings of `troupe agent`. Kept with its run. */
+/** The settings of `troupe agent`. They are kept with its run. */
 export interface AgentSettings {
-  /** Names of its tools. */
   readonly tools: readonly string[];
-  /** Names of those that run without asking. */
+  /** Names of the tools that run without asking. */
   readonly allow: readonly string[];
   readonly steps: number;
-  /** Commits its changes where it works in a repository. Default true. */
+  /** Default true. */
   readonly commit?: boolean | undefined;
-  /** Makes a plan first and lets an agent do each of its steps. Default false. */
+  /** Default false. */
   readonly plan?: boolean | undefined;
   /** Absolute path of a config of tool servers. It is read each time and never kept: it may hold keys. */
   readonly mcp?: string | undefined;
@@ -187,127 +97,101 @@ export interface AgentSettings {
   readonly dirty?: readonly string[] | undefined;
 }
 
-/** Dollars that a run of a priced model may cost by default. */
-const DEFAULT_BUDGET = "3";
+/** The crews with settings of their own. */
+export const BUILT_IN = ["software-company", "waterfall"] as const;
+const DEFAULT_BUDGET = usd(3);
 /** A company finishes long before; a debate that never ends does not. */
-const DEFAULT_ROUNDS = "20";
+const DEFAULT_ROUNDS = 20;
 /** More than `companyRounds` of `troupe/roles`: the software company ends by itself, and a chain of tasks is not cut off. */
-const COMPANY_ROUNDS = "60";
-const DEFAULT_STEPS = "30";
-const MOST_ROUNDS = 100_000;
-const MOST_STEPS = 1_000;
-/** The settings of a new run: by its options, else by the environment, within the bounds of folders. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
+const COMPANY_ROUNDS = 60;
+const DEFAULT_STEPS = 30;
+
+/** The settings of a new run: by its options, else by the environment, within the bounds of folders. */
 export function runSettings(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): RunSettings {
   const models = modelsOfRoles(env, files);
   const company = companySettings(flags, env);
-  const bounds = {
-    budget: lowest(
-      company.budget,
-      files.folders.map(({ budget }) => budget),
-    ),
-    rounds: lowest(
-      company.rounds,
-      files.folders.map(({ rounds }) => rounds),
-    ),
-  };
+  const budget = lowest(
+    company.budget,
+    files.folders.map((folder) => folder.budget),
+  );
+  const rounds = lowest(
+    company.rounds,
+    files.folders.map((folder) => folder.rounds),
+  );
   return {
     model: modelChoice(flags, env, files),
     isConfirmed: flags.yes === true,
     ...company,
-    ...bounds,
-    isBudgetExplicit: company.isBudgetExplicit || bounds.budget < company.budget,
+    ...{ budget, rounds },
+    isBudgetExplicit: company.isBudgetExplicit || budget < company.budget,
     ...(models === undefined ? {} : { models }),
   };
 }
 
-export function outputSettings(flags: Flags): OutputSettings {
+export function outputSettings(raw: Readonly<Record<string, unknown>>): OutputSettings {
   return {
-    isJson: flags.json === true,
-    isQuiet: flags.quiet === true,
-    isVerbose: flags.verbose === true,
-    isColorOff: flags.color === false,
+    isJson: raw["json"] === true,
+    isQuiet: raw["quiet"] === true,
+    isVerbose: raw["verbose"] === true,
+    isColorOff: raw["color"] === false,
   };
 }
 
 /** @param env of a new run; a run that continues has its own bounds */
 export function companySettings(flags: Flags, env: Variables = {}): CompanySettings {
-  const budget = aliased("--budget", flags.budget, "--investment", flags.investment) ?? valueIn(env, "TROUPE_BUDGET");
-  const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound) ?? valueIn(env, "TROUPE_ROUNDS");
+  const budget = setting("budget", flags, env);
   const crew = crewSettings(flags);
-  const usualRounds = crew.kind === "software-company" ? COMPANY_ROUNDS : DEFAULT_ROUNDS;
   return {
-    budget: usd(dollars(budget ?? DEFAULT_BUDGET)),
+    budget: budget ?? DEFAULT_BUDGET,
     isBudgetExplicit: budget !== undefined,
     allowUnpriced: flags.allowUnpriced === true,
-    rounds: wholeNumber("--rounds", rounds ?? usualRounds, MOST_ROUNDS),
-    out: existingFolder(flags) ?? nonEmpty("--out", flags.out, "a folder"),
+    rounds: setting("rounds", flags, env) ?? (crew.kind === "software-company" ? COMPANY_ROUNDS : DEFAULT_ROUNDS),
+    out: existingFolder(flags) ?? flags.out,
     force: flags.force === true,
-    seed: nonEmpty("--seed", flags.seed, "a word or a number"),
-    sandbox: oneOf("--sandbox", flags.sandbox ?? valueIn(env, "TROUPE_SANDBOX") ?? "auto", OPTION_WORDS["--sandbox"]),
+    seed: flags.seed,
+    sandbox: setting("sandbox", flags, env) ?? "auto",
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
     crew,
   };
 }
 
+/** The options of the software company that were given, and the first of them that another crew does not have. */
+export function companyOptions(flags: Flags, crew?: string): { readonly own: CompanyOptions; readonly foreign: string | undefined } {
+  const given = Object.entries(flags).filter(([name, value]) => {
+    const isDefault = value === undefined || (name === "implement" && value === true);
+    return ENTRIES[name]?.crews !== undefined && !isDefault;
+  });
+  const [foreign] = given.filter(([name]) => crew !== undefined && !ENTRIES[name]?.crews?.some((one) => one === crew));
+  return { own: Object.fromEntries(given), foreign: foreign && typedName(...foreign) };
+}
+
 /** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
 function crewSettings(flags: Flags): CrewSettings {
-  const { crew = "software-company", size, stack, implement, approve } = flags;
-  const kind = oneOf("--crew", crew, OPTION_WORDS["--crew"]);
+  const kind = oneOf("--crew", flags.crew ?? "software-company", BUILT_IN);
   const isChange = existingFolder(flags) !== undefined;
-  if (isChange && kind !== "software-company") {
-    throw new UsageError(
-      "OPTION_CONFLICT",
-      `Expected --in with the crew software-company, got it with ${kind}, which makes new projects only.`,
-    );
-  }
-  if (kind === "waterfall") {
-    const given = { "--size": size, "--stack": stack, "--approve": approve, "--allow-install": flags.allowInstall };
-    const [other] = Object.entries(given).flatMap(([option, value]) => (value === undefined ? [] : [option]));
-    if (other === undefined) return implement === false ? { kind, implement } : { kind };
-    throw new UsageError(
-      "OPTION_CONFLICT",
-      `Expected ${other} with the crew software-company, got it with waterfall, which has one way. Leave it out.`,
-    );
-  }
-  return {
-    kind,
-    ...(size === undefined ? {} : { size: oneOf("--size", size.toUpperCase(), OPTION_WORDS["--size"]) }),
-    ...(stack === undefined ? {} : { stack: oneOf("--stack", stack, OPTION_WORDS["--stack"]) }),
-    ...(isChange ? { existing: true } : {}),
-    ...(implement === false ? { implement } : {}),
-    ...(flags.allowInstall === true ? { allowInstall: true } : {}),
-    ...(approve === undefined ? {} : { approve: oneOf("--approve", approve, OPTION_WORDS["--approve"]) }),
-  };
+  const { own, foreign } = companyOptions(flags, kind);
+  if (isChange && kind !== "software-company")
+    throw conflict(`Expected --in with the crew software-company, got it with ${kind}, which makes new projects only.`);
+  if (foreign !== undefined)
+    throw conflict(`Expected ${foreign} with the crew software-company, got it with ${kind}, which has one way. Leave it out.`);
+  return kind === "waterfall" ? { kind, ...own } : { kind, ...own, ...(isChange ? { existing: true } : {}) };
 }
 
 /**
  * The folder of a project that is changed; undefined for a new project.
  *
- * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`
+ * @throws UsageError `OPTION_CONFLICT`
  */
-function existingFolder({ in: folder, inc, projectPath, out }: Flags): string | undefined {
-  const named = aliased(
-    "--in",
-    nonEmpty("--in", folder, "a folder"),
-    "--project-path",
-    nonEmpty("--project-path", projectPath, "a folder"),
-  );
-  if (named === undefined && inc === true) {
-    throw new UsageError("OPTION_CONFLICT", "Expected --project-path with --inc, got none. Name the project that is changed.");
-  }
-  if (named === undefined || out === undefined) return named;
-  throw new UsageError("OPTION_CONFLICT", "Expected --in for a project that is changed, or --out for a new one, got both. Leave one out.");
+function existingFolder({ in: folder, inc, out }: Flags): string | undefined {
+  if (folder === undefined && inc === true)
+    throw conflict("Expected --project-path with --inc, got none. Name the project that is changed.");
+  if (folder === undefined || out === undefined) return folder;
+  throw conflict("Expected --in for a project that is changed, or --out for a new one, got both. Leave one out.");
 }
 
-/** The answers that a continued run or a fork uses again. @throws UsageError `OPTION_INVALID` */
-export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
-  return oneOf("--reuse", reuse, OPTION_WORDS["--reuse"]);
-}
-
-/** @throws UsageError `OPTION_INVALID` */
-export function stepsIn(text: string): number {
-  return wholeNumber("--steps", text, MOST_STEPS);
+function conflict(text: string): UsageError {
+  return new UsageError("OPTION_CONFLICT", text);
 }
 
 /** The settings of an agent. @param cwd base of the config's path @throws UsageError `OPTION_INVALID` */
@@ -316,9 +200,7 @@ export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const named = tools === undefined ? AGENT_TOOLS : toolNames("--tools", tools, AGENT_TOOLS);
   // The tools of servers are known when they are connected; the names in --allow are checked then.
   const allowed = allow === undefined ? [] : mcp === undefined ? toolNames("--allow", allow, named) : namesIn(allow);
-  const config = nonEmpty("--mcp", mcp, "a file that names servers of tools");
-  const most = stepsIn(steps);
-  return { tools: named, allow: allowed, steps: most, commit, plan, ...(config === undefined ? {} : { mcp: resolve(cwd, config) }) };
+  return { tools: named, allow: allowed, steps, commit, plan, ...(mcp === undefined ? {} : { mcp: resolve(cwd, mcp) }) };
 }
 
 function namesIn(text: string): readonly string[] {

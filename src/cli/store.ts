@@ -5,12 +5,11 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import type { RunAbout } from "./about.ts";
-import type { Host } from "./host.ts";
+import { type Host, valueIn } from "./host.ts";
+import { invalidOption } from "./option-values.ts";
+import type { Flags } from "./options.ts";
 import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
-import { invalidOption } from "./option-values.ts";
-import { valueIn } from "./variables.ts";
 
 const FOLDER = ".troupe";
 

@@ -8,10 +8,10 @@ import { type Journal, knownRun, newestRuns, type RunInfo } from "../runtime/rec
 import { RunState } from "../runtime/record/run-state.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { readAbout } from "./about.ts";
+import type { Flags } from "./options.ts";
 import { noProgress, type Progress, progressAfter } from "./screen/progress.ts";
 import { shortId, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
 import { type Store, withRuns } from "./store.ts";
 
 const NAMED = 6;

@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { listed, thrownText, valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunDriver } from "../team/run-driver.ts";
-import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Team } from "../team/team.ts";
 import { shown } from "./screen/text.ts";
 import { importedModule } from "./user-module.ts";

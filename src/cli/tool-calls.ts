@@ -1,5 +1,5 @@
-import type { RunEvent, StepEnded } from "../runtime/record/event.ts";
 import { isRecord } from "../kernel/value-kind.ts";
+import type { RunEvent, StepEnded } from "../runtime/record/event.ts";
 import { roleOfAct } from "./screen/progress.ts";
 
 /** The calls that a role made of a tool. */

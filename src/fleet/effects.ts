@@ -10,7 +10,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { addUsage, type Usage } from "../model/chat-model.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
-import { growthOf } from "../team/growth.ts";
+import { growthOf } from "./growth.ts";
 import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
 import { effectIdea, effectTeamName } from "./effect-team.ts";
 

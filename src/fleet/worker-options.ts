@@ -9,7 +9,7 @@ import { isCount, isList } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
-import { checkOnTeamChange, type OnTeamChange } from "../team/team-change.ts";
+import type { OnTeamChange } from "../team/team-change.ts";
 import type { Team } from "../team/team.ts";
 import type { RunWorkspaces } from "./run-workspaces.ts";
 
@@ -50,7 +50,7 @@ const workerOptions: Known<WorkerOptions> = {
   concurrency: kinds.size,
   grace: kinds.milliseconds,
   tries: kinds.size,
-  onTeamChange: kinds.checked,
+  onTeamChange: kinds.oneOf("refuse", "continue"),
   workspaces: kinds.having("workspaces of runs", "folderOf", "fetch", "put"),
   workspaceEvery: kinds.milliseconds,
   logger: kinds.logger,
@@ -78,7 +78,6 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
   const { onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   takes("startWorker", "driver", driver, aRunDriver);
   takes("startWorker", "journal", journal, aJournal);
-  checkOnTeamChange(onTeamChange);
   for (const [name, count] of Object.entries({ concurrency, tries })) {
     if (isCount(count) && count > 0) continue;
     throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${valueText(count)}.`);

@@ -3,7 +3,7 @@ import { errorRecord } from "../kernel/errors.ts";
 import { newestRuns } from "../runtime/record/journal.ts";
 import { unmetered } from "../model/meter.ts";
 import type { RunResult } from "../runtime/run-result.ts";
-import { type LastEvent, lastOf } from "../team/growth.ts";
+import { type LastEvent, lastOf } from "./growth.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { Run } from "../team/run.ts";

@@ -1,23 +1,21 @@
 import type { Clock } from "./clock.ts";
 import { AbortedError, ControlError, TimeoutError } from "./errors.ts";
 
-/** Returns the error of an aborted signal: a control error given as its reason, else an AbortedError around the reason. */
+/** Returns the reason of an aborted signal, as an interruption. */
 export function abortReason(signal: AbortSignal): ControlError {
   return interruptionBy(signal.reason);
 }
 
-/** Returns the interruption of a reason: the reason itself if it is a control error, else an AbortedError. */
 export function interruptionBy(reason: unknown): ControlError {
   return reason instanceof ControlError ? reason : new AbortedError(undefined, reason);
 }
 
-/** @throws ControlError when the signal has aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortReason(signal);
 }
 
 /**
- * Waits for `work`, but no longer than the signal allows. The work itself is not stopped: pass it the signal too.
+ * Waits for `work`, but no longer than the signal allows. Pass the signal to the work too: it is not stopped here.
  *
  * @throws ControlError when the signal aborts first.
  */
@@ -41,12 +39,9 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** The signal that was last made of a signal and another. */
 const joined = new WeakMap<AbortSignal, { readonly other: AbortSignal; readonly both: AbortSignal }>();
 
-/**
- * Returns a signal that aborts when one of two does. The last one of a pair is reused, because the calls of a run ask for the same pair.
- */
+/** Returns a signal that aborts when one of two does. The last one is kept, because the calls of a run ask for the same pair. */
 export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal {
   if (one === other) return one;
   const known = joined.get(one);
@@ -56,16 +51,13 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal 
   return both;
 }
 
-/** The signal of a run that can be stopped by its handle. */
 export interface StopSignal {
-  /** Aborts when the outer signal does, or with an AbortedError by `stop`. */
   readonly signal: AbortSignal;
   readonly stop: (reason?: string) => void;
-  /** Leaves the outer signal, which may live longer. */
   readonly end: () => void;
 }
 
-/** Returns a signal that aborts when `outer` does, or when it is told to stop. */
+/** Returns a signal that aborts when `outer` does, or by `stop`. `end` leaves the outer signal, which may live longer. */
 export function stopSignal(outer: AbortSignal | undefined): StopSignal {
   const own = new AbortController();
   if (outer?.aborted === true) own.abort(outer.reason);
@@ -76,8 +68,7 @@ export function stopSignal(outer: AbortSignal | undefined): StopSignal {
 /**
  * Runs `work` with a signal that aborts when the outer one does or after `ms`.
  *
- * @throws TimeoutError naming `what` when the time is up, even if the work ignores its signal.
- * @throws ControlError when the outer signal aborts; the work does not begin if it has aborted.
+ * @throws TimeoutError naming `what`, even if the work ignores its signal; ControlError when the outer signal aborts
  */
 export async function withTimeout<T>(
   clock: Clock,
@@ -101,18 +92,16 @@ export async function withTimeout<T>(
   }
 }
 
-/** The callbacks that wait for one signal. */
 interface AbortCallbacks {
   readonly all: Set<() => void>;
   readonly tell: () => void;
 }
 
-/** Signals with callbacks of {@link onAbort}. */
 const waiting = new WeakMap<AbortSignal, AbortCallbacks>();
 
 /**
- * Calls `aborted` when the signal aborts; the returned function unsubscribes it. All callbacks of a signal share one listener, which is
- * removed with the last of them: Node warns of more than ten listeners, and a derived signal for each would cost more than most waits do.
+ * Calls `aborted` when the signal aborts; the returned function unsubscribes it. All callbacks of a signal share one listener, because Node
+ * warns of more than ten, and a derived signal for each would cost more than most waits.
  */
 export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   const { all, tell } = waiting.get(signal) ?? beginWaiting(signal);

@@ -3,13 +3,12 @@ import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
 /*
- * Checks of the arguments of public functions: programs in plain JavaScript have no compiler that checks them. A check covers a value as
- * far as its function relies on it. It never throws an error of the value.
+ * Checks of the arguments of public functions: programs in plain JavaScript have no compiler. A check never throws an error of the value.
  */
 
 /** The required form of an argument. */
 export interface Shape {
-  /** "a text", a completion of "Expected it to be". */
+  /** A completion of "Expected it to be": "a string". */
   readonly says: string;
   /** May throw: then the value does not fit. */
   readonly fits: (value: unknown) => boolean;
@@ -22,20 +21,19 @@ export interface Shape {
 /**
  * Refuses an argument without the required form.
  *
- * @param door the function, as its caller writes it: `importRun`, `new Net`
+ * @param entry the function, as its caller writes it: `importRun`, `new Net`
  * @throws UsageError `ARGUMENT_INVALID`
  */
-export function takes(door: string, name: string, value: unknown, shape: Shape): void {
-  if (!fits(value, shape)) throw misfit("ARGUMENT_INVALID", door, name, value, shape);
+export function takes(entry: string, name: string, value: unknown, shape: Shape): void {
+  if (!fits(value, shape)) throw misfit("ARGUMENT_INVALID", entry, name, value, shape);
 }
 
-/** The error about a value that does not fit. */
-export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", door: string, name: string, value: unknown, shape: Shape): UsageError {
+export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", entry: string, name: string, value: unknown, shape: Shape): UsageError {
   const { got, todo } = shape.advice?.(value) ?? { got: shape.isSecret === true ? "something else" : valueText(value), todo: "" };
-  return new UsageError(code, `Expected ${name} of ${door} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
+  return new UsageError(code, `Expected ${name} of ${entry} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
 }
 
-/** True when a value has a shape. An error of the value counts as false. */
+/** An error of the value counts as false. */
 export function fits(value: unknown, shape: Shape): boolean {
   try {
     return shape.fits(value);
@@ -44,15 +42,14 @@ export function fits(value: unknown, shape: Shape): boolean {
   }
 }
 
-/** Shapes without parts. */
 export const aText: Shape = { says: "a text", fits: (value) => typeof value === "string" };
 export const aNumber: Shape = { says: "a number", fits: (value) => typeof value === "number" };
 export const aCount: Shape = { says: "a whole number of 0 or more", fits: (value) => Number.isInteger(value) && (value as number) >= 0 };
-/** Infinity is a time: all that is older. */
+/** Infinity is a time: everything is older. */
 export const aTime: Shape = { says: "a time in milliseconds", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
 export const aFunction: Shape = { says: "a function", fits: (value) => typeof value === "function" };
 
-/** Any value at all. Its function checks it, so options of this kind cost nothing. */
+/** Any value: its function checks it, so options of this kind cost nothing. */
 export const anything: Shape = { says: "any value", fits: () => true };
 
 /** The shape of an object with readable members, some of which have shapes. */
@@ -62,14 +59,13 @@ export function object(says: string, members: { readonly [name: string]: Shape }
     fits(value) {
       if (!isRecord(value)) return false;
       const given = value as { readonly [name: string]: unknown };
-      // Each member is read here, so that a member that throws does so during the check.
+      // A member that throws does so here.
       for (const name of Object.keys(given)) void given[name];
       return Object.entries(members).every(([name, shape]) => shape.fits(given[name]));
     },
   };
 }
 
-/** Any readable value: the function checks it where it uses it. */
 export const readable: Shape = {
   says: "a value that can be read",
   fits(value) {
@@ -79,7 +75,7 @@ export const readable: Shape = {
   },
 };
 
-/** The shape of an object with these methods: of a class of this package, or made by a user. */
+/** An object with these methods, of a class of this package or made by a user. */
 export function having(says: string, ...methods: readonly string[]): Shape {
   return {
     says: `${says}, which has ${methods.join(", ")}`,
@@ -89,12 +85,11 @@ export function having(says: string, ...methods: readonly string[]): Shape {
   };
 }
 
-/** The shape of a list, each item of one shape. */
 export function listOf(item: Shape, says: string = `a list, each item ${item.says}`): Shape {
   return { says, fits: (value) => Array.isArray(value) && Array.from(value as readonly unknown[]).every((one) => item.fits(one)) };
 }
 
-/** The shape of an iterable. Its items are checked during the iteration. */
+/** Its items are checked during the iteration. */
 export function iterable(says: string): Shape {
   return {
     says: `${says}: a list, or anything else that can be iterated`,
@@ -102,12 +97,10 @@ export function iterable(says: string): Shape {
   };
 }
 
-/** Returns a shape that also allows undefined. */
 export function orNothing(shape: Shape): Shape {
   return { says: `${shape.says}, or nothing`, fits: (value) => value === undefined || shape.fits(value) };
 }
 
-/** Either of two shapes. */
 export function either(one: Shape, other: Shape): Shape {
   return { says: `${one.says}, or ${other.says}`, fits: (value) => fits(value, one) || fits(value, other) };
 }

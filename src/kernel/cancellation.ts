@@ -2,17 +2,13 @@ import { abortReason, interruptionBy, onAbort } from "./abort.ts";
 import type { ControlError } from "./errors.ts";
 import type { Clock } from "./clock.ts";
 
-/** The read side of work that may be cancelled from outside. */
 export interface Cancellation {
-  /** The reason, once it was cancelled. */
   readonly ended: { readonly reason: Error } | undefined;
-  /** Aborts when it is cancelled. */
   readonly signal: AbortSignal;
   /** Calls `cancelled` when the work is cancelled after this call; the returned function unsubscribes. */
   onEnd(cancelled: (reason: Error) => void): () => void;
 }
 
-/** Returns a signal as a cancellation. */
 export function cancellationOf(given: AbortSignal | Cancellation): Cancellation {
   if ("onEnd" in given) return given;
   return {
@@ -24,7 +20,6 @@ export function cancellationOf(given: AbortSignal | Cancellation): Cancellation 
   };
 }
 
-/** @throws ControlError when it was cancelled */
 export function throwIfEnded({ ended }: Cancellation): void {
   if (ended !== undefined) throw interruptionBy(ended.reason);
 }
@@ -37,28 +32,25 @@ export function throwIfEnded({ ended }: Cancellation): void {
  */
 export class CancellationScopes {
   readonly #open = new Set<CancellationScope>();
-  /** Cancels all scopes. */
   #outer: Pick<Cancellation, "ended" | "onEnd"> | undefined;
   #unsubscribe: (() => void) | undefined;
 
-  /** @param outer cancels all scopes */
   constructor(outer: AbortSignal | Cancellation | undefined) {
     this.#outer = outer === undefined ? undefined : cancellationOf(outer);
   }
 
-  /** The reason, once all were cancelled. Work that never waits reads this and needs no scope. */
+  /** Work that never waits reads this and needs no scope. */
   get ended(): { readonly reason: ControlError } | undefined {
     const ended = this.#outer?.ended;
     return ended && { reason: interruptionBy(ended.reason) };
   }
 
-  /** Unsubscribes from the outer cancellation. */
   close(): void {
     this.#unsubscribe?.();
     this.#outer = { ended: this.#outer?.ended, onEnd: () => () => {} };
   }
 
-  /** Begins a scope. It must be closed. */
+  /** It must be closed. */
   begin(): CancellationScope {
     const scope = new CancellationScope((closed) => this.#open.delete(closed));
     this.#open.add(scope);
@@ -82,16 +74,13 @@ export class CancellationScopes {
 export class CancellationScope implements Cancellation {
   readonly #leave: ((scope: CancellationScope) => void) | undefined;
   #controller: AbortController | undefined;
-  /** The reason, once it was cancelled. Written by `end` alone. */
   ended: { readonly reason: Error } | undefined;
   #subscribers: Set<(reason: Error) => void> | undefined;
 
-  /** @param leave called when it is closed */
   constructor(leave?: (scope: CancellationScope) => void) {
     this.#leave = leave;
   }
 
-  /** Aborts when the scope is cancelled. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -100,7 +89,6 @@ export class CancellationScope implements Cancellation {
     return this.#controller.signal;
   }
 
-  /** Cancels the work. Only the first call has an effect. */
   end(reason: Error): void {
     if (this.ended !== undefined) return;
     this.ended = { reason };
@@ -116,7 +104,7 @@ export class CancellationScope implements Cancellation {
     return () => void subscribers.delete(cancelled);
   }
 
-  /** Waits for work of the scope, and rejects when the scope is cancelled first. */
+  /** Rejects when the scope is cancelled first. */
   until<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting = (this.#subscribers ??= new Set());
@@ -135,7 +123,6 @@ export class CancellationScope implements Cancellation {
     });
   }
 
-  /** Closes the scope of finished work. */
   close(): void {
     this.#leave?.(this);
   }
@@ -154,7 +141,6 @@ export class TimeLimit {
   #since = 0;
   #cancel: (() => void) | undefined;
 
-  /** @param ms milliseconds from now */
   constructor(clock: Clock, ms: number, fire: () => void) {
     this.#clock = clock;
     this.#fire = fire;
@@ -162,13 +148,11 @@ export class TimeLimit {
     this.#run();
   }
 
-  /** Stops or continues the timer. */
   hold(isHeld: boolean): void {
     if (isHeld) this.#stand();
     else this.#run();
   }
 
-  /** Stops the limit of finished work. */
   stop(): void {
     this.#stand();
     this.#left = Infinity;

@@ -1,6 +1,6 @@
 import { abortReason, onAbort } from "./abort.ts";
 
-/** An injectable source of time. All values are milliseconds. */
+/** A source of time, in milliseconds. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -8,10 +8,9 @@ export interface Clock {
   timer(ms: number, fire: () => void): () => void;
 }
 
-/** The longest delay of `setTimeout`, which fires at once for a longer one. */
+/** `setTimeout` fires at once for a longer delay. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** The machine's clock. Its timers may have any length. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fire) {
@@ -26,11 +25,6 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * Resolves after `ms` on the given clock.
- *
- * @throws ControlError when the signal aborts first (see {@link abortReason}).
- */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortReason(signal));
@@ -47,7 +41,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Resolves in a macrotask of its own, after every promise reaction that is ready now has run. */
+/** Resolves after every promise reaction that is ready now has run. */
 export function nextMacrotask(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

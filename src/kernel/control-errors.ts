@@ -1,9 +1,8 @@
 import { TroupeError } from "./troupe-error.ts";
 
 /**
- * An interruption, not a failure: the run stops, is out of money, or waits for a person. After one was thrown inside an activation, that
- * activation can only be suspended: it stays open and is never recorded as done or failed, whatever its code catches.
- *
+ * An interruption, not a failure: the run stops, is out of money, or waits for a person. An activation in which one was thrown is
+ * suspended: it is never recorded as done or failed, whatever its code catches.
  * @example
  * import { ControlError, defineAction } from "troupe";
  *
@@ -22,8 +21,7 @@ import { TroupeError } from "./troupe-error.ts";
 export class ControlError extends TroupeError {}
 
 /**
- * The run or the caller asked to stop. Code: `ABORTED`. The run ends with status `stopped` and can be resumed.
- *
+ * The run or the caller asked to stop. Code: `ABORTED`. The run ends as `stopped` and can be resumed.
  * @example
  * import { AbortedError, defineRole, Team } from "troupe";
  *
@@ -38,12 +36,8 @@ export class AbortedError extends ControlError {
   }
 }
 
-/**
- * The run has another owner, or its owner gave it up so that another process can take it. Code: `MOVED`. The run ends here with status
- * `moved` and records nothing; it goes on elsewhere.
- */
+/** Another process owns the run, or may take it. Code: `MOVED`. The run ends here as `moved` and continues elsewhere. */
 export class MovedError extends ControlError {
-  /** True where the owner gave the run back by itself. */
   readonly isDrained: boolean;
 
   constructor(runId: string, { isDrained = false, cause }: { readonly isDrained?: boolean; readonly cause?: unknown } = {}) {
@@ -56,13 +50,11 @@ export class MovedError extends ControlError {
   }
 }
 
-/** Budgets below one cent are mostly dollars that were given as micro-dollars. */
 const ONE_CENT = 10_000;
 
 /**
  * The next model call may cost more than the budget has left. Code: `BUDGET`. `data` holds `needed`, `left` and `budget` in micro-dollars,
- * and `of` where the budget is not the run's own.
- *
+ * and `of`: the owner of the budget, where it is not the run.
  * @example
  * import { BudgetError, defineAction, defineRole, Team, usd } from "troupe";
  * import { scriptedModel } from "troupe/testing";
@@ -74,7 +66,6 @@ const ONE_CENT = 10_000;
  * console.log(status, error instanceof BudgetError); // budget true
  */
 export class BudgetError extends ControlError {
-  /** @param data `of`: the owner of the budget, where it is not the run */
   constructor(data: { readonly needed: number; readonly left: number; readonly budget: number; readonly of?: string }) {
     const { needed, left, budget, of } = data;
     const whose = of === undefined ? "" : ` in the ${of}`;
@@ -86,7 +77,6 @@ export class BudgetError extends ControlError {
   }
 }
 
-/** Returns micro-dollars as dollars, with all digits. */
 function dollars(amount: number): string {
   return `$${(amount / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
 }
@@ -97,9 +87,8 @@ function unitHint(budget: number): string {
 }
 
 /**
- * A person must answer and none is available. Code: `WAITING`. The run ends with status `waiting`; `team.answer(runId, questionId, text)`
- * resumes it. `data` holds `questionId`, `question` and `role`.
- *
+ * A person must answer and none is available. Code: `WAITING`. The run ends as `waiting`; `team.answer(runId, questionId, text)` resumes
+ * it. `data` holds `questionId`, `question` and `role`.
  * @example
  * import { defineRole, Team, WaitingError } from "troupe";
  *
@@ -115,9 +104,8 @@ export class WaitingError extends ControlError {
 }
 
 /**
- * A replayed or resumed activation asked for something that its record does not have, or ended in another way. Code: `DIFFERENCE`. The
- * message shows both sides.
- *
+ * A replayed or resumed activation asked for something that its record lacks, or ended differently. Code: `DIFFERENCE`. The message shows
+ * both sides.
  * @example
  * import { defineAction, defineRole, DifferenceError, memoryJournal, Team } from "troupe";
  * import { scriptedModel } from "troupe/testing";

@@ -1,5 +1,5 @@
 /**
- * Finds cycles in a list of signatures. It owns the latest ones, at most `repeats * longest`.
+ * Finds cycles in a list of signatures. It owns the latest ones.
  *
  * Cycles.C1 (`add`) a cycle closes when its signatures came `repeats` times in a row.
  */
@@ -13,7 +13,7 @@ export class Cycles {
     this.#longest = longest;
   }
 
-  /** Adds a signature, and returns the length of the cycle that it closes; 0 for none. */
+  /** Returns the length of the cycle that the signature closes; 0 for none. */
   add(one: string): number {
     this.#seen.push(one);
     if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();

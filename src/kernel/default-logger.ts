@@ -1,18 +1,15 @@
 import { type Logger, silentLogger } from "./emit.ts";
 import { shownText } from "./value-text.ts";
 
-/*
- * Takes the warnings of what was given no logger. This is the only file above the edges that writes to the screen.
- */
+/* Takes the warnings where no logger is given. This is the only file above the edges that writes to the screen. */
 
-/** Limit on the characters of one line. */
 const LONGEST = 2_000;
 
 const stderrLogger: Logger = { ...silentLogger, warn: written("warning"), error: written("error") };
 
 let present: Logger = stderrLogger;
 
-/** The logger where none is given: warnings and errors go to stderr as lines, the rest nowhere. */
+/** Warnings and errors go to stderr as lines, the rest nowhere. */
 export const defaultLogger: Logger = {
   debug: (text, fields) => present.debug(text, fields),
   info: (text, fields) => present.info(text, fields),
@@ -20,7 +17,7 @@ export const defaultLogger: Logger = {
   error: (text, fields) => present.error(text, fields),
 };
 
-/** Lets another logger take what goes to stderr, for a program that draws on it or has a log. The returned function puts back the one before. */
+/** Replaces the logger of stderr, for a program that draws on it or has a log. The returned function puts back the one before. */
 export function replaceDefaultLogger(logger: Logger): () => void {
   const before = present;
   present = logger;

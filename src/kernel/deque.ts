@@ -12,21 +12,18 @@ export class Deque<T> implements Iterable<T> {
   #head = 0;
   #size = 0;
 
-  /** The number of items. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds an item at the end. */
   push(item: T): void {
     if (this.#size === this.#slots.length) this.#resize(Math.max(SMALLEST, this.#size * 2));
     const slots = this.#slots;
-    // `#slotOf` without the call, because all mail of busy roles passes here.
+    // `#slotOf` inlined: all mail of busy roles passes here.
     slots[(this.#head + this.#size) & (slots.length - 1)] = item;
     this.#size++;
   }
 
-  /** Removes and returns the first item; `undefined` from an empty queue. */
   shift(): T | undefined {
     if (this.#size === 0) return undefined;
     const item = this.#slots[this.#head];
@@ -37,12 +34,10 @@ export class Deque<T> implements Iterable<T> {
     return item;
   }
 
-  /** Returns the item at a place, 0 being the first; `undefined` outside. */
   at(place: number): T | undefined {
     return place >= 0 && place < this.#size ? this.#slots[this.#slotOf(place)] : undefined;
   }
 
-  /** Returns the first `n` items, or all items when there are fewer. */
   first(n: number): T[] {
     const end = this.#head + Math.min(n, this.#size);
     const items = this.#slots.slice(this.#head, end) as T[];
@@ -50,23 +45,22 @@ export class Deque<T> implements Iterable<T> {
     return end > length ? items.concat(this.#slots.slice(0, end - length) as T[]) : items;
   }
 
-  /** True when one of the items passes the test. */
   some(isMeant: (item: T) => boolean): boolean {
     for (let place = 0; place < this.#size; place++) if (isMeant(this.#slots[this.#slotOf(place)] as T)) return true;
     return false;
   }
 
-  /** Yields the items in the order in which they would leave, also items added during the iteration. */
+  /** Also yields items added during the iteration. */
   *[Symbol.iterator](): Generator<T, void> {
     for (let place = 0; place < this.#size; place++) yield this.#slots[this.#slotOf(place)] as T;
   }
 
-  /** Lengths are powers of two, so that a mask wraps the index. */
+  /** Lengths are powers of two, so a mask wraps the index. */
   #slotOf(place: number): number {
     return (this.#head + place) & (this.#slots.length - 1);
   }
 
-  /** The items are copied together, because in a new process copying them one by one takes longer than the rest of their way. */
+  /** Copied together: one by one takes longer than the rest of their path. */
   #resize(length: number): void {
     const slots: (T | undefined)[] = this.first(this.#size);
     while (slots.length < length) slots.push(undefined);

@@ -1,17 +1,17 @@
-/** A notice for observers that is never recorded: deltas, progress, warnings. */
+/** A notice for observers, never recorded: deltas, progress, warnings. */
 export interface Notice {
   readonly type: string;
 }
 
-/** Emits notices. Absent when there is no listener, so that no notice is made. */
+/** Absent when there is no listener, so that no notice is made. */
 export type Emit<N extends Notice = Notice> = (notice: N) => void;
 
-/** Facts of a log entry, for programs that search logs: the id of a run, a status, a duration in milliseconds. Never texts of messages. */
+/** Facts of a log entry: the id of a run, a status, a duration in milliseconds. Never texts of messages. */
 export type LogFields = { readonly [name: string]: string | number | boolean | null | undefined };
 
 /**
- * Receives warnings, and the progress of a server. Without one, warnings and errors go to stderr: of each run one of each kind and role, and the
- * number of the others at its end. One that drops them is silent: `{ debug() {}, info() {}, warn() {}, error() {} }`.
+ * Receives warnings, and the progress of a server. Without one, warnings and errors go to stderr: of each run one of each kind and role,
+ * and the number of the others at its end. A silent one: `{ debug() {}, info() {}, warn() {}, error() {} }`.
  */
 export interface Logger {
   debug(text: string, fields?: LogFields): void;
@@ -20,5 +20,4 @@ export interface Logger {
   error(text: string, fields?: LogFields): void;
 }
 
-/** A logger that drops everything. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

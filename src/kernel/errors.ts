@@ -1,11 +1,6 @@
 /*
- * The one tree of errors. An error has a stable `code`, and says what was expected, what came and what to do.
- *
- * `TroupeError` is the root; a subclass exists only where a caller's next step differs:
- * - `ControlError`: an interruption, not a failure (stop, budget, a person must answer). Never recorded as a failed step.
- * - `StepError`: a recorded side effect failed; live and after a resume it is the same value.
- * - `ActionError`: the code of a role's action threw; `cause` is the original error.
- * - `ModelError`: a model call failed; `retryable` is true when the same call may succeed later.
+ * The tree of errors. An error has a stable `code`, and states what was expected, what came and what to do. A subclass exists only where a
+ * caller's next step differs.
  */
 import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
@@ -13,9 +8,7 @@ export { AbortedError, BudgetError, ControlError, DifferenceError, MovedError, W
 export { type ErrorJson, type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
 
 /**
- * A value is not plain JSON, for example `NaN`, a function, or an object that contains itself. Code: `NOT_JSON`. The message names the
- * path of the value.
- *
+ * A value is not plain JSON, for example `NaN`, a function, or an object that contains itself. Code: `NOT_JSON`. The message has its path.
  * @example
  * import { createMessage, NotJsonError } from "troupe";
  *
@@ -35,9 +28,8 @@ export class NotJsonError extends TroupeError {
 }
 
 /**
- * The caller passed arguments or definitions that can never work: a duplicate name, an unknown option, a malformed message. Correct the
- * program; trying again does not help.
- *
+ * Arguments or definitions can never work: a duplicate name, an unknown option, a malformed message. Correct the program; a retry does not
+ * help.
  * @example
  * import { usd, UsageError } from "troupe";
  *
@@ -50,9 +42,8 @@ export class NotJsonError extends TroupeError {
 export class UsageError extends TroupeError {}
 
 /**
- * The tasks of a plan do not form a dependency graph. Codes: `PLAN_CYCLE`, `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`,
- * `PLAN_UNKNOWN_TASK`, `PLAN_INVALID`; of a planning flow also `PLAN_EMPTY`, `PLAN_TOO_LONG` and `PLAN_NOT_READY`.
- *
+ * The tasks of a plan form no dependency graph. Codes: `PLAN_CYCLE`, `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, `PLAN_UNKNOWN_TASK`,
+ * `PLAN_INVALID`; of a planning flow also `PLAN_EMPTY`, `PLAN_TOO_LONG` and `PLAN_NOT_READY`.
  * @example
  * import { Plan, PlanError } from "troupe";
  *
@@ -90,9 +81,7 @@ export class QueueFullError extends TroupeError {
 }
 
 /**
- * An activation, a tool or a model call ran past its limit of time. Code: `TIMEOUT`. The limit of an activation is the role's `timeout` in
- * milliseconds.
- *
+ * An activation, a tool or a model call ran past its time limit. Code: `TIMEOUT`.
  * @example
  * import { defineRole, Team, TimeoutError } from "troupe";
  *
@@ -106,7 +95,6 @@ export class TimeoutError extends TroupeError {
   }
 }
 
-/** A context was used after its activation had ended. */
 export class ContextClosedError extends TroupeError {
   constructor(act: string, what: string) {
     super("CONTEXT_CLOSED", `${what} came after activation ${act} had ended. Await everything an action starts before it returns.`);
@@ -114,9 +102,7 @@ export class ContextClosedError extends TroupeError {
 }
 
 /**
- * A recorded side effect failed. It is the same error live and after a resume. `code` is the code of the original error where it had one,
- * else `ERROR`.
- *
+ * A recorded side effect failed; live and after a resume it is the same error. `code` is that of the original error, else `ERROR`.
  * @example
  * import { defineRole, StepError, Team } from "troupe";
  *
@@ -133,8 +119,7 @@ export class StepError extends TroupeError {}
 
 /**
  * The code of an action or a role threw an error that is not of this package. Code: `ACTION_FAILED`. `data` names the role, the action and
- * a step that had failed in it; `cause` is the original error.
- *
+ * a step that failed in it; `cause` is the original error.
  * @example
  * import { ActionError, defineAction, defineRole, Team } from "troupe";
  *
@@ -164,7 +149,6 @@ export class ActionError extends TroupeError {}
  * }
  */
 export class ModelError extends TroupeError {
-  /** True when the same request may succeed when sent again. */
   readonly retryable: boolean;
 
   constructor(code: string, message: string, detail: ErrorDetail & { readonly retryable?: boolean } = {}) {
@@ -174,9 +158,8 @@ export class ModelError extends TroupeError {
 }
 
 /**
- * The reply of a model did not fit the schema, also after two further requests. Code: `OUTPUT_INVALID`. `data` keeps the text of the reply and
- * the issues.
- *
+ * The reply of a model did not fit the schema, also after two further requests. Code: `OUTPUT_INVALID`. `data` has the text of the reply
+ * and the issues.
  * @example
  * import { defineAction, defineRole, OutputError, Team } from "troupe";
  * import { scriptedModel } from "troupe/testing";
@@ -225,10 +208,8 @@ export class WorkspaceError extends TroupeError {}
 export class JournalError extends TroupeError {}
 
 /**
- * A long-term memory could not keep or find something: its store, its embedder or its vectors failed. Codes: `MEMORY_FULL`,
- * `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`, `MEMORY_CLOSED`, `MEMORY_CONFLICT`, `EMBEDDING_FAILED`, `EMBEDDING_INVALID`,
- * `EMBEDDING_DIMENSION` and others.
- *
+ * A long-term memory, its store, its embedder or its vectors failed. Codes: `MEMORY_FULL`, `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`,
+ * `MEMORY_CLOSED`, `MEMORY_CONFLICT`, `EMBEDDING_FAILED`, `EMBEDDING_INVALID`, `EMBEDDING_DIMENSION` and others.
  * @example
  * import { createMessage, MemoryError, MemoryStorage } from "troupe";
  *
@@ -243,9 +224,8 @@ export class JournalError extends TroupeError {}
 export class MemoryError extends TroupeError {}
 
 /**
- * A cache could not do an operation. Codes: `CACHE_UNREACHABLE` (it did not answer, so the stored value is unknown), `CACHE_REFUSED` (the
- * server answered with an error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
- *
+ * A cache failed. Codes: `CACHE_UNREACHABLE` (no answer, so the stored value is unknown), `CACHE_REFUSED` (the server answered with an
+ * error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
  * @example
  * import { type BrainMemory, CacheError } from "troupe";
  *
@@ -260,7 +240,7 @@ export class MemoryError extends TroupeError {}
  */
 export class CacheError extends TroupeError {}
 
-/** Returns the error that a failed step throws, live and from a record alike. */
+/** The same live and from a record. */
 export function stepErrorFrom(record: ErrorRecord): TroupeError {
   const detail = record.data === undefined ? {} : { data: record.data };
   if (record.name === "ModelError") return new ModelError(record.code, record.message, { ...detail, retryable: record.retryable === true });

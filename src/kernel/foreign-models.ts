@@ -2,13 +2,11 @@ import { UsageError } from "./errors.ts";
 import { isRecord } from "./value-kind.ts";
 import { valueText } from "./value-text.ts";
 
-/** What was given in place of a model, and what to do, as a sentence. */
 export interface NoModel {
   readonly got: string;
   readonly todo: string;
 }
 
-/** A model of another package: what it is called, and how it is known. */
 interface Foreign {
   readonly called: string;
   readonly fits: (value: Members) => boolean;
@@ -25,20 +23,19 @@ const FOREIGN: readonly Foreign[] = [
   { called: "a promise", fits: (value) => has(value, "then") },
 ];
 
-/** True for a value with the interface of a model. A model of LangChain has `stream` too, with other arguments. */
+/** A model of LangChain has `stream` too, with other arguments. */
 export function isModel(value: unknown): boolean {
   const { chat, stream } = (value ?? {}) as Members;
   return (typeof chat === "function" || typeof stream === "function") && foreignModel(value) === undefined;
 }
 
-/** Refuses what is no model. @param what "the model of the agent Ann" @throws UsageError with the given code */
+/** @param what "the model of the agent Ann" @throws UsageError with the given code */
 export function checkModel(code: string, what: string, value: unknown): void {
   if (isModel(value)) return;
   const { got, todo } = noModel(value);
   throw new UsageError(code, `Expected ${what} to be a model, got ${got}. ${todo}`);
 }
 
-/** Returns what was given in place of a model. A model of another package is named, and so is a name alone. */
 export function noModel(value: unknown): NoModel {
   if (typeof value === "string") return { got: valueText(value), todo: howTo(value) };
   if (typeof value === "function") return { got: "a function", todo: `Call it: ${howTo(undefined)}` };

@@ -1,9 +1,9 @@
 /*
  * Words of MetaGPT, LangGraph, LangChain, CrewAI, AutoGen, OpenAI Agents SDK, AI SDK, Mastra and OpenManus for what has another name here.
- * Words and names are compared by their letters alone: `max_steps` is `maxSteps`.
+ * Only their letters are compared: `max_steps` is `maxSteps`.
  */
 
-/** Words; what they are at a door that has it, the best first; where they are at every other door. */
+/** Words; the known names that they mean, the best first; what they mean where none of those is known. */
 type Row = readonly [words: string, here: readonly string[], elsewhere: string];
 
 const ROWS: readonly Row[] = [
@@ -52,7 +52,7 @@ const ROWS: readonly Row[] = [
   ["temperature", ["extra"], "temperature of ask, extra of openai({ extra: { temperature: 0 } })"],
   ["maxRetries", ["retry", "tries", "calls"], "calls of a team: { retry: { tries: 3 } }"],
   ["abortSignal cancellationToken", ["signal"], "signal of a run"],
-  // Words of many meanings: they are of use only at a door that has the notion.
+  // Words of many meanings.
   ["prompt", ["systemPrompt", "goal and constraints"], ""],
   ["members workers team title", ["roles", "executors", "profile"], ""],
   ["schema args", ["parameters", "output"], ""],
@@ -82,10 +82,9 @@ const ROWS: readonly Row[] = [
   ["output answer", ["message.output"], ""],
 ];
 
-/** The name at a door that a word means, or the place where this package has the notion. */
 export type Meaning = { readonly meant: string } | { readonly elsewhere: string };
 
-/** Returns what a word of another framework, or of another spelling, means at a door that has these names; undefined for a word that says nothing. */
+/** Returns what a word of another framework, or of another spelling, means among these names. */
 export function meaningOf(word: string, names: readonly string[]): Meaning | undefined {
   const letters = lettersOf(word);
   const same = names.find((name) => lettersOf(name) === letters);

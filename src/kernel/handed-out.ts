@@ -4,18 +4,14 @@ import { ContextClosedError, ControlError, errorRecord, UsageError } from "./err
 /** How a promise was used: by nothing, by `await` or `return` alone, by a combinator such as `Promise.all`, or by a handler. */
 type Use = "none" | "awaited" | "combined" | "handled";
 
-/** Hands out the promise of some work. See {@link HandedOut.hand}. */
 export type Hand = <T>(what: string, work: Promise<T>) => Promise<T>;
 
-/** What happens after the body of some work has ended. */
 interface EndOfBody {
-  /** True where all that fails late may have lost a race: the work does not wait for it, and it is no failure of the work. Default false. */
+  /** True where what fails late may have lost a race: it is no failure of the work. Default false. */
   readonly isRace?: boolean;
-  /** Called with the name of what failed late and may have lost a race. */
   readonly lost?: (what: string) => void;
 }
 
-/** Work that failed and that nothing waited for. */
 interface Loose {
   readonly what: string;
   readonly error: unknown;
@@ -33,45 +29,40 @@ interface Loose {
  */
 export class HandedOut {
   readonly #open = new Map<Promise<unknown>, Handed<unknown>>();
-  /** Failed, and used by nothing when they did. */
   #unused: (Loose & { readonly handed: Handed<unknown> })[] = [];
-  /** The names of what was asked for too late. */
   readonly refused: string[] = [];
   #isClosed = false;
   #late: Loose | undefined;
   #end: EndOfBody = {};
   #hasFollowers = false;
 
-  /** Returns the promise to hand out for `work`. @param what its name, for the error */
+  /** @param what its name, for the error */
   hand<T>(what: string, work: Promise<T>): Promise<T> {
     const handed = this.#handed(what, work);
     this.#open.set(work, handed);
     return handed;
   }
 
-  /** True when all that was handed out has settled. */
   get isSettled(): boolean {
     return this.#open.size === 0 && !this.#hasFollowers;
   }
 
-  /** Notes that the body of the work has ended. */
   close(end: EndOfBody = {}): void {
     this.#isClosed = true;
     this.#end = end;
   }
 
-  /** Waits for what was handed out. @param which "unused": only for what nothing uses */
   async settled(which: "all" | "unused" = "all"): Promise<void> {
     for (;;) {
       const awaited = [...this.#open].filter(([, { use }]) => which === "all" || use === "none").map(([work]) => work);
       if (awaited.length === 0) break;
       await Promise.allSettled(awaited);
     }
-    // Those that follow from a promise settle some microtasks after it.
+    // A promise that follows settles some microtasks later.
     if (this.#hasFollowers) await nextMacrotask();
   }
 
-  /** Returns the failure of what was handed out and is not awaited, if there is one. @param whose the name of the work */
+  /** @param whose the name of the work */
   failure(whose: string): UsageError | undefined {
     const loose = this.#late ?? this.#unused.find(({ handed: { use } }) => use === "none");
     return loose && notAwaited(whose, loose);
@@ -106,27 +97,23 @@ export class HandedOut {
   }
 }
 
-/** A promise that notes how it is used. */
 class Handed<T> extends Promise<T> {
   use: Use = "none";
-  /** Returns the promise to hand out for one that follows from this one. */
   follow: (<R>(next: Promise<R>) => Promise<R>) | undefined;
-  /** The combinator that it was given to. */
   #among: Combinator | undefined;
 
-  /** True for one that was given to a combinator which may have its result without it. */
+  /** True for one in a combinator that may have its result without it. */
   get mayHaveLost(): boolean {
     return this.use === "combined" && this.#among?.needsAll !== true;
   }
 
-  /** Takes its rejection as handled. */
   ignore(): void {
     const { use } = this;
     super.then(undefined, () => {});
     this.use = use;
   }
 
-  // The functions that the one of the language gives to `then` look like those that settle a promise.
+  // The functions that the native `finally` passes to `then` look like those that settle a promise.
   override finally(onEnd?: (() => unknown) | null): Promise<T> {
     return this.then(
       async (value) => {
@@ -159,7 +146,7 @@ class Handed<T> extends Promise<T> {
 
 interface Combinator {
   readonly onValue: unknown;
-  /** True for `Promise.all`: it has one function for the failure of all, and one for the value of each. */
+  /** True for `Promise.all`: one function for the failure of all, and one for each value. */
   needsAll: boolean;
 }
 
@@ -172,7 +159,7 @@ function combinatorOf(onValue: unknown, onError: object): Combinator {
   return known;
 }
 
-/** True for a function that the language itself made to settle a promise. */
+/** True for a function that the engine made to settle a promise. */
 function isResolver(value: unknown): value is (...given: unknown[]) => unknown {
   return typeof value === "function" && value.name === "" && Function.prototype.toString.call(value).endsWith("{ [native code] }");
 }

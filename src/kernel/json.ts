@@ -8,37 +8,35 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Deeper values are refused, because reading and writing them would overflow a stack. Real data is far less deep. */
+/** Deeper values would overflow a stack. */
 const MAX_DEPTH = 500;
 
 /**
- * Returns JSON text with object keys sorted by code unit, so that equal values give equal text. `undefined` members are left out, as
- * `JSON.stringify` does.
+ * Returns JSON text with object keys sorted by code unit, without `undefined` members.
  *
  * @param above levels of nesting around the value
  * @throws NotJsonError for a value without a JSON form (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500
- * levels).
+ * levels)
  */
 export function canonicalJson(value: unknown, { above = 0 }: { readonly above?: number } = {}): string {
   return textOf(value, above === 0 ? undefined : { within: undefined, object: NOWHERE, level: above, at: undefined });
 }
 
-/** Returns the sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
+/** Returns the sha256 of {@link canonicalJson} in hexadecimal digits. */
 export function contentHash(value: unknown): string {
   return textHash(canonicalJson(value));
 }
 
-/** Returns the sha256 of a text that is canonical JSON already: the {@link contentHash} of its value. */
+/** The {@link contentHash} of a text that is canonical JSON already. */
 export function textHash(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** Returns the number of bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Returns the value of a text that is JSON; undefined for any other text. */
+/** Undefined for a text that is no JSON. */
 export function parsedJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -47,7 +45,6 @@ export function parsedJson(text: string): Json | undefined {
   }
 }
 
-/** Returns a private copy of a value. */
 export function jsonCopy(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(jsonCopy);
@@ -57,25 +54,23 @@ export function jsonCopy(value: Json): Json {
 }
 
 /**
- * Returns a value as JSON gives it back after writing and reading: dates are strings, `undefined` members are removed. Live results are
- * converted by this, so that they equal the later results of a journal.
+ * Returns a value as JSON gives it back: dates are strings, `undefined` members are removed. So live results equal the later ones of a
+ * journal.
  *
  * @param above levels of nesting around the value
- * @throws NotJsonError: see {@link canonicalJson}
+ * @throws NotJsonError
  */
 export function jsonRoundTrip<T>(value: T, above = 0): T {
   return JSON.parse(canonicalJson(value === undefined ? null : value, { above })) as T;
 }
 
-/** Stands for the unknown object around a value. */
 const NOWHERE: object = Object.freeze({});
 
-/** Limit on the objects that are walked without a set of the visited ones. */
 const FEW_OBJECTS = 1_000;
 
-/** Freezes a plain value and everything in it, also below values that were frozen before. Returns the same object. */
+/** Freezes a plain value and everything in it, also below values that were frozen before. */
 export function deepFreeze<T>(value: T): T {
-  // A small value is walked as a tree, because every event that is read passes here; a large one, or one with a cycle, is walked again.
+  // Every event passes here, so a small value is walked as a tree; a large one, or a cycle, is walked again with a set.
   const left: unknown[] = [value];
   for (let walked = 0; left.length > 0; walked += 1) {
     if (walked > FEW_OBJECTS) return freezeGraph(value);
@@ -87,22 +82,19 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Values that were frozen by `unchanging`. */
 const unchangingValues = new WeakSet<object>();
 
-/** Freezes a plain value and everything in it, and marks it, so that results computed from it may be cached. */
+/** Freezes a value and marks it, so that results computed from it may be cached. */
 export function unchanging<T>(value: T): T {
   if (!isObject(value)) return value;
   unchangingValues.add(deepFreeze(value));
   return value;
 }
 
-/** True for a value that {@link unchanging} returned. */
 export function isUnchanging(value: unknown): value is object {
   return unchangingValues.has(value as object);
 }
 
-/** Returns the members of an object that are objects: a shorter list than all its values. */
 function membersOf(object: object): readonly unknown[] {
   if (Array.isArray(object)) return object;
   const members: unknown[] = [];
@@ -116,7 +108,7 @@ function membersOf(object: object): readonly unknown[] {
 function freezeGraph<T>(value: T): T {
   const found = new Set<object>();
   if (isObject(value)) found.add(value);
-  // The walk over a set also visits values that are added during it, so depth uses no stack.
+  // Iterating a set also visits values added meanwhile, so depth uses no stack.
   for (const object of found) {
     Object.freeze(object);
     for (const member of Object.values(object)) if (isObject(member)) found.add(member);
@@ -124,13 +116,12 @@ function freezeGraph<T>(value: T): T {
   return value;
 }
 
-/** The place of a value: its object, and the place of that. The path is written out for an error only. */
+/** The position of a value. The path is written out for an error only. */
 interface JsonPlace {
   readonly within: JsonPlace | undefined;
   readonly object: object;
-  /** The number of objects from the top to this one. */
   readonly level: number;
-  /** The member or item that is being written; undefined for the result of `toJSON`, which replaces the object. */
+  /** Undefined for the result of `toJSON`, which replaces the object. */
   at: string | number | undefined;
 }
 
@@ -169,7 +160,6 @@ function textOfObject(value: object, within: JsonPlace | undefined): string {
   return Array.isArray(value) ? textOfArray(value, place) : textOfRecord(value as JsonMembers, place);
 }
 
-/** Holes count as undefined. */
 function textOfArray(list: readonly unknown[], place: JsonPlace): string {
   let text = "";
   for (let index = 0; index < list.length; index += 1) {
@@ -182,18 +172,17 @@ function textOfArray(list: readonly unknown[], place: JsonPlace): string {
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** The string tag of a plain object. */
 const PLAIN = "[object Object]";
 
 function textOfRecord(record: JsonMembers, place: JsonPlace): string {
-  // Promises, maps, errors and the like have no members in JSON: an empty object in their place would be a silent loss.
+  // Promises, maps, errors have no members in JSON: an empty object would be a silent loss.
   const kind: string = Object.prototype.toString.call(record);
   if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));
   let text = "";
   for (const key of Object.keys(record).sort()) {
     place.at = key;
     const member = record[key];
-    // A copy made member by member would change its prototype; stores and imports refuse it too.
+    // A copy made member by member would change its prototype; stores refuse it too.
     const reaches = key === "__proto__" || (key === "constructor" && isObject(member) && Object.hasOwn(member, "prototype"));
     if (reaches) throw new NotJsonError(pathOf(place), "a key that names the prototype");
     if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${textOf(member, place)}`;

@@ -1,28 +1,26 @@
-import { isRecord } from "./value-kind.ts";
 import { anything, aText, fits, misfit, object, type Shape, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { meaningOf } from "./foreign-words.ts";
+import { isRecord } from "./value-kind.ts";
 import { valueText } from "./value-text.ts";
 
-/**
- * The names of all members of a type of options, each with its kind. A record type requires every member and no other, so the names cannot
- * differ from the type.
- */
+/** The kind of each member of a type of options. A record type requires every member and no other, so the names cannot differ from the type. */
 export type Known<T> = { readonly [Name in keyof Required<T>]: Shape };
+
+type AnyKnown = Known<Record<string, unknown>>;
 
 /** Letters of the shortest known name that is suggested because the given name contains it. */
 const SHORTEST_PART = 4;
-/** Limit on the letters of an unknown name in an error. */
+/** Letters of an unknown name in an error. */
 const SHOWN = 60;
 
 /**
- * Refuses options that have an unknown name or a value of another kind, so that a mistake does not go unnoticed. Members that are
- * `undefined` are ignored, and so is `undefined` instead of options.
+ * Refuses options with an unknown name or a value of another kind. Members that are `undefined` are ignored, and so is `undefined` instead of
+ * options.
  *
  * @param what the function that takes the options, as its caller writes it: `new Team`
- * @param known the names of all options with their kinds; the type `Known<Options>` makes a constant complete
  * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for a value that is not of its kind, and for
- * options that are no object; `ARGUMENT_INVALID` where `what` is no text
+ * options that are no object; `ARGUMENT_INVALID` where `what` is no string
  *
  * @example
  * import { checkKnownOptions, kinds, type Known } from "troupe";
@@ -37,25 +35,19 @@ const SHOWN = 60;
  *   return text.repeat(options.copies ?? 1);
  * }
  */
-export function checkKnownOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
+export function checkKnownOptions(what: string, given: unknown, known: AnyKnown): void {
   if (given === undefined) return;
   if (typeof what !== "string") takes("checkKnownOptions", "what", what, aText);
   if (!isRecord(known)) takes("checkKnownOptions", "known", known, object("the names of all options"));
   if (!isRecord(given)) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.${mapped(given)}`,
-    );
+    // `map` passes an index where a function takes options.
+    const advice = Number.isInteger(given) ? " A function that takes options is passed to map as (item) => f(item)." : "";
+    throw notOptions(what, `an object, got ${valueText(given)}. Leave them out for the defaults.${advice}`);
   }
   const wrong = wrongName(what, given, known);
   if (wrong === undefined) return;
   const shape = known[wrong];
-  throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, known);
-}
-
-/** `map` passes an index where a function takes options. */
-function mapped(given: unknown): string {
-  return Number.isInteger(given) ? " A function that takes options is passed to map as (item) => f(item)." : "";
+  throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, Object.keys(known));
 }
 
 /**
@@ -63,32 +55,30 @@ function mapped(given: unknown): string {
  *
  * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a value that is no object, and for undefined
  */
-export function checkGivenOptions(what: string, given: unknown, known: Known<Record<string, unknown>>): void {
+export function checkGivenOptions(what: string, given: unknown, known: AnyKnown): void {
   checkKnownOptions(what, given, known);
-  if (given !== undefined) return;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected the options of ${what} as an object, got nothing. Known: ${Object.keys(known).join(", ")}.`,
-  );
+  if (given === undefined) throw notOptions(what, `an object, got nothing. Known: ${Object.keys(known).join(", ")}.`);
+}
+
+function notOptions(what: string, expected: string, cause?: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected the options of ${what} as ${expected}`, cause === undefined ? {} : { cause });
 }
 
 /** Returns a name that is unknown, else one whose value is of another kind. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
-function wrongName(what: string, given: { readonly [name: string]: unknown }, known: Known<Record<string, unknown>>): string | undefined {
+function wrongName(what: string, given: { readonly [name: string]: unknown }, known: AnyKnown): string | undefined {
   let wrong: string | undefined;
   try {
-    // Every message is checked here: no list of names is made, and only an unknown name is checked twice.
+    // Every message is checked here: no list of names is made.
     for (const name in given) {
       const shape = known[name];
       if (shape === anything) continue;
       if (!isShape(shape)) {
-        if (isGiven(given, name)) return name;
+        if (Object.hasOwn(given, name) && given[name] !== undefined) return name;
       } else if (given[name] !== undefined && !fits(given[name], shape)) wrong ??= name;
     }
     return wrong;
   } catch (cause) {
-    throw new UsageError("OPTION_INVALID", `Expected the options of ${what} as an object that can be read, got one that throws.`, {
-      cause,
-    });
+    throw notOptions(what, "an object that can be read, got one that throws.", cause);
   }
 }
 
@@ -97,17 +87,11 @@ function isShape(value: Shape | undefined): value is Shape {
   return value?.fits !== undefined;
 }
 
-function isGiven(given: object, name: string): boolean {
-  return Object.hasOwn(given, name) && (given as { readonly [name: string]: unknown })[name] !== undefined;
-}
-
-function unknown(what: string, name: string, known: object): UsageError {
-  const names = Object.keys(known);
+function unknown(what: string, name: string, names: readonly string[]): UsageError {
   const { meant, advice } = adviceOn(name, names);
-  const came = shownName(name);
   return new UsageError(
     "OPTION_UNKNOWN",
-    `Expected ${names.length === 0 ? "no options" : "only known options"} of ${what}, got ${came}. ${advice} Known: ${names.join(", ")}.`,
+    `Expected ${names.length === 0 ? "no options" : "only known options"} of ${what}, got ${shownName(name)}. ${advice} Known: ${names.join(", ")}.`,
     { data: { option: name, known: names, ...(meant === undefined ? {} : { meant }) } },
   );
 }
@@ -120,58 +104,53 @@ function unknown(what: string, name: string, known: object): UsageError {
  */
 export function checkKnownWord(what: string, given: unknown, words: readonly string[]): void {
   if (words.includes(given as string)) return;
-  const { meant, advice } = typeof given === "string" ? adviceOn(given, words) : { advice: "Write one of them." };
-  const guess = meant === undefined && advice === "Leave it out." ? "" : ` ${advice}`;
-  const came = typeof given === "string" ? shownName(given) : valueText(given);
+  const isWord = typeof given === "string";
+  const { meant, advice } = isWord ? adviceOn(given, words) : { advice: "Write one of them." };
+  const guess = meant === undefined && advice === LEAVE_OUT ? "" : ` ${advice}`;
+  const came = isWord ? shownName(given) : valueText(given);
   throw new UsageError("ARGUMENT_INVALID", `Expected ${what}, got ${came}.${guess} Known: ${words.join(", ")}.`, {
     data: { known: words, ...(meant === undefined ? {} : { meant }) },
   });
 }
 
+const LEAVE_OUT = "Leave it out.";
+
 function shownName(name: string): string {
   return JSON.stringify(name.length <= SHOWN ? name : `${name.slice(0, SHOWN)}...`);
 }
 
-/**
- * Returns the advice for an unknown name: the name that was probably meant, or the place where this package has what a word of another
- * framework names.
- */
+/** Returns the advice for an unknown name: the name that was probably meant, or where this package has what another framework gives that name. */
 export function adviceOn(name: string, names: readonly string[]): { readonly meant?: string; readonly advice: string } {
   const meaning = meaningOf(name, names);
   const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names, 1);
   if (meant === undefined && meaning !== undefined && "elsewhere" in meaning) return { advice: `Troupe calls it ${meaning.elsewhere}.` };
   // Two slips in a short word make another word of it, unless both begin alike.
-  const alike = name.length > SHORTEST_PART ? names : names.filter((each) => each.startsWith(name.slice(0, 2)));
+  const alike = name.length > SHORTEST_PART ? names : names.filter((other) => other.startsWith(name.slice(0, 2)));
   const guess = meant ?? containedIn(name, names) ?? nearestWord(name, alike);
-  return guess === undefined ? { advice: "Leave it out." } : { meant: guess, advice: `Did you mean ${guess}?` };
+  return guess === undefined ? { advice: LEAVE_OUT } : { meant: guess, advice: `Did you mean ${guess}?` };
 }
 
 /** Returns the longest known name that contains the given one or is contained in it, in any case of letters. */
 function containedIn(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase();
-  const parts = names.filter((each) => {
-    const word = each.toLowerCase();
-    return (
-      (word.length >= SHORTEST_PART && given.includes(word)) ||
-      (given.length >= SHORTEST_PART && word.includes(given)) ||
-      (given.length === SHORTEST_PART - 1 && word.startsWith(given))
-    );
+  const parts = names.filter((other) => {
+    const word = other.toLowerCase();
+    if (given.length === SHORTEST_PART - 1) return word.startsWith(given);
+    const [shorter, longer] = word.length < given.length ? [word, given] : [given, word];
+    return shorter.length >= SHORTEST_PART && longer.includes(shorter);
   });
   return parts.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** The default limit on the mistakes in a mistyped word. */
-const SLIPS = 2;
-
 /** Returns the nearest of some words, if its distance is within the limit. */
-export function nearestWord(given: string, words: readonly string[], most: number = SLIPS): string | undefined {
+export function nearestWord(given: string, words: readonly string[], limit: number = 2): string | undefined {
   const near = words
     .map((word) => ({ word, slips: editDistance(given.toLowerCase(), word.toLowerCase()) }))
-    .filter(({ slips }) => slips <= most);
+    .filter(({ slips }) => slips <= limit);
   return near.sort((a, b) => a.slips - b.slips)[0]?.word;
 }
 
-/** Returns the number of single letters to add, remove, change or swap with their neighbour to make one word of the other. */
+/** Returns the number of single letters to add, remove, change or swap with their neighbor to make one word of the other. */
 export function editDistance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,6 +1,5 @@
 /**
- * Makes a value on first use and keeps it: for values that are expensive to make and seldom needed, such as a schema. The maker is released
- * afterwards.
+ * Makes a value on first use, keeps it and releases the maker. An error of `make` is thrown on each call.
  *
  * @returns a function that returns the value; an error of `make` is thrown on each call
  */
@@ -15,11 +14,7 @@ export function lazily<T>(make: () => T): () => T {
   };
 }
 
-/**
- * Makes members of an object lazy. They stay own, enumerable and writable: copying, comparing, writing or printing the object gives values.
- *
- * @returns the object
- */
+/** Makes members of an object lazy. They stay own, enumerable and writable. @returns the object */
 export function lazyMembers<T extends object>(object: T, makers: { readonly [K in keyof T]?: () => T[K] }): T {
   for (const [key, make] of Object.entries(makers) as [keyof T, () => unknown][])
     Object.defineProperty(object, key, { get: lazily(make), set: replacing(key), enumerable: true, configurable: true });
@@ -27,7 +22,6 @@ export function lazyMembers<T extends object>(object: T, makers: { readonly [K i
   return Object.defineProperty(object, Symbol.for("nodejs.util.inspect.custom"), { value: () => ({ ...object }) });
 }
 
-/** Returns a setter that puts a plain member in place of a lazy one. */
 function replacing(key: PropertyKey): (this: object, value: unknown) => void {
   return function (value) {
     Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,28 +1,26 @@
 import { isObject } from "./value-kind.ts";
 
-/** Replaces secrets in a text. */
 export type Mask = (text: string) => string;
 
-/** The form of common providers' keys; generous on purpose. */
+/** The form of common providers' keys. */
 const KEY_SHAPES = /\b(?:(?:sk|pk|rk|gsk|xai|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,})/g;
 
-/** No shorter text contains one of these forms. */
 const SHORTEST_KEY = 19;
 
 const MASKED = "[secret]";
 
-/** Shorter secrets are not masked: they would remove parts of ordinary text. */
+/** Shorter ones would mask parts of ordinary text. */
 const SHORTEST_SECRET = 6;
 
 /**
- * Returns a mask for the given secrets, plain and in JSON, and for every text that looks like a provider's key. Without secrets it is
- * always the same function.
+ * Returns a mask for the given secrets, plain and in JSON, and for all that looks like a provider's key. Without secrets it is always the
+ * same function.
  */
 export function maskSecrets(secrets: readonly string[]): Mask {
   const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
   if (known.length === 0) return withoutKeys;
   const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
-  // The longest comes first, so that a secret that contains another is masked as a whole.
+  // A secret that contains another is masked as a whole.
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
   return (text) => withoutKeys(longestFirst.reduce((clean, secret) => clean.replaceAll(secret, MASKED), text));
 }
@@ -31,39 +29,31 @@ function withoutKeys(text: string): string {
   return text.length < SHORTEST_KEY ? text : text.replace(KEY_SHAPES, MASKED);
 }
 
-/** Limit on the characters of a server's text in an error. */
 const MAX_SAID = 500;
-/** In a server's text, every bearer token is a key. */
 const BEARER = /\bBearer\s+[^\s"',;]+/g;
 
-/**
- * Returns a mask for texts of servers and libraries in errors: without the given secrets and texts that look like a key, without control
- * characters, and no longer than 500 characters.
- */
+/** Returns a mask for texts of servers and libraries in errors: also without control characters, at most 500 characters. */
 export function redactor(secrets: readonly string[]): Mask {
   const mask = maskSecrets(secrets);
   return (text) => {
-    // Four times the kept length, so that a key at the edge is masked as a whole; more would let a hostile body cost time.
+    // Four times the kept length, so that a key at the edge is masked as a whole.
     const head = mask(text)
       .slice(0, 4 * MAX_SAID)
       .replace(BEARER, "[secret]");
-    // Control characters of a server must not reach a terminal.
     const clean = head.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
     return clean.length > MAX_SAID ? `${clean.slice(0, MAX_SAID)}…` : clean;
   };
 }
 
-/** The redactor without known secrets. */
 export const redact: Mask = redactor([]);
 
-/** Returns a JSON value with every text in it masked, keys too: the same object where it holds no secret. */
+/** Masks every string in a JSON value, keys too. Returns the same object where it holds no secret. */
 export function masked<T>(mask: Mask, value: T): T {
   if (typeof value === "string") return mask(value) as T;
   if (!isObject(value)) return value;
   const isArray = Array.isArray(value);
   const record = value as object as Readonly<Record<string, unknown>>;
   const names = Object.keys(record);
-  // A list is made for a value with a secret only: nearly every value of a record has none.
   let members: [string, unknown][] | undefined;
   for (let place = 0; place < names.length; place += 1) {
     const name = names[place] as string;

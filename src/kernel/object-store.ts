@@ -2,19 +2,17 @@ import { having, type Shape } from "./argument.ts";
 import { TroupeError, UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
-/** The bytes of an object, and the tag of this version of it. */
 export interface StoredObject {
   readonly bytes: Uint8Array;
-  /** Equal for equal versions of one key; its form is the store's own. */
+  /** Equal for equal versions of one key. */
   readonly tag: string;
 }
 
-/** Options of a call to an {@link ObjectStore}. */
 export interface ObjectCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of `put`: at most one condition. Without one the object is replaced. */
+/** At most one condition. Without one the object is replaced. */
 export interface PutOptions extends ObjectCall {
   /** Only if there is no object of this key. */
   readonly ifNone?: boolean;
@@ -23,46 +21,42 @@ export interface PutOptions extends ObjectCall {
 }
 
 /**
- * Bytes under keys, such as a folder that machines share, or a bucket.
+ * Bytes under keys, such as a shared folder or a bucket.
  *
- * Keys are one or more parts joined by `/`: each begins with a small letter, a digit, `_` or `-`, goes on with these and `.`, and has at most
- * 100 characters; a key has at most 400. So no key leads out of its place, on any file system. Bad keys throw UsageError
- * `OBJECT_KEY_INVALID`. All calls throw an {@link ObjectStoreError}, or a ControlError when the signal aborts.
+ * A key is parts joined by `/`: each begins with a small letter, a digit, `_` or `-`, continues with these and `.`, and has at most 100
+ * characters; a key has at most 400. Bad keys throw UsageError `OBJECT_KEY_INVALID`. All calls throw an {@link ObjectStoreError}, or a
+ * ControlError when the signal aborts.
  */
 export interface ObjectStore {
   /**
-   * Stores the bytes, whole or not at all, and returns the tag of this version.
+   * Stores the bytes, whole or not at all. Returns the tag of this version.
    *
    * @throws ObjectStoreError `OBJECT_CONFLICT` when the condition does not hold, `OBJECT_TOO_LARGE`
    */
   put(key: string, bytes: Uint8Array, options?: PutOptions): Promise<string>;
-  /** Returns the object; undefined when there is none. @throws ObjectStoreError `OBJECT_TOO_LARGE`, `OBJECT_DAMAGED` */
+  /** @throws ObjectStoreError `OBJECT_TOO_LARGE`, `OBJECT_DAMAGED` */
   get(key: string, options?: ObjectCall): Promise<StoredObject | undefined>;
   /** Returns the keys below a folder (`a` lists `a/b` and `a/b/c`), sorted. @throws ObjectStoreError `OBJECTS_TOO_MANY` above 100,000 */
   list(folder: string, options?: ObjectCall): Promise<readonly string[]>;
-  /** Removes an object; one that is not there is no error. */
   remove(key: string, options?: ObjectCall): Promise<void>;
 }
 
 /**
- * A store of objects refused or could not do something. Codes: `OBJECT_CONFLICT`, `OBJECT_TOO_LARGE`, `OBJECT_DAMAGED`, `OBJECTS_TOO_MANY`,
- * `OBJECTS_UNREACHABLE` (no answer, so the stored value is unknown), `OBJECTS_REFUSED`, `OBJECTS_BUSY`.
+ * A store of objects failed. Codes: `OBJECT_CONFLICT`, `OBJECT_TOO_LARGE`, `OBJECT_DAMAGED`, `OBJECTS_TOO_MANY`, `OBJECTS_UNREACHABLE` (no
+ * answer, so the stored value is unknown), `OBJECTS_REFUSED`, `OBJECTS_BUSY`.
  */
 export class ObjectStoreError extends TroupeError {}
 
-/** Most keys of one list. */
 const MOST_KEYS = 100_000;
 
-/** Bytes of one object unless an option says otherwise: 256 MiB, above any project of tens of files and its history. */
+/** Default limit on one object: 256 MiB. */
 export const OBJECT_BYTES: number = 256 * 1024 * 1024;
 
-/** The shape of a store of objects. */
 export const anObjectStore: Shape = having("a store of objects", "put", "get", "list", "remove");
 
 const PART = /^[a-z0-9_-][a-z0-9._-]{0,99}$/;
 const LONGEST_KEY = 400;
 
-/** @throws UsageError `OBJECT_KEY_INVALID` */
 export function checkObjectKey(key: unknown): void {
   if (typeof key === "string" && key.length <= LONGEST_KEY && key.split("/").every((part) => PART.test(part))) return;
   throw new UsageError(
@@ -71,13 +65,11 @@ export function checkObjectKey(key: unknown): void {
   );
 }
 
-/** The options of `put`. @throws UsageError `OPTION_INVALID` */
 export function checkPut({ ifNone, ifMatch }: PutOptions): void {
   if (ifNone !== true || ifMatch === undefined) return;
   throw new UsageError("OPTION_INVALID", "Expected one condition of put, got ifNone and ifMatch. An object that is not there has no tag.");
 }
 
-/** The error for a condition that does not hold. */
 export function objectConflict(key: string): ObjectStoreError {
   return new ObjectStoreError(
     "OBJECT_CONFLICT",
@@ -86,7 +78,6 @@ export function objectConflict(key: string): ObjectStoreError {
   );
 }
 
-/** @throws ObjectStoreError `OBJECT_TOO_LARGE` */
 export function checkObjectSize(key: string, bytes: number, most: number): void {
   if (bytes <= most) return;
   throw new ObjectStoreError(
@@ -96,7 +87,6 @@ export function checkObjectSize(key: string, bytes: number, most: number): void 
   );
 }
 
-/** @throws ObjectStoreError `OBJECTS_TOO_MANY` */
 export function checkKeyCount(folder: string, count: number): void {
   if (count <= MOST_KEYS) return;
   throw new ObjectStoreError("OBJECTS_TOO_MANY", `Expected at most ${MOST_KEYS} objects below ${folder}, got more. Remove old ones.`);

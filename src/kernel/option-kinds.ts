@@ -3,8 +3,8 @@ import { isCount, isObject, isRecord } from "./value-kind.ts";
 import { aFunction, anything, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
 
 /*
- * The kinds of options. A kind follows the TypeScript type of its option: it refuses what the type excludes, and nothing else. An object is
- * known by its methods, because it may come from another library or from a test.
+ * A kind refuses what the TypeScript type of its option excludes, and nothing else. An object is known by its methods, because it may come
+ * from another library or from a test.
  */
 
 /**
@@ -23,32 +23,23 @@ import { aFunction, anything, aText, either, fits, having, iterable, listOf, obj
 export interface Kinds {
   readonly text: Shape;
   readonly texts: Shape;
-  /** A text that no error shows: a key, a token, an address that may hold a password. */
+  /** A string that no error shows: a key, a token, an address that may hold a password. */
   readonly secret: Shape;
-  /** A list of such texts. */
   readonly secrets: Shape;
   readonly boolean: Shape;
-  /** Any number except NaN. */
   readonly number: Shape;
-  /** A number of 0 or more. */
   readonly amount: Shape;
-  /** A number of milliseconds, 0 or more. */
   readonly milliseconds: Shape;
-  /** A whole number of 0 or more. */
   readonly count: Shape;
-  /** A whole number of 1 or more. */
   readonly size: Shape;
   readonly function: Shape;
-  /** A text or a number. */
   readonly seed: Shape;
-  /** An object that is no list, with any members. */
   readonly object: Shape;
   readonly signal: Shape;
   readonly clock: Shape;
   readonly logger: Shape;
   readonly schema: Shape;
   readonly model: Shape;
-  /** A price of a model. */
   readonly price: Shape;
   readonly embedder: Shape;
   readonly tokenCounter: Shape;
@@ -60,23 +51,20 @@ export interface Kinds {
   readonly workspace: Shape;
   readonly sandbox: Shape;
   readonly searchProvider: Shape;
-  /** A name, or anything with a name. */
   readonly address: Shape;
   readonly addresses: Shape;
   /** Any value: its function checks it more exactly. */
   readonly checked: Shape;
-  /** One of some values. */
   oneOf(...values: readonly (string | boolean | null)[]): Shape;
-  /** Either of two kinds. */
   either(one: Shape, other: Shape): Shape;
-  /** A list, each item of one kind. */
   list(item: Shape): Shape;
-  /** Anything that can be iterated. A text is not. @param says what it holds: "names of roles" */
+  /** A string is none. @param says what it holds: "names of roles" */
   iterable(says: string): Shape;
-  /** An object whose members have any names and one kind. */
   record(member: Shape): Shape;
-  /** An object with these methods. @param says "a printer" */
+  /** @param says "a printer" */
   having(says: string, ...methods: readonly string[]): Shape;
+  /** A part of a table of {@link Known}: one kind for several names. */
+  each<Name extends string>(kind: Shape, ...names: readonly Name[]): Readonly<Record<Name, Shape>>;
 }
 
 const number: Shape = { says: "a number", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
@@ -92,7 +80,6 @@ const aValue: Shape = {
   fits: (value) => value === null || ["string", "boolean"].includes(typeof value),
 };
 
-/** The kinds of options, for tables of {@link Known}. */
 export const kinds: Kinds = {
   text: aText,
   texts: listOf(aText, "a list of texts"),
@@ -157,6 +144,11 @@ export const kinds: Kinds = {
   having(says, ...methods) {
     takes("kinds.having", "what is given", [says, ...methods], listOf(aText));
     return having(says, ...methods);
+  },
+  each<Name extends string>(kind: Shape, ...names: readonly Name[]) {
+    takes("kinds.each", "kind", kind, aShape);
+    takes("kinds.each", "names", names, listOf(aText));
+    return Object.fromEntries(names.map((name) => [name, kind])) as Readonly<Record<Name, Shape>>;
   },
 };
 

@@ -3,28 +3,25 @@ import { aText, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
-/** A stream of numbers in [0, 1), 32 bits each. */
 export type Random = () => number;
 
 /**
  * Returns a named stream of a seed: the same seed and path give the same numbers on every machine, and no stream affects another. The state
- * of sfc32 (Chris Doty-Humphrey, PractRand) is taken from the sha256 of the path.
+ * of sfc32 (Chris Doty-Humphrey, PractRand) is the sha256 of the path.
  */
 export function randomStream(seed: string, ...path: readonly (string | number)[]): Random {
-  // A string of bytes, because allocating a buffer takes longer than the hash.
+  // Allocating a buffer takes longer than the hash.
   const digest = hash("sha256", JSON.stringify([seed, ...path]), "binary");
-  return sfc32(int32At(digest, 0), int32At(digest, 4), int32At(digest, 8), 1);
+  return drawing(new Sfc32([int32At(digest, 0), int32At(digest, 4), int32At(digest, 8), 1]));
 }
 
-/** Returns four bytes as a number, least significant first. */
 function int32At(bytes: string, at: number): number {
   return bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8) | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24);
 }
 
 /**
- * A named stream of random numbers: called, it returns its next number in [0, 1), of 32 bits. The seed of the run, the owner of the stream
- * and its name determine the numbers, so they depend neither on what else is drawn nor on which other streams there are.
- *
+ * A named stream of random numbers: a call returns the next one in [0, 1). The seed of the run, the owner of the stream and its name
+ * determine the numbers; other draws and streams do not.
  * @example
  * import { defineRole } from "troupe";
  *
@@ -40,14 +37,14 @@ function int32At(bytes: string, at: number): number {
 export interface RandomStream {
   (): number;
   /**
-   * Returns a stream of its own, which depends on this one's name alone and not on how many numbers were drawn from it.
+   * Returns a stream that depends on its name alone, not on what was drawn before.
    *
-   * @throws UsageError `STREAM_TAKEN` when this stream was split under that name before: both would give the same numbers
+   * @throws UsageError `STREAM_TAKEN` for a name that was split off before: both would give the same numbers
    */
   split(name: string): RandomStream;
 }
 
-/** Returns the stream of an owner. @param owner its kind, its name, and what else tells it apart */
+/** @param owner its kind, its name, and what else identifies it */
 export function namedStream(seed: string, ...owner: readonly (string | number)[]): RandomStream {
   const mixer = new Cyrb128();
   addPart(mixer, seed);
@@ -58,7 +55,7 @@ export function namedStream(seed: string, ...owner: readonly (string | number)[]
 function streamOf(mixer: Cyrb128, path: readonly (string | number)[]): RandomStream {
   let random: Random | undefined;
   let taken: Set<string> | undefined;
-  const stream = (): number => (random ??= numbersOf(mixer))();
+  const stream = (): number => (random ??= drawing(mixer.stream()))();
   stream.split = (name: string): RandomStream => {
     takes("stream", "name", name, aText);
     if (taken?.has(name) === true) throw streamTaken(path, name);
@@ -70,18 +67,11 @@ function streamOf(mixer: Cyrb128, path: readonly (string | number)[]): RandomStr
   return stream;
 }
 
-/** Its kind and its length tell each part from all others. */
+/** Its kind and its length distinguish each part. */
 function addPart(mixer: Cyrb128, part: string | number): void {
   const text = String(part);
   mixer.add(`${typeof part === "number" ? "n" : "s"}${text.length} `);
   mixer.add(text);
-}
-
-function numbersOf(mixer: Cyrb128): Random {
-  const [one, two, three, four] = mixer.mixed();
-  const random = sfc32(one ^ two ^ three ^ four, one ^ two, one ^ three, one ^ four);
-  for (let discarded = 0; discarded < STIRRED; discarded += 1) random();
-  return random;
 }
 
 function streamTaken(path: readonly (string | number)[], name: string): UsageError {
@@ -91,59 +81,24 @@ function streamTaken(path: readonly (string | number)[], name: string): UsageErr
   );
 }
 
-function sfc32(one: number, two: number, three: number, from: number): Random {
-  let a = one;
-  let b = two;
-  let c = three;
-  let counter = from;
-  return () => {
-    const t = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (c << 21) | (c >>> 11);
-    c = (c + t) | 0;
-    return (t >>> 0) / 4294967296;
-  };
+function drawing(stream: Sfc32): Random {
+  return () => stream.next();
 }
 
-/** Numbers that are discarded before the first one: states that differ in one bit give similar numbers until then. */
-const STIRRED = 12;
+type State = readonly [number, number, number, number];
 
-/**
- * A faster {@link randomStream}, for a stream of each of very many activations. It owns the state of sfc32, which is hashed by cyrb128
- * (bryc, public domain), no cryptographic hash, and stirred as its author recommends.
- *
- * LightStream.L1 (constructor) the seed, the name and the number alone determine the stream.
- */
-export class LightStream {
+class Sfc32 {
   #a: number;
   #b: number;
   #c: number;
   #counter: number;
 
-  constructor(seed: string, name: string, n: number) {
-    const mixer = new Cyrb128();
-    // The length makes the text unique. Its parts are hashed one by one, because joining them takes as long as the hash.
-    mixer.add(`${n} ${name.length} `);
-    mixer.add(name);
-    mixer.add(seed);
-    const [one, two, three, four] = mixer.mixed();
-    let a = one ^ two ^ three ^ four;
-    let b = one ^ two;
-    let c = one ^ three;
-    let counter = one ^ four;
-    for (let stirred = 0; stirred < STIRRED; stirred += 1) {
-      const t = (((a + b) | 0) + counter) | 0;
-      counter = (counter + 1) | 0;
-      a = b ^ (b >>> 9);
-      b = (c + (c << 3)) | 0;
-      c = (((c << 21) | (c >>> 11)) + t) | 0;
-    }
+  constructor([a, b, c, counter]: State, discarded: number = 0) {
     this.#a = a;
     this.#b = b;
     this.#c = c;
     this.#counter = counter;
+    for (let n = 0; n < discarded; n += 1) this.next();
   }
 
   next(): number {
@@ -155,6 +110,26 @@ export class LightStream {
     this.#b = (c + (c << 3)) | 0;
     this.#c = (((c << 21) | (c >>> 11)) + t) | 0;
     return (t >>> 0) / 4294967296;
+  }
+}
+
+/** Discarded before the first number: states that differ in one bit give similar numbers until then. */
+const STIRRED = 12;
+
+/**
+ * A faster {@link randomStream}, for a stream of each of very many activations: its state is hashed by cyrb128 (bryc, public domain), no
+ * cryptographic hash, and stirred as its author recommends.
+ *
+ * LightStream.L1 (constructor) the seed, the name and the number alone determine the stream.
+ */
+export class LightStream extends Sfc32 {
+  constructor(seed: string, name: string, n: number) {
+    const mixer = new Cyrb128();
+    // The length makes the string unique. Its parts are hashed one by one, because joining them takes as long as the hash.
+    mixer.add(`${n} ${name.length} `);
+    mixer.add(name);
+    mixer.add(seed);
+    super(mixer.state(), STIRRED);
   }
 }
 
@@ -170,8 +145,8 @@ class Cyrb128 {
     let b = this.#b;
     let c = this.#c;
     let d = this.#d;
-    for (let place = 0; place < text.length; place += 1) {
-      const code = text.charCodeAt(place);
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
       a = b ^ Math.imul(a ^ code, 597_399_067);
       b = c ^ Math.imul(b ^ code, 2_869_860_233);
       c = d ^ Math.imul(c ^ code, 951_274_213);
@@ -185,22 +160,23 @@ class Cyrb128 {
 
   copy(): Cyrb128 {
     const copy = new Cyrb128();
-    copy.#a = this.#a;
-    copy.#b = this.#b;
-    copy.#c = this.#c;
-    copy.#d = this.#d;
+    [copy.#a, copy.#b, copy.#c, copy.#d] = [this.#a, this.#b, this.#c, this.#d];
     return copy;
   }
 
-  mixed(): readonly [number, number, number, number] {
+  state(): State {
     const a = Math.imul(this.#c ^ (this.#a >>> 18), 597_399_067);
     const b = Math.imul(this.#d ^ (this.#b >>> 22), 2_869_860_233);
     const c = Math.imul(a ^ (this.#c >>> 17), 951_274_213);
-    return [a, b, c, Math.imul(b ^ (this.#d >>> 19), 2_716_044_179)];
+    const d = Math.imul(b ^ (this.#d >>> 19), 2_716_044_179);
+    return [a ^ b ^ c ^ d, a ^ b, a ^ c, a ^ d];
+  }
+
+  stream(): Sfc32 {
+    return new Sfc32(this.state(), STIRRED);
   }
 }
 
-/** Returns a fresh seed of 16 hexadecimal digits from the machine's randomness. */
 export function freshSeed(): string {
   return randomBytes(8).toString("hex");
 }

@@ -1,11 +1,11 @@
 import { UsageError } from "./errors.ts";
 
-/** Members of a result, with the name under which the result has them. Words of other frameworks have another name than the member. */
+/** Names of members, with the name that the result has for each: words of other frameworks differ. */
 export type ResultMembers = { readonly [name: string]: string };
 
 /**
- * Lets the members of a result, read from the run itself, say where they are: a program without types that forgets `.result` reads a member
- * that the run has not, and goes on with undefined. They are not enumerable, so that a run can be shown and compared.
+ * Members of a result that are read from the run itself throw: a program without types that forgets `.result` would continue with
+ * undefined. They are not enumerable.
  *
  * @param call how a run is begun: `team.run(idea)`
  */

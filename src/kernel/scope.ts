@@ -2,7 +2,6 @@
 export interface Scope {
   /** The tenant of a server. */
   readonly tenant?: string;
-  /** A person, as the tenant names them. */
   readonly user?: string;
   /** The run in which a conversation began. Forks of it belong to the same conversation. */
   readonly conversation?: string;

@@ -2,27 +2,24 @@ import { redactor } from "./mask.ts";
 import { isObject } from "./value-kind.ts";
 import { shownText } from "./value-text.ts";
 
-/** Names of what a caller gives a server: its credentials, and its address. They stand in the advice about a refusal. */
+/** Names of the credentials and the address that a caller gives, for the advice about a refusal. */
 export interface ServerTerms {
   readonly token: string;
   readonly address: string;
 }
 
-/** An answer of a server that is no success. */
 export interface Refusal {
   readonly status: number;
-  /** What the server said, with the secrets masked; hostile. */
+  /** With the secrets masked; hostile. */
   readonly said?: string | undefined;
-  /** The header `retry-after`. */
   readonly retryAfter?: string | undefined;
 }
 
-/** Most characters of a server's text in an error. */
 const MOST_SAID = 300;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
-/** Returns the status, what the server said, and what to do: `status 404: "nope". Nothing is at this path: look at the url.` */
+/** `status 404: "nope". Nothing is at this path: look at the url.` */
 export function refusalText({ status, said = "", retryAfter }: Refusal, terms: ServerTerms): string {
   const quoted = shownText(redactor([])(said).replace(/\s+/g, " "), MOST_SAID);
   const wait = BUSY.has(status) ? waitText(retryAfter) : "";
@@ -51,7 +48,7 @@ function adviceOn(status: number, { token, address }: ServerTerms): string {
     : `It is no such server: look at ${address}.`;
 }
 
-/** A server writes seconds or a date. */
+/** Seconds or a date. */
 function waitText(retryAfter = ""): string {
   if (/^\d{1,9}$/.test(retryAfter.trim())) return ` It asks to wait for ${Number(retryAfter)} s.`;
   const date = Date.parse(retryAfter);
@@ -71,16 +68,12 @@ const CODES: readonly (readonly [codes: RegExp, what: string])[] = [
   [/^HPE_\w+$/, "the answer is no HTTP"],
 ];
 
-/** How many causes of an error are looked at. */
 const DEEPEST = 6;
 
-/** The words of `fetch`, which tell nothing: its cause does. */
+/** `fetch` says nothing: its cause does. */
 const UNTOLD = "fetch failed";
 
-/**
- * Returns why no answer came: DNS, a refused connection, TLS, a timeout or a redirect, with the system's code; undefined for an error that
- * tells none of these.
- */
+/** Returns why no answer came: DNS, a refused connection, TLS, a timeout or a redirect, with the system's code. */
 export function unreachedText(error: unknown): string | undefined {
   const causes = causesOf(error);
   for (const { code, message } of causes) {
@@ -99,7 +92,7 @@ interface Thrown {
   readonly cause?: unknown;
 }
 
-/** An error and its causes. Where several addresses were tried, the last failure stands for all. */
+/** Where several addresses were tried, the last failure stands for all. */
 function causesOf(error: unknown): readonly Thrown[] {
   const causes: Thrown[] = [];
   for (let cause = error; isObject(cause) && causes.length < DEEPEST; cause = causes.at(-1)?.cause) {

@@ -1,15 +1,14 @@
-/** Returns the code of a failed system call, such as `ENOENT`; empty when the error has none. */
+/** `ENOENT`; empty when the error has none. */
 export function systemCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : "";
 }
 
-/** True when a call failed because the file, or a folder on the way to it, does not exist. */
 export function isMissing(error: unknown): boolean {
   return systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR";
 }
 
-/** Returns the result of a call; undefined when it failed because a file is missing. */
+/** Undefined when the call failed because a file is missing. */
 export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -19,7 +18,6 @@ export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** True when a call succeeds. The caller need not know why one fails. */
 export function succeeds(call: Promise<unknown>): Promise<boolean> {
   return call.then(
     () => true,
@@ -27,7 +25,6 @@ export function succeeds(call: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** True when a process of this machine has this id, of any user. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

@@ -2,7 +2,6 @@ import { thrownText, valueText, visibleText } from "./value-text.ts";
 
 const brand = Symbol.for("troupe.error");
 
-/** Plain form of an error in journals and in the output of `--json`. */
 export interface ErrorRecord {
   readonly name: string;
   readonly code: string;
@@ -12,23 +11,18 @@ export interface ErrorRecord {
   readonly retryable?: true;
 }
 
-/** An error as `JSON.stringify` writes it: its record, and its causes, without stacks. */
 export interface ErrorJson extends ErrorRecord {
   readonly cause?: ErrorJson;
 }
 
-/** The parts of an error besides its message. */
 export interface ErrorDetail {
   readonly cause?: unknown;
-  /** Facts for programs; must be JSON. */
   readonly data?: unknown;
 }
 
 /**
- * Root of all errors that this package throws on purpose. `code` is stable and in upper snake case; `message` names the expected value, the
- * actual one and the remedy; `data` holds plain JSON facts; `cause` keeps the original error. A message may contain text from outside:
- * control characters in it are shown escaped.
- *
+ * Root of all errors that this package throws on purpose. `code` is stable; `message` names the expected value, the actual one and the
+ * remedy; `data` holds plain JSON facts. Control characters in a message are escaped.
  * @example
  * import { parseMessage, TroupeError } from "troupe";
  *
@@ -40,7 +34,6 @@ export interface ErrorDetail {
  * }
  */
 export class TroupeError extends Error {
-  /** Stable, documented, upper snake case. */
   readonly code: string;
   readonly data: unknown;
 
@@ -55,7 +48,7 @@ export class TroupeError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Returns the form for `JSON.stringify`: name, code, message, data and the causes, without stacks. */
+  /** For `JSON.stringify`: the record and the causes, without stacks. */
   toJSON(): ErrorJson {
     return jsonOf(this, DEEPEST);
   }
@@ -70,7 +63,7 @@ export class TroupeError extends Error {
   }
 }
 
-/** Returns any error as plain data, without stacks. Control characters are shown escaped, and data that is no JSON is left out. */
+/** Returns any error as plain data, without a stack. Data that is no JSON is left out. */
 export function errorRecord(error: unknown): ErrorRecord {
   if (TroupeError.isInstance(error)) {
     const data = plainData(error.data);
@@ -89,7 +82,7 @@ export function errorRecord(error: unknown): ErrorRecord {
   return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visibleText(thrownText(error))}` };
 }
 
-/** Limit on the causes in the JSON of an error, because a chain may be a cycle. */
+/** A chain of causes may be a cycle. */
 const DEEPEST = 5;
 
 function jsonOf(error: unknown, depth: number): ErrorJson {

@@ -1,10 +1,6 @@
-/** Limit on the characters of a value in an error. */
 const MOST = 200;
 
-/**
- * Returns a value as text for an error: JSON of bounded length, or a word for a value without a JSON form. Never throws, even when reading
- * the value throws.
- */
+/** Returns JSON of bounded length, or a word for a value without a JSON form. Never throws. */
 export function valueText(value: unknown): string {
   switch (typeof value) {
     case "function":
@@ -22,13 +18,12 @@ export function valueText(value: unknown): string {
   }
 }
 
-/** Returns the text of a thrown value: an error's message, or its name without one; else the value itself. */
+/** An error's message, or its name without one; else the value itself. */
 export function thrownText(thrown: unknown): string {
   if (thrown instanceof Error) return messageOf(thrown);
   return typeof thrown === "string" ? bounded(thrown) : valueText(thrown);
 }
 
-/** Returns a sentence without its period, so that another one can go on after it. */
 export function clauseText(sentence: string): string {
   return sentence.trimEnd().replace(/(?<!\.)\.$/, "");
 }
@@ -42,13 +37,13 @@ function messageOf(error: Error): string {
   }
 }
 
-/** Returns the first texts of a list, and how many more there are: `a, b and 3 more`. */
+/** `a, b and 3 more` */
 export function listed(texts: readonly string[], most: number): string {
   const rest = texts.length > most ? ` and ${texts.length - most} more` : "";
   return texts.slice(0, most).join(", ") + rest;
 }
 
-/** A word that would be cut is left out as a whole: half a key would pass a mask of the whole one. */
+/** Half a key would pass a mask of the whole one, so no word is cut. */
 function bounded(text: string): string {
   if (text.length <= MOST) return text;
   return `${text.slice(0, MOST).replace(/[\w-]+$/, "")}... (${text.length} characters)`;
@@ -79,14 +74,11 @@ function kindOf(value: object): string {
   return typeof constructor?.name === "string" && constructor.name !== "" ? constructor.name : "Object";
 }
 
-/**
- * Characters that could control a terminal or hide text, except tab and line feed: control characters (C0, DEL, C1), marks of writing
- * direction, line and paragraph separators, and characters without a shape. Joiners stay: scripts and emoji need them.
- */
+/** Characters that could control a terminal or hide text, except tab and line feed. Joiners stay: scripts and emoji need them. */
 const STEERING =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-/** Returns a text in which such characters are escaped: `\x1b`, `\u202e`. */
+/** `\x1b`, `\u202e` */
 export function visibleText(text: string): string {
   return text.replace(STEERING, (character) => {
     const code = character.charCodeAt(0);
@@ -97,10 +89,7 @@ export function visibleText(text: string): string {
 /** Characters that control a terminal, end a line, or have no shape; halves of surrogate pairs. */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/**
- * Returns a text of a model, a file or a user on one line: at most `limit` of its characters, with `\u{7f}` for a character that cannot be
- * shown.
- */
+/** Returns untrusted text on one line, at most `limit` of its characters, with `\u{7f}` for what cannot be shown. */
 export function shownText(text: string, limit = 200): string {
   const shown = text.slice(0, limit).replace(UNSHOWN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return text.length > limit ? `${shown}...` : shown;
@@ -109,7 +98,7 @@ export function shownText(text: string, limit = 200): string {
 /** Control and format characters, separators of lines, halves of characters, and characters without a shape; all but the line feed. */
 const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\u2800]/gu;
 
-/** Returns a text in which all such characters are escaped as in JSON, joiners too: for text from outside. */
+/** Escapes all such characters as in JSON, joiners too: for text from outside. */
 export function escapedText(text: string): string {
   return text.replace(UNSEEN, (character) =>
     character

@@ -123,3 +123,22 @@ export function refuseClosed(isClosed: boolean): void {
   if (isClosed)
     throw new CacheError("CACHE_CLOSED", "Expected an open cache, got one that was closed. Close it when nothing uses it any more.");
 }
+
+/** Runs one operation on each key at a time, in order. */
+export class KeyTurns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
+    this.#last.set(key, turn);
+    const leave = (): void => {
+      if (this.#last.get(key) === turn) this.#last.delete(key);
+    };
+    turn.then(leave, leave);
+    return turn;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#last.values());
+  }
+}

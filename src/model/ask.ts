@@ -2,91 +2,69 @@ import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
-import { OutputError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { type AttemptOutcome, type Attempts, attemptsWith, type RecordedTry, type StepPort, type StepTry } from "../kernel/step.ts";
 import { truncated } from "./attempt.ts";
 import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
-import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
+import { addUsage, type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse } from "./chat-model.ts";
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { promptFor, withLadder } from "./format-ladder.ts";
 import { handedHere, type Meter, presentMeter } from "./meter.ts";
-import { askAgain, cutReply, issueLine, type OutputIssue, readReply, REASKS } from "./structured-output.ts";
+import { askForValue, type WholeOrCut } from "./structured-output.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
-/** The parts of a model call besides its request. */
 export interface CallParts extends TextListener {
   readonly steps: StepPort;
   readonly model: ChatModel;
-  /** Clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
+  /** None of it is part of the step's address. */
   readonly policy: CallPolicy;
   /** Stops this question alone; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
-  /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
   /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
-/** One question to a model, asked as a step. */
 export interface AskInput extends CallParts {
   readonly messages: readonly ChatMessage[];
   readonly temperature?: number | undefined;
-  /** Most tokens of the reply. Default: none, and 16,384 where a price is known. */
+  /** Default: no limit, and 16,384 where a price is known. */
   readonly maxTokens?: number | undefined;
   readonly seed?: number | undefined;
   readonly stop?: readonly string[] | undefined;
   readonly extra?: Readonly<Record<string, Json>> | undefined;
 }
 
-/** The data of an {@link OutputError} of code `OUTPUT_INVALID`. */
-export interface OutputErrorData {
-  /** The last reply, its first 100 000 characters. */
-  readonly text: string;
-  readonly issues: readonly OutputIssue[];
-  /** Of all replies together. */
-  readonly usage: Usage;
-}
-
-const KEPT_TEXT = 100_000;
-/** Limit on the characters of one issue in the message of an error. */
-const SHOWN_ISSUE = 300;
-
 /**
  * Returns a model's answer: its text, or with `schema` the value read from it.
  *
- * A reply that does not fit is repaired here if that is possible, and else requested again, twice at most, in steps that show the faults.
- * Listeners are told that its text is void. A reply that its length limit cut is continued by further steps, unless the caller set the limit.
- * With `schema` one that stays cut does not fit: it is requested again in a shorter form.
+ * A reply that does not fit is repaired if possible, else requested again, twice at most, in steps that show the faults; listeners learn
+ * that its text is void. A reply cut by its length limit is continued by further steps, unless the caller set the limit. With `schema` one
+ * that stays cut is requested again in a shorter form.
  *
- * @throws OutputError `OUTPUT_INVALID` when the last reply does not fit either; its data keeps text, issues and usage.
- * @throws UsageError `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry.
- * @throws ModelError, ControlError: see {@link callModel}
+ * @throws OutputError `OUTPUT_INVALID`; UsageError `SCHEMA_UNSUPPORTED`; ModelError, ControlError: see {@link callModel}
  */
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
   if (input.schema === undefined) return wholeText(input);
-  const output = outputSchema(input.schema);
-  let messages = input.messages;
-  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  for (let n = 0; ; n++) {
-    const streamed = new LastStreamed(input, input.policy.logger);
-    const { reply, isCut } = await longestReply(input, messages, streamed.listener, output, n > 0);
-    usage = addUsage(usage, reply.usage);
-    const read = isCut ? cutReply : readReply(reply.content, input.schema, output);
-    if (read.ok) return read.value;
-    streamed.takeBack();
-    if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
-    input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
-    messages = askAgain(input.messages, output, { reply: reply.content, issues: read.issues, isCut, isLast: n === REASKS - 1 });
-  }
+  const { model, schema, messages, policy } = input;
+  const output = outputSchema(schema);
+  const streamed = new LastStreamed(input, policy.logger);
+  return askForValue({
+    ...{ model: model.id, schema, messages },
+    ask: (asked, isAgain) => longestReply(input, asked, streamed.listener, output, isAgain),
+    misfit(issues) {
+      streamed.takeBack();
+      if (issues !== undefined) policy.logger?.warn(`${model.id}: a reply did not fit and is asked for again. ${issues}`);
+    },
+  });
 }
 
-/** @throws ModelError `MODEL_TRUNCATED` when the rest brings nothing new, or is cut too often */
 async function wholeText(input: AskInput): Promise<string> {
   const { reply, isCut } = await longestReply(input, input.messages, input);
   if (isCut) throw truncated(input.model.id, undefined, reply);
@@ -94,8 +72,8 @@ async function wholeText(input: AskInput): Promise<string> {
 }
 
 /**
- * Asks for a reply, and for its rest while its length limit cuts it. Each part is a step. The rest is asked for as text: a server that enforces a
- * schema would begin a new value.
+ * Asks for a reply, and for its rest while its length limit cuts it. The rest is asked for as text: a server that enforces a schema would
+ * begin a new value.
  *
  * @returns `isCut` when the rest brings nothing new, is cut too often, or is not asked for
  */
@@ -105,7 +83,7 @@ async function longestReply(
   listener: TextListener,
   output?: OutputSchema,
   isSchemaTold?: boolean,
-): Promise<{ readonly reply: ChatResponse; readonly isCut: boolean }> {
+): Promise<WholeOrCut> {
   const isLimited = input.maxTokens !== undefined;
   const takesCut = !isLimited || output !== undefined;
   const parts = { ...input, onDelta: listener.onDelta, onVoid: listener.onVoid, takesCut };
@@ -123,9 +101,9 @@ async function longestReply(
 }
 
 /**
- * Makes one model call as one step: recorded under everything that determines its answer (model, messages, tools, schema, sampling), and
- * answered from the record afterwards. Its transport (streamed or not, the reply format) is no part of its address. The step records the
- * raw answer; it is read against a schema outside, so that a changed reader reads old records.
+ * Makes one model call as one step: recorded under everything that determines its answer (model, messages, tools, schema, sampling). Its
+ * transport (streamed or not, the reply format) is no part of its address. The step records the raw answer, so that a changed reader reads
+ * old records.
  *
  * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`; ModelError, ControlError: see {@link callModel}
  */
@@ -157,13 +135,9 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
   return reply;
 }
 
-/** A request that was not checked: its members may be undefined. */
 type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof ChatRequest, "messages">]?: ChatRequest[K] | undefined };
 
-/**
- * Returns everything that determines the answer, and nothing else. The model's own extra fields are part of it, so that they are part of the
- * address.
- */
+/** The model's own extra fields are part of the address too. */
 function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   const { tools, toolChoice, schema, temperature, maxTokens, seed, stop, extra } = asked;
   const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: asked.messages };
@@ -180,32 +154,15 @@ function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   return request;
 }
 
-function outputError(model: string, text: string, issues: readonly OutputIssue[], usage: Usage): OutputError {
-  const data: OutputErrorData = { text: text.slice(0, KEPT_TEXT), issues, usage };
-  const said = issuesText(issues, 5);
-  return new OutputError(
-    "OUTPUT_INVALID",
-    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${said}. Use another model, ask for less at once, or simplify the schema.`,
-    { data },
-  );
-}
-
-/** Returns the first issues, each cut: their texts come partly from the model. */
-function issuesText(issues: readonly OutputIssue[], count: number): string {
-  const lines = issues.slice(0, count).map(issueLine);
-  return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
-}
-
 /** Called for every try of a live call, and once for an answer from a record. */
 export interface CallMeter {
-  /** @param hold micro-dollars; 0 where `isUnpriced`, because the cost is unknown */
+  /** @param hold micro-dollars; 0 where `isUnpriced` */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
-  /** @param cost micro-dollars that all tries had cost; undefined: unknown */
+  /** @param cost micro-dollars of all tries; undefined: unknown */
   recorded(cost: number | undefined): void;
 }
 
-/** Returns attempts that also report each try to a meter. */
 function metered(attempts: Attempts, meter: CallMeter): Attempts {
   return attemptsWith(attempts, {
     async open(hold, o = {}) {
@@ -219,40 +176,36 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
   });
 }
 
-/** Options of one call. */
 export interface SteppedChatOptions extends ChatOptions, TextListener {
-  /** Called for the tries of this call. */
   readonly meter?: CallMeter | undefined;
-  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
+  /** See {@link CallParts.takesCut}. */
   readonly takesCut?: boolean | undefined;
 }
 
 /**
- * A model whose calls are steps: each answer is made with retries and limits, bound by the budget, recorded, and given from the record
- * afterwards. It does not stream, because a failed try takes its text back: see `onDelta`.
+ * A model whose calls are steps: with retries and limits, bound by the budget, recorded, and answered from the record afterwards. It does
+ * not stream, because a failed try takes its text back: see `onDelta`.
  */
 export interface SteppedModel extends ChatModel {
   readonly streams: false;
-  /** @throws ModelError, ControlError, UsageError `MESSAGES_EMPTY` */
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
-  /** Returns the same model with other steps, such as those inside an effect. */
+  /** The same model with other steps, such as those inside an effect. */
   through(steps: StepPort): SteppedModel;
   /** What records and bounds its calls, for agents, flows and teams that get the model. @internal */
   readonly meter: Meter;
-  /** The model without steps. @internal */
+  /** @internal */
   readonly bare: ChatModel;
 }
 
-/** The parts of a stepped model. Its listener gets all text, besides that of the caller. */
+/** Its listener gets all text, besides that of the caller. */
 export interface SteppedModelParts extends TextListener {
   readonly steps: StepPort;
-  /** None of it is part of a step's address. */
   readonly policy: CallPolicy;
-  /** Makes the meter of a call that comes without one. */
+  /** Makes the meter of a call without one. */
   readonly meter?: (() => CallMeter) | undefined;
 }
 
-/** Returns a model whose calls are steps. A stepped model gets other steps instead, or its answers would be recorded twice. */
+/** A stepped model gets other steps instead, or its answers would be recorded twice. */
 export function steppedModel(model: ChatModel, parts: SteppedModelParts): SteppedModel {
   if (isStepped(model)) return model.through(parts.steps);
   const { steps, policy } = parts;
@@ -288,9 +241,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
   return stepped;
 }
 
-/**
- * Returns the model that answers when a program calls it itself. Inside an activation or a call of a tool that is one whose calls are steps of that.
- */
+/** Returns the model that answers when a program calls it itself: inside an activation or a call of a tool its calls are steps of that. */
 export function calledHere(model: ChatModel): ChatModel {
   const meter = presentMeter();
   if (meter === undefined) return model;
@@ -298,7 +249,6 @@ export function calledHere(model: ChatModel): ChatModel {
   return { ...stepped, chat: (request, o) => handedHere("model.chat", stepped.chat(request, o)) };
 }
 
-/** Fails for a role or an agent without a model. @throws UsageError `MODEL_MISSING` */
 export function missingModel(who: string): never {
   throw new UsageError(
     "MODEL_MISSING",
@@ -307,8 +257,8 @@ export function missingModel(who: string): never {
 }
 
 /**
- * Returns the meter of an agent, a flow or an environment that begins now with that model. None where its own pools are those of the step that
- * it is part of: then its spending is part of the cost of that step.
+ * Returns the meter of an agent, a flow or an environment that begins now. None where its own pools are those of the step around it: then
+ * its spending is part of the cost of that step.
  */
 export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {
   const meter = presentMeter() ?? (model !== undefined && isStepped(model) ? model.meter : undefined);
@@ -319,7 +269,6 @@ function isLent(pool: BudgetPool | undefined): boolean {
   return pool !== undefined && (pool.accounts !== undefined || isLent(pool.parent));
 }
 
-/** True for a model whose calls are steps. */
 export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
 }

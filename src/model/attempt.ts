@@ -9,28 +9,26 @@ import type { Attempts } from "../kernel/step.ts";
 import { unmetered } from "./meter.ts";
 import type { SetTimeouts } from "./timeouts.ts";
 
-/** The limits of one try, in milliseconds. */
+/** The bounds of one try. Times are milliseconds. */
 export interface AttemptBounds {
   readonly signal: AbortSignal | Cancellation;
   readonly clock: Clock;
   readonly timeouts: SetTimeouts;
-  /** The time left for the whole call; `Infinity`: no limit. */
+  /** `Infinity`: no limit. */
   readonly timeLeft: number;
-  /** Text as it comes. */
   readonly onText?: (text: string) => void;
   /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
-  /** The tries of the step: they tell {@link ChatOptions.key}, and may have this one done elsewhere. Default: a call without a step. */
+  /** They have {@link ChatOptions.key}, and may have this try done elsewhere. Default: a call without a step. */
   readonly attempts?: Pick<Attempts, "key" | "run"> | undefined;
 }
 
 /**
- * Makes one try: sends the request, watches the answer, and returns it whole and checked.
+ * Makes one try: sends the request, watches the answer, and returns it whole and checked. The loop of a model may end normally when it was
+ * aborted or when the server hung up, and may hang after the first byte, so abort, silence and total time are watched here. A model that
+ * continues after that is not awaited.
  *
- * The loop of a model may end normally when it was aborted or when the server hung up, and may hang after the first byte. So abort, silence
- * and total time are watched here. A model that goes on after that is not awaited.
- *
- * @throws ControlError when the signal aborts, ModelError for everything a model or server did wrong.
+ * @throws ControlError when the signal aborts; ModelError
  */
 export async function attempt(model: ChatModel, request: ChatRequest, bounds: AttemptBounds): Promise<ChatResponse> {
   const above = cancellationOf(bounds.signal);
@@ -58,7 +56,7 @@ async function readWhole(
   { life }: Watch,
   { onText, attempts }: AttemptBounds,
 ): Promise<ChatResponse> {
-  // A model written in JavaScript may give its answer without a promise.
+  // A model written in JavaScript may answer without a promise.
   const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...keyed(attempts?.key) })));
   if (reply.content !== "") onText?.(reply.content);
   return reply;
@@ -85,7 +83,7 @@ async function readStream(
       if (text !== "") onText?.(text);
     }
   } catch (error) {
-    // Not awaited: a generator that hangs in `next` never answers to `return`.
+    // Not awaited: a generator that hangs in `next` never answers `return`.
     void pieces.return?.().then(undefined, () => {});
     throw error;
   }
@@ -96,8 +94,8 @@ function keyed(key: string | undefined): { readonly key?: string } {
 }
 
 /**
- * Ends a try when its caller ends it, when nothing comes for too long, or when its time is up. It owns two timers. Until the answer began each
- * sign of life starts the wait for its first piece anew, so that a server that thinks long and says so is not cut.
+ * Ends a try when its caller does, after silence, or when its time is up. Until the answer begins each sign of life restarts the wait for
+ * its first piece, so that a server that thinks long and says so is not cut.
  */
 class Watch {
   readonly #model: string;
@@ -117,7 +115,6 @@ class Watch {
     this.#cancelWhole = this.#after(bounds.timeLeft, () => this.#late());
   }
 
-  /** Restarts the timer of silence. */
   expectLife(): void {
     if (this.#ended) return;
     this.#cancelSilence?.();
@@ -156,7 +153,6 @@ class Watch {
   }
 }
 
-/** The limits as the command line names them. */
 const OPTION_OF: { readonly [Limit in keyof SetTimeouts]: string } = {
   firstByte: "--first-byte",
   silence: "--silence",
@@ -167,10 +163,10 @@ function timeText(ms: number): string {
   return ms % 1_000 === 0 ? `${ms / 1_000} s` : `${ms} ms`;
 }
 
-/** Longest answer that is put together, in characters: a server that never stops must not fill the memory. */
+/** A server that never stops must not fill the memory. */
 export const MAX_REPLY_CHARS: number = 32 * 1024 * 1024;
 
-/** The first so many characters of a failed answer stay in the error. */
+/** Characters of a failed answer that stay in the error. */
 const KEPT_TEXT = 20_000;
 
 interface PartialCall {
@@ -181,7 +177,7 @@ interface PartialCall {
 }
 
 /**
- * Joins the pieces of a streamed answer, and owns them. {@link checkReply} checks the answer.
+ * Joins the pieces of a streamed answer, and owns them.
  *
  * Attempt.P1 (`finish`) an answer without a finish reason is a cut one, never a short one.
  * Attempt.P2 (`add`) text or pieces of calls after the end are an error, except that the last chunk may come twice.
@@ -201,7 +197,6 @@ export class ReplyBuilder {
     this.#model = model;
   }
 
-  /** True when a part of the answer has come. */
   get began(): boolean {
     return this.#size > 0 || this.#calls.size > 0 || this.#finish !== undefined;
   }
@@ -209,7 +204,7 @@ export class ReplyBuilder {
   /**
    * Adds the next piece, and returns its text; nothing when it was the last one again.
    *
-   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end, and for an answer that is too long.
+   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end, and for an answer that is too long
    */
   add(chunk: ChatChunk): string {
     const text = chunk.content ?? "";
@@ -233,11 +228,7 @@ export class ReplyBuilder {
     return text;
   }
 
-  /**
-   * Returns the whole answer.
-   *
-   * @throws ModelError `MODEL_CUT` when no finish reason came.
-   */
+  /** @throws ModelError `MODEL_CUT` when no finish reason came */
   finish(): ChatResponse {
     const content = this.#text.join("");
     if (this.#finish === undefined) {
@@ -282,10 +273,10 @@ export class ReplyBuilder {
 }
 
 /**
- * Refuses an incomplete answer. An answer that its length limit cut passes when it calls tools, with `finishReason` "length": its last call
- * may be incomplete. So does cut text, also none at all, where the caller takes it.
+ * Refuses an incomplete answer. One that its length limit cut passes when it calls tools: its last call may be incomplete.
  *
- * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
+ * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in
+ * its data
  */
 export function checkReply(model: string, request: ChatRequest, reply: ChatResponse, takesCut: boolean = false): void {
   const data: ModelErrorData = {
@@ -309,7 +300,7 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   }
   const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
   const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
-  // The caller can see which calls of a cut reply are whole, so such a reply passes, and its finish reason shows the cut.
+  // The caller can see which calls of a cut reply are whole.
   const isCut = reply.finishReason === "length";
   if (isCut && !takesCut && !(mayCall && named && reply.toolCalls.length > 0)) throw truncated(model, request.maxTokens, reply);
   if (!named) {
@@ -329,7 +320,6 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   }
 }
 
-/** The error for an answer that its length limit cut. */
 export function truncated(
   model: string,
   maxTokens: number | undefined,
@@ -342,7 +332,7 @@ export function truncated(
   );
 }
 
-/** Servers leave out the id of a single call, and the arguments of a tool without parameters. A cut reply may lack arguments. */
+/** Servers leave out the id of a single call, and empty arguments. A cut reply may lack arguments. */
 function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
   const id = call.id === "" ? `call_${index}` : call.id;
   const { name, pieces, extra } = call;

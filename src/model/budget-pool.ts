@@ -8,7 +8,6 @@ import { interruptionBy } from "../kernel/abort.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "./money.ts";
 
-/** Options of {@link budgetPool}. */
 export interface BudgetPoolOptions {
   /** The pool that contains this one: an amount taken here is taken there too. Default: none. */
   readonly parent?: BudgetPool;
@@ -18,15 +17,14 @@ export interface BudgetPoolOptions {
 
 const poolOptions: Known<BudgetPoolOptions> = { parent: kinds.checked, name: kinds.text };
 
-/** A pool of this process, with its present amounts. */
+/** A pool of this process, with its amounts in micro-dollars. */
 export interface LocalBudgetPool extends BudgetPool {
-  /** Micro-dollars in all. */
   readonly amount: MicroUsd;
-  /** Micro-dollars of everything settled, and of lost calls. */
+  /** Everything settled, and lost calls. */
   readonly spent: MicroUsd;
-  /** Micro-dollars reserved by calls in flight. */
+  /** Reserved by calls in flight. */
   readonly held: MicroUsd;
-  /** Sets the amount in micro-dollars. Waiting reservations that fit now are made. @throws UsageError `OPTION_INVALID` */
+  /** Waiting reservations that fit now are made. @throws UsageError `OPTION_INVALID` @throws UsageError `OPTION_INVALID` */
   invest(amount: number): void;
 }
 
@@ -34,7 +32,7 @@ export interface LocalBudgetPool extends BudgetPool {
  * A budget that runs, teams and agents of this process share: give the same pool to each as `budget`.
  *
  * @param amount micro-dollars: see `usd`
- * @throws UsageError `OPTION_INVALID` for an amount that is no whole number of 0 or more, or a parent that is no pool
+ * @throws UsageError `OPTION_INVALID`
  * @example
  * import { Team, usd } from "troupe";
  * import { budgetPool } from "troupe/limits";
@@ -49,21 +47,15 @@ export function budgetPool(amount: MicroUsd, options: BudgetPoolOptions = {}): L
   return new LocalPool(amount, options);
 }
 
-/** A pool that bounds nothing. */
 export function unboundedPool(): BudgetPool {
   return Object.assign(budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd), { isBinding: false });
 }
 
-/** True when a budget is a pool and not an amount. */
 export function isBudgetPool(budget: unknown): budget is BudgetPool {
   return isObject(budget) && "open" in budget && typeof budget.open === "function";
 }
 
-/**
- * Checks a budget.
- *
- * @throws UsageError with that code, unless the value is an amount of micro-dollars, a pool of them, or left out
- */
+/** @throws UsageError with that code, unless the value is an amount of micro-dollars, a pool, or left out */
 export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INVALID"): void {
   if (budget === undefined || isBudgetPool(budget) || (Number.isSafeInteger(budget) && Number(budget) >= 0)) return;
   const todo =
@@ -71,7 +63,6 @@ export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INV
   throw new UsageError(code, `Expected budget to be a whole number of micro-dollars or a pool of them, got ${valueText(budget)}. ${todo}`);
 }
 
-/** Sets the amount of a pool. @throws UsageError `OPTION_INVALID` for one whose amount is kept elsewhere */
 export function investIn(pool: BudgetPool, amount: MicroUsd): void {
   if (pool.invest !== undefined) return pool.invest(amount);
   throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
@@ -89,14 +80,13 @@ interface Waiter {
 let made = 0;
 
 /**
- * A pool in memory. It owns its amount, its spending, its accounts, and the queue of waiting reservations. The length of the queue is bounded
- * by the calls that spenders have in flight, the number of accounts by the spenders that may come back.
+ * A pool in memory. It owns its amount, its spending, its accounts, and the queue of waiting reservations, which the calls in flight bound.
  *
  * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the turn in which it was found to fit.
- * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost ones whose calls may
- * be about to be repeated. It is refused otherwise, so none waits where nothing is open.
- * LocalPool.P3 (`LocalAccount.#hold`) held is the sum of open holds, and spent has the lost ones; every one is settled once, or kept as lost by its closed
- * account.
+ * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost ones whose
+ * calls may be about to be repeated. It is refused otherwise, so none waits where nothing is open.
+ * LocalPool.P3 (`LocalAccount.#hold`) held is the sum of open holds, and spent has the lost ones; every one is settled once, or kept as
+ * lost by its closed account.
  * LocalPool.P4 (`open`) an account is charged up to its record, never twice: its former holds are over.
  * LocalPool.P5 (`admit`) a call that repeats lost ones takes their room where it would be refused otherwise.
  */
@@ -106,7 +96,6 @@ class LocalPool implements LocalBudgetPool {
   readonly rank: number;
   readonly #name: string;
   readonly #accounts = new Map<string, LocalAccount>();
-  /** Micro-dollars settled by account. */
   readonly #settledBy = new Map<string, number>();
   #amount: number;
   #settled = 0;
@@ -151,7 +140,6 @@ class LocalPool implements LocalBudgetPool {
     return Promise.resolve(account);
   }
 
-  /** True for the account that was opened last under its name. */
   isPresent(account: LocalAccount): boolean {
     return this.#accounts.get(account.name) === account;
   }
@@ -161,13 +149,11 @@ class LocalPool implements LocalBudgetPool {
     this.#settledBy.delete(name);
   }
 
-  /** Adds to the spending of an account. */
   settle(name: string, cost: number): void {
     this.#settled += cost;
     this.#settledBy.set(name, (this.#settledBy.get(name) ?? 0) + cost);
   }
 
-  /** Adds to the holds. */
   count(lost: number, held: number): void {
     this.#lost += lost;
     this.#held += held;
@@ -201,12 +187,11 @@ class LocalPool implements LocalBudgetPool {
     return this.spent + this.#held + amount <= this.#amount;
   }
 
-  /** True when what is kept for lost calls and `more` suffices for a call. */
   #fitsBeside(amount: number, more: number): boolean {
     return this.#fits(more) || (more === 0 && this.#settled + this.#held + amount <= this.#amount);
   }
 
-  /** Must be called when there may be room: makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
+  /** Makes the waiting reservations that fit now, in their order, and refuses those that can never fit. */
   admit(): void {
     if (this.#queue.length === 0) return;
     const waiting = this.#queue;
@@ -237,11 +222,11 @@ class LocalPool implements LocalBudgetPool {
 
 interface LocalHold {
   readonly amount: number;
-  /** The sum in which it counts: lost holds are in `spent` until their calls are repeated. */
+  /** Lost holds are in `spent` until their calls are repeated. */
   isIn: "spent" | "held" | "none";
 }
 
-/** The account of one spender with a pool of this process. It owns the open and lost holds of the spender. */
+/** The account of one spender. It owns the open and lost holds. */
 class LocalAccount implements BudgetAccount {
   readonly name: string;
   lost: readonly BudgetHold[] = [];
@@ -284,7 +269,7 @@ class LocalAccount implements BudgetAccount {
     return Promise.resolve();
   }
 
-  /** Takes a hold. The lost ones that its call repeats are held with it, so that others wait for their settlement too. */
+  /** The lost holds that its call repeats are held with it, so that others wait for their settlement too. */
   take(amount: number, repeats: readonly BudgetHold[]): BudgetHold {
     const lost = this.#lostOf(repeats);
     for (const kept of lost) this.#move(kept, "held");
@@ -293,17 +278,16 @@ class LocalAccount implements BudgetAccount {
     });
   }
 
-  /** Micro-dollars that lost holds keep. */
   roomOf(repeats: readonly BudgetHold[]): number {
     return this.#lostOf(repeats).reduce((sum, { amount }) => sum + amount, 0);
   }
 
-  /** Micro-dollars of lost holds while the spender has not asked for anything. */
+  /** Of lost holds while the spender has not asked for anything. */
   get unasked(): number {
     return this.#hasAsked || this.isClosed ? 0 : this.roomOf(this.lost);
   }
 
-  /** Drops the holds, because the account was opened again with what the record of its spender has of them. */
+  /** The account was opened again: the record of its spender has the holds. */
   end(): void {
     for (const kept of this.#holds.values()) this.#move(kept, "none");
     this.#holds.clear();

@@ -16,46 +16,35 @@ import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
-import { checkTimeouts } from "./timeout-check.ts";
-import { type CallTimeouts, timeoutsOf } from "./timeouts.ts";
+import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
 
-/** How model calls are tried and how long they may take. */
 export interface CallTuning {
-  /** Default: {@link defaultRetry}, member by member. */
   readonly retry?: Partial<RetryPolicy> | undefined;
-  /** Time limits of calls, for models that have none of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */
+  /** For models that have no limits of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */
   readonly timeouts?: CallTimeouts | undefined;
 }
 
 const callTuning: Known<CallTuning> = { retry: kinds.checked, timeouts: kinds.checked };
 
-/**
- * Refuses a tuning that can never work.
- *
- * @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `TIMEOUT_INVALID`
- */
 export function checkTuning(calls: CallTuning | undefined): void {
   checkKnownOptions("the option calls", calls, callTuning);
   checkRetry(calls?.retry);
   checkTimeouts(calls?.timeouts);
 }
 
-/** The policy of model calls, the same for all calls of a run. */
 export interface CallPolicy extends CallTuning {
   readonly clock: Clock;
-  /** For the jitter of waits. */
   readonly random: Random;
   readonly limits?: ModelLimits | undefined;
-  /** Prices over and above the model's own and the list. */
   readonly prices?: PriceTable | undefined;
   /** A model without a known price is an error: a budget cannot bind it. Default false. */
   readonly requirePrice?: boolean | undefined;
   readonly logger?: Logger | undefined;
-  /** Told of the price by which a call will be settled, before it is made; undefined: none is known. */
+  /** Called with the price of a call before it is made; undefined: none is known. */
   readonly onPrice?: ((model: string, price: ModelPrice | undefined) => void) | undefined;
 }
 
-/** Returns a policy of calls that are part of a run with another one: its bounds and its prices hold too. */
+/** The bounds and the prices of the run around it hold too. */
 export function policyWithin(above: CallPolicy | undefined, own: CallPolicy): CallPolicy {
   if (above === undefined) return own;
   return {
@@ -67,16 +56,13 @@ export function policyWithin(above: CallPolicy | undefined, own: CallPolicy): Ca
   };
 }
 
-/** The parts of one call besides its request. */
 export interface CallDeps extends CallPolicy, TextListener {
-  /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;
   readonly signal: AbortSignal | Cancellation;
-  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
-/** Returns the request with a limit on its reply where a price is known: without a limit its cost has no bound. */
+/** Limits the reply where a price is known: without a limit its cost has no bound. */
 export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
   if (request.maxTokens !== undefined) return request;
   const price = knownPrice(model, prices);
@@ -92,15 +78,15 @@ export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: 
  * A try settles by the provider's usage; at zero when it was refused before the model ran; at its whole hold when it may have run without a
  * report: silence, a cut or reset connection, an abort, most 5xx. Without a known price the hold is 0 and the cost unknown.
  *
- * @throws ModelError see {@link ModelErrorCode}; `data.tries` is the number of tries.
- * @throws ControlError when the signal aborts or the budget is reached.
+ * @throws ModelError see {@link ModelErrorCode}; `data.tries` is the number of tries. ControlError when the signal aborts or the budget is
+ * reached.
  */
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   deps.onPrice?.(model.id, price);
   const sent = boundedRequest(model, request, deps.prices);
-  // Each call has a signal of its own: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
+  // A role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
   const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
@@ -123,7 +109,6 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   }
 }
 
-/** Models that answered in this process. */
 const answered = new WeakSet<ChatModel>();
 
 /** The first failure of an outage is for the person who waits, all others for the log. */
@@ -144,15 +129,14 @@ interface Call {
   readonly deps: CallDeps;
   readonly ending: Cancellation;
   readonly price: ModelPrice | undefined;
-  /** Micro-dollars. */
   readonly hold: number;
 }
 
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
 
 /**
- * A call takes its place among the limits before it reserves money: a call that waits for a place must not keep money from others. Once it has
- * both, it waits for time only.
+ * A call takes its place among the limits before it reserves money, so that a waiting call keeps no money from others. Once it has both, it
+ * waits for time only.
  */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
   const { clock } = call.deps;
@@ -197,7 +181,6 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
       attempts: deps.attempts,
       ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
-    // An answer that was given elsewhere was not streamed.
     if (streamed?.isSent === false && answer.content !== "") streamed.send(answer.content);
   } catch (error) {
     const failed = error instanceof Error ? error : new Error(String(error));
@@ -233,7 +216,7 @@ function usageOf(error: Error): Usage | undefined {
   return error instanceof ModelError ? soundUsage(errorData(error).usage) : undefined;
 }
 
-/** Returns reported usage, or undefined when it cannot be true. No answer takes no tokens at all. */
+/** Undefined when it cannot be true: no answer takes no tokens at all. */
 function soundUsage(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined || usage.estimated === true) return undefined;
   const { inputTokens, outputTokens, cachedTokens } = usage;

@@ -10,19 +10,18 @@ import { unlessMapped } from "../kernel/mapped.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 
-/** A picture in a message: base64 data with its media type, or an address. */
+/** Base64 data with its media type, or an address. */
 export type ImagePart = { readonly mediaType: string; readonly data: string } | { readonly url: string };
 
-/** A model's call of a tool, in the form of the wire. `arguments` is JSON text as the model wrote it. */
+/** A model's call of a tool in the wire's form. `arguments` is JSON as the model wrote it. */
 export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-  /** Data that the server wants back with the call, unchanged: Gemini signs calls, and refuses them without. */
+  /** Data that the server wants back unchanged: Gemini signs calls, and refuses them without. */
   readonly extra?: JsonObject;
 }
 
-/** One message of a conversation with a model. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content?: string;
@@ -32,34 +31,23 @@ export interface ChatMessage {
   readonly images?: readonly ImagePart[];
 }
 
-/** Makes chat messages, each with exactly the fields it needs. */
 interface ChatMessageFactories {
   user(content: string, more?: { readonly name?: string; readonly images?: readonly ImagePart[] }): ChatMessage;
-  /** As `map` calls it. */
   user(content: string, index: number, list: readonly string[]): ChatMessage;
   system(content: string): ChatMessage;
   assistant(content: string): ChatMessage;
-  /** The answer to a call. */
   tool(answer: {
     readonly content: string;
     readonly name: string;
     readonly toolCallId: string;
     readonly images?: readonly ImagePart[];
   }): ChatMessage;
-  /**
-   * The assistant's calls of tools. Calls are identified by their ids alone: an id that came before in the same message gets a number,
-   * `call_0#2`.
-   */
+  /** The assistant's calls of tools. An id that came before in the same message gets a number, `call_0#2`. */
   fromToolCalls(calls: readonly ToolCall[], content?: string): ChatMessage;
-  /** As `map` calls it. */
   fromToolCalls(calls: readonly ToolCall[], index: number, list: readonly (readonly ToolCall[])[]): ChatMessage;
 }
 
-/**
- * Makes the messages of a conversation.
- *
- * @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no text, and for pictures and calls that are none.
- */
+/** @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no string, and for pictures and calls that are none */
 export const ChatMessage: ChatMessageFactories = {
   user(content: string, given?: object | number, list?: readonly unknown[]) {
     const more = unlessMapped(given, list);
@@ -93,18 +81,16 @@ export const ChatMessage: ChatMessageFactories = {
   },
 };
 
-/** True when a value has the place where a call names its tool. Programs without types, and servers, leave it out. */
+/** Programs without types, and servers, leave it out. */
 export function hasFunction(call: unknown): boolean {
   const { function: wanted } = (call ?? {}) as { readonly function?: unknown };
   return isObject(wanted);
 }
 
-/** True for a call without parts that need a check. */
 function isPlainCall({ id, function: { name, arguments: given }, extra }: ToolCall): boolean {
   return extra === undefined && isText(id) && isText(name) && isText(given);
 }
 
-/** Freezes a checked message, and marks it as one. */
 function frozen(message: ChatMessage): ChatMessage {
   parsedBefore.add(unchanging(message));
   return message;
@@ -132,7 +118,7 @@ const messageShape = lazily(() => {
   });
 });
 
-/** OpenAI's own names of fields, where they differ: `tool_calls`, with `extra_content` in each call. */
+/** OpenAI's own names of fields: `tool_calls`, with `extra_content` in each call. */
 function ownNames(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("tool_calls" in value || "tool_call_id" in value)) return value;
   const { tool_calls: given, tool_call_id: answered, ...rest } = value as { readonly [field: string]: unknown };
@@ -150,7 +136,7 @@ function ownCall(call: unknown): unknown {
   return { ...rest, ...(extra === undefined || extra === null ? {} : { extra }) };
 }
 
-/** @throws UsageError `CHAT_MESSAGE_INVALID`, also for a value with getters that throw: describing its fault reads it too */
+/** @throws UsageError `CHAT_MESSAGE_INVALID`, also for a value with getters that throw */
 function readAs(value: unknown): z.infer<ReturnType<typeof messageShape>> {
   try {
     const parsed = messageShape().safeParse(ownNames(value));
@@ -161,17 +147,16 @@ function readAs(value: unknown): z.infer<ReturnType<typeof messageShape>> {
   }
 }
 
-/** Returns a member that has two names. @throws UsageError `CHAT_MESSAGE_INVALID` where their values differ */
 function sameOf(name: string, own: unknown, theirs: unknown): unknown {
   if (own === undefined || own === null || canonicalJson(own) === canonicalJson(theirs ?? null)) return theirs;
   throw notAMessage(`it says ${name} twice, under two names, and not the same`);
 }
 
 /**
- * Returns a chat message from a value of unknown origin: its fields without empty ones, deeply frozen. OpenAI's own form, with
- * `tool_calls` and `tool_call_id`, is read too.
+ * Returns a chat message from a value of unknown origin: its fields without empty ones, deeply frozen. OpenAI's form, with `tool_calls` and
+ * `tool_call_id`, is read too.
  *
- * @throws UsageError `CHAT_MESSAGE_INVALID` when it is none, or when a tool's message does not name the call it answers.
+ * @throws UsageError `CHAT_MESSAGE_INVALID`, also when a tool's message does not name the call it answers
  */
 export function parseChatMessage(value: unknown): ChatMessage {
   if (isParsedMessage(value)) return value;
@@ -188,21 +173,19 @@ export function parseChatMessage(value: unknown): ChatMessage {
   });
 }
 
-/** True for a message that was made or read here: plain, deeply frozen, and valid. */
+/** Plain, deeply frozen, and valid. */
 export function isParsedMessage(value: unknown): value is ChatMessage {
   return isObject(value) && parsedBefore.has(value);
 }
 
 const parsedBefore = new WeakSet<object>();
 
-/** Most characters of an error about a message. */
 const MOST_TOLD = 500;
 
 function notAMessage(why: string): UsageError {
   return new UsageError("CHAT_MESSAGE_INVALID", `Expected a chat message with a role and what that role says, got something else: ${why}`);
 }
 
-/** Calls with ids of their own, in the wire's form. */
 function withOwnIds(calls: readonly ToolCall[]): ToolCall[] {
   const [only] = calls;
   if (calls.length === 1 && only !== undefined) return [wireForm(only, only.id)];
@@ -221,9 +204,9 @@ function wireForm({ function: { name, arguments: given }, extra }: ToolCall, id:
 }
 
 /**
- * Joins messages and lists of messages to one list, in the order given. The list belongs to the caller, and no limit of a memory applies.
+ * Joins messages and lists of messages to one list of the caller's. No limit of a memory applies.
  *
- * @throws UsageError `CHAT_MESSAGE_INVALID` for a part that is neither, naming its place.
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for a part that is neither
  */
 export function joinMessages(...parts: readonly (ChatMessage | readonly ChatMessage[])[]): ChatMessage[] {
   return parts.flatMap((part, index) => {
@@ -242,11 +225,10 @@ function isMessage(value: unknown): boolean {
 }
 
 /**
- * Turns a message into a chat message, as a model reads it: `sender: content`, or the content alone without a sender. Ids and times are
- * left out, or a fork would pay for every call again. Every role but `system` and `assistant` becomes `user`, because servers know no
- * others.
+ * Turns a message into a chat message: `sender: content`, or the content alone without a sender. Ids and times are left out, or a fork
+ * would pay for every call again. Every role but `system` and `assistant` becomes `user`, because servers know no others.
  *
- * @throws UsageError `ARGUMENT_INVALID` for a value that is no message.
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no message
  * @example
  * import { createMessage, toChat } from "troupe";
  *
@@ -261,7 +243,6 @@ function chatRoleOf(role: string): ChatMessage["role"] {
   return role === "system" || role === "assistant" ? role : "user";
 }
 
-/** Returns `sender: content`, or the content alone without a sender. */
 export function renderForPrompt(message: Message): string {
   return message.sentFrom === "" ? message.content : `${message.sentFrom}: ${message.content}`;
 }

@@ -3,40 +3,39 @@ import type { ChatMessage, ToolCall } from "./chat-message.ts";
 import type { ModelPrice } from "./price.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
-/** A model that answers a conversation. The port of every provider. */
+/** A model that answers a conversation: the port of every provider. */
 export interface ChatModel {
-  /** The model's name at its provider, for example "gpt-5-mini". Part of every request's address. */
+  /** The model's name at its provider, such as "gpt-5-mini". Part of every request's address. */
   readonly id: string;
-  /** The price; left out where the price table decides by `id`. */
+  /** Default: the price table decides by `id`. */
   readonly price?: ModelPrice;
-  /** The most tokens of one reply, where the provider has a limit. */
+  /** Tokens of one reply, where the provider has a limit. */
   readonly maxOutputTokens?: number;
-  /** Time limits of its calls. Default: those of the caller, else {@link DEFAULT_TIMEOUTS}. */
+  /** Default: those of the caller, else {@link DEFAULT_TIMEOUTS}. */
   readonly timeouts?: CallTimeouts;
-  /** False where the server cannot answer in pieces: then `chat` is used, and only the limit on the whole call applies. Default true. */
+  /** False where the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
   readonly streams?: boolean;
   /**
    * True where the server neither does nor bills a request again whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a
-   * crash cut off then counts nothing besides the call that repeats it. Default false: it counts as much as that one.
+   * crash cut off then counts nothing besides the call that repeats it. Default false.
    */
   readonly dropsRepeats?: boolean;
-  /** Provider-specific fields of every request of this model. They decide answers, so they are part of each request's address. */
+  /** Provider-specific fields of every request. Part of each request's address. */
   readonly extra?: Readonly<Record<string, Json>>;
-  /** One whole answer. One attempt: retries, limits and billing are the caller's. */
+  /** One attempt: retries, limits and billing are the caller's. */
   chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
-  /** The same in pieces; the last chunk has `finishReason`, and `usage` where the provider reports it. */
+  /** The last chunk has `finishReason`, and `usage` where the provider reports it. */
   stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
 }
 
-/** Options of one attempt. */
 export interface ChatOptions {
   readonly signal: AbortSignal;
   /**
-   * The idempotency key of this request, for providers that drop a request which they have already done. It is the address of the step, so a
-   * resumed run has it again; a retry has the same one unless the failed try was answered. Undefined outside a run. It is no part of a request.
+   * The idempotency key: the address of the step, so a resumed run has it again. A retry has the same one unless the failed try was
+   * answered. Undefined outside a run. No part of a request.
    */
   readonly key?: string;
-  /** For an adapter to call whenever bytes arrive, also those that make no chunk: a server that says it is alive has not stalled. */
+  /** An adapter calls it whenever bytes arrive, also those that make no chunk. */
   readonly alive?: () => void;
 }
 
@@ -96,7 +95,6 @@ export interface ChatResponse {
   readonly refusal?: string;
 }
 
-/** A piece of a streamed answer. */
 export interface ChatChunk {
   readonly content?: string;
   readonly toolCalls?: readonly ToolCallDelta[];
@@ -105,17 +103,15 @@ export interface ChatChunk {
   readonly refusal?: string;
 }
 
-/** A piece of a tool call; pieces of one `index` belong together. */
+/** Pieces of one `index` belong together. */
 export interface ToolCallDelta {
   readonly index: number;
   readonly id?: string;
   readonly name?: string;
   readonly arguments?: string;
-  /** See {@link ToolCall}. */
   readonly extra?: JsonObject;
 }
 
-/** Returns the tokens of several calls together; a call without usage adds nothing. */
 export function addUsage(sum: Usage, usage: Usage | undefined): Usage {
   if (usage === undefined) return sum;
   const cached = (sum.cachedTokens ?? 0) + (usage.cachedTokens ?? 0);

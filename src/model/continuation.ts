@@ -1,31 +1,28 @@
 import type { ChatMessage } from "./chat-message.ts";
 
-/** Requests for the rest of one reply that its length limit cut. */
+/** Requests for the rest of one reply. */
 export const MOST_CONTINUATIONS = 3;
 
 const GO_ON =
   "Your reply reached its length limit. Go on exactly where it stops: begin with the next character, repeat nothing, open no new fenced block and add no words of your own.";
 
-/**
- * Returns the conversation that asks for the rest of a reply. What was said so far stands before it unchanged, so that a provider's cache serves
- * it.
- */
+/** What was said so far stands before it unchanged, so that a provider's cache serves it. */
 export function askOn(messages: readonly ChatMessage[], soFar: string): readonly ChatMessage[] {
   return [...messages, { role: "assistant", content: soFar }, { role: "user", content: GO_ON }];
 }
 
-/** Characters in which the end of one part and the beginning of the next are compared. */
+/** Characters in which the end of one part is compared with the beginning of the next. */
 const SEAM = 4_000;
-/** Shortest repeated end that is told from chance, in characters and in letters, for brackets and indents repeat; and the shortest repeated line. */
+/** Shorter repeated ends may be chance: characters, letters (brackets and indents repeat), and the characters of a repeated line. */
 const SHORTEST_SEAM = 8;
 const SEAM_LETTERS = 4;
 const SHORTEST_LINE = 4;
-/** Characters by which a reply that was begun anew is known. */
+/** Prefix that identifies a restarted reply. */
 const SHORTEST_HEAD = 40;
 
 /**
- * Joins the parts of a reply without doubling what both have: models repeat the last words or lines, begin the cut line again, put the rest into
- * another fenced block, or write the whole reply anew.
+ * Joins the parts of a reply without doubling: models repeat the last words or lines, begin the cut line again, put the rest into another
+ * fenced block, or write the whole reply anew.
  */
 export function joined(soFar: string, more: string): string {
   const head = soFar.trimStart().slice(0, SHORTEST_HEAD);
@@ -34,7 +31,6 @@ export function joined(soFar: string, more: string): string {
   return soFar + rest.slice(doubled(soFar, rest));
 }
 
-/** The number of characters at the beginning of the rest that the text ends with. */
 function doubled(soFar: string, rest: string): number {
   const end = soFar.slice(-SEAM);
   const line = end.slice(end.lastIndexOf("\n") + 1);
@@ -42,9 +38,8 @@ function doubled(soFar: string, rest: string): number {
   return Math.max(overlap(end, rest.slice(0, SEAM)), isLine ? line.length : 0);
 }
 
-/** The longest end of one text that begins the other, unless it is too short to be more than chance. Takes linear time. */
+/** Takes linear time: the table of Knuth, Morris and Pratt for the beginning, then the end read through it. */
 function overlap(end: string, beginning: string): number {
-  // The table of Knuth, Morris and Pratt for the beginning, then the end read through it.
   const back: number[] = [0];
   const advance = (state: number, char: string | undefined): number => {
     let at = state;
@@ -64,10 +59,7 @@ function overlap(end: string, beginning: string): number {
 const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
 const LEADING = /^\s*(`{3,}|~{3,})([^\n`]*)(?:\n|$)/;
 
-/**
- * The rest without a fence that only it has: a block that is open stays one block, and bare JSON has none. A fence that opens or closes a block
- * stands at the beginning of a line.
- */
+/** The rest without a fence that only it has: an open block stays one block, and bare JSON has none. */
 function withoutFence(soFar: string, more: string): string {
   const leading = LEADING.exec(more);
   if (leading === null) return more;

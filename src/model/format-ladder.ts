@@ -5,10 +5,8 @@ import type { ChatModel, ReplyFormat } from "./chat-model.ts";
 import { errorData } from "./failure.ts";
 import type { OutputSchema } from "./json-schema.ts";
 
-/** The name of the schema for providers; it is part of no answer. */
 const FORMAT_NAME = "reply";
 
-/** One form of asking for a reply, and the addition to the prompt that it needs. */
 export interface Rung {
   readonly format: ReplyFormat;
   readonly inPrompt: "nothing" | "schema" | "schema and fence";
@@ -20,10 +18,7 @@ const looseRungs: readonly Rung[] = deepFreeze([
 ]);
 const knownRungs = new WeakMap<OutputSchema, readonly Rung[]>();
 
-/**
- * Returns the rungs in their order: strict schema, JSON mode, plain text; a schema that no provider enforces starts at the second. They are
- * frozen, because all calls share them and models get their formats.
- */
+/** Strict schema, JSON mode, plain text; a schema that no provider enforces starts at the second. Frozen, because all calls share them. */
 export function rungsFor(output: OutputSchema): readonly Rung[] {
   const known = knownRungs.get(output);
   if (known !== undefined) return known;
@@ -34,7 +29,6 @@ export function rungsFor(output: OutputSchema): readonly Rung[] {
   return rungs;
 }
 
-/** The highest format each model is known to take. */
 const knownFormat = new WeakMap<ChatModel, ReplyFormat["type"]>();
 const order: readonly ReplyFormat["type"][] = ["schema", "json", "text"];
 
@@ -65,7 +59,7 @@ function rungsFrom(place: number, output: OutputSchema): readonly Rung[] {
   return rungsFor(output).filter(({ format }) => order.indexOf(format.type) >= place);
 }
 
-/** Returns the conversation with the addition of a rung in the last message of the user. */
+/** Adds what a rung needs to the last message of the user. */
 export function promptFor(messages: readonly ChatMessage[], output: OutputSchema, rung: Rung): readonly ChatMessage[] {
   if (rung.inPrompt === "nothing") return messages;
   const form =

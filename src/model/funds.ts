@@ -3,19 +3,18 @@ import type { Cancellation } from "../kernel/cancellation.ts";
 import { BudgetError, StepError } from "../kernel/errors.ts";
 import { type AttemptOutcome, type Attempts, attemptsWith, type StepDoor, type StepPort } from "../kernel/step.ts";
 
-/** A spender, and its total spending by its own record: see {@link BudgetPool.open}. */
+/** See {@link BudgetPool.open}. */
 export interface Spender {
   readonly name: string;
-  /** Micro-dollars. */
   readonly spent: number;
-  /** Pools that are charged for its steps by what it is part of. Default: none. */
+  /** Pools that something around it charges for its steps. Default: none. */
   readonly paid?: readonly BudgetPool[] | undefined;
-  /** The calls whose end is unknown, by name, with their holds in micro-dollars. */
+  /** Calls whose end is unknown, with their holds in micro-dollars. */
   readonly lost?: readonly (readonly [name: string, amount: number])[];
 }
 
 /**
- * The accounts of one spender with all pools that bind it, those above each pool included. It owns the accounts that it opened.
+ * The accounts of one spender with all pools that bind it. It owns the accounts that it opened.
  *
  * Funds.F1 (`reserve`) a hold is taken from every pool, or from none.
  * Funds.F2 (`inOrder`) pools are asked in one order that all spenders share, so that no two wait for each other.
@@ -25,7 +24,7 @@ export interface Spender {
 export class Funds {
   readonly accounts: readonly OpenAccount[];
   readonly #opened: readonly BudgetAccount[];
-  /** The places of lost calls in the lists of the accounts. */
+  /** The index of each lost call in the lists of the accounts. */
   readonly #lost: ReadonlyMap<string, number>;
 
   private constructor(accounts: readonly OpenAccount[], opened: readonly BudgetAccount[], lost: NonNullable<Spender["lost"]>) {
@@ -34,7 +33,6 @@ export class Funds {
     this.#lost = new Map(lost.map(([name], nth) => [name, nth]));
   }
 
-  /** Undefined where no pool binds. */
   static async open(
     pools: readonly (BudgetPool | undefined)[],
     { name, spent, paid = [], lost = [] }: Spender,
@@ -58,22 +56,15 @@ export class Funds {
     return new Funds(accounts, opened, lost);
   }
 
-  /** True when any pool bounds spending. */
   get isBinding(): boolean {
     return this.accounts.some(({ pool }) => pool.isBinding !== false);
   }
 
-  /** One more than the rank of every pool. */
   get rank(): number {
     return 1 + Math.max(...this.accounts.map(({ pool }) => pool.rank));
   }
 
-  /**
-   * Takes an amount from all pools, and waits while open holds could make room in them.
-   *
-   * @param repeats names of lost calls that the next one repeats
-   * @throws BudgetError, ControlError: see {@link BudgetAccount.reserve}; nothing is taken then
-   */
+  /** @param repeats names of lost calls that the next one repeats @throws BudgetError, ControlError: nothing is taken then */
   async reserve(amount: number, ending: Cancellation, repeats: readonly string[] = []): Promise<BudgetHold> {
     const taken: BudgetHold[] = [];
     const settle = (cost: number): void => {
@@ -88,12 +79,10 @@ export class Funds {
     return { settle };
   }
 
-  /** Settles lost calls. @param cost micro-dollars of each */
   settleLost(name: string, cost: number): void {
     for (const account of this.#opened) for (const hold of this.#lostOf(account, [name])) hold.settle(cost);
   }
 
-  /** Counts an amount as spent until it is settled. */
   lose(amount: number): BudgetHold {
     const holds = this.accounts.map(({ account }) => account.lose(amount));
     return {
@@ -103,7 +92,6 @@ export class Funds {
     };
   }
 
-  /** Adds spending without a hold. */
   charge(amount: number): void {
     for (const { account } of this.accounts) account.charge(amount);
   }
@@ -113,7 +101,6 @@ export class Funds {
     return names.flatMap((name) => account.lost[this.#lost.get(name) ?? -1] ?? []);
   }
 
-  /** Closes the accounts that it opened: see {@link BudgetAccount.close}. @param isDone the spender never comes back */
   async close(isDone: boolean): Promise<void> {
     await Promise.all(this.#opened.map((account) => account.close(isDone)));
   }
@@ -124,29 +111,23 @@ function inOrder(a: BudgetPool, b: BudgetPool): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-/**
- * A spender without a record, such as a run of an agent alone. It owns its accounts, which are opened with the first call.
- */
+/** A spender without a record, such as a run of an agent alone. Its accounts are opened with the first call. */
 export class PoolSpender {
   readonly #pool: BudgetPool;
   readonly #spender: Spender;
   #funds: Promise<Funds | undefined> | undefined;
 
-  /** @param spender its name is unique, because its spending is charged once */
+  /** @param spender its name is unique: its spending is charged once */
   constructor(pool: BudgetPool, spender: Omit<Spender, "spent">) {
     this.#pool = pool;
     this.#spender = { ...spender, spent: 0 };
   }
 
-  /** The tries of one step. */
   attempts(ending: Cancellation): Attempts {
     return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], this.#spender)), this.#pool, ending);
   }
 
-  /**
-   * Returns steps that this spender pays too, besides what else binds them: see {@link paidTwice}. An answer from a record is charged at what it
-   * had cost.
-   */
+  /** Steps that this spender pays too: see {@link paidTwice}. An answer from a record is charged at what it had cost. */
   over(steps: StepPort, ending: Cancellation): StepPort {
     const step: StepPort["step"] = async (spec, effect) => {
       let cost: number | undefined;
@@ -172,15 +153,13 @@ export class PoolSpender {
     return { step };
   }
 
-  /** Settles open holds at their full amount: see {@link BudgetAccount.close}. */
   async close(): Promise<void> {
-    // Who asked for the accounts has the error of a pool that could not be opened.
+    // A pool that could not be opened has failed the call that asked.
     const funds = await this.#funds?.catch(() => undefined);
     await funds?.close(true);
   }
 }
 
-/** The tries of one step. It owns the open hold. */
 class PoolAttempts implements Attempts {
   readonly budget: BudgetPool;
   readonly #open: () => Promise<Funds | undefined>;
@@ -207,8 +186,8 @@ class PoolAttempts implements Attempts {
 }
 
 /**
- * Returns the attempts of a step whose money comes from two budgets. What the second one refuses fails with a StepError `BUDGET`, which is
- * recorded as the answer of the step: what surrounds the spender goes on.
+ * The attempts of a step paid from two budgets. A refusal of the second one is a StepError `BUDGET`, recorded as the answer of the step:
+ * what surrounds the spender continues.
  */
 export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
   return attemptsWith(attempts, {
@@ -230,7 +209,6 @@ export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
   });
 }
 
-/** Returns a pool with those above it. */
 export function poolsOf(pool: BudgetPool | undefined): readonly BudgetPool[] {
   return pool === undefined ? [] : [pool, ...(pool.accounts ?? []).map((open) => open.pool), ...poolsOf(pool.parent)];
 }

@@ -7,41 +7,38 @@ const CLOSING_BRACE = 0x7d;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
-/** Most values that are remembered of one text. */
 const MAX_VALUES = 16;
-/** Most brackets at which a value is looked for: a text with more of them before its value is an attack, not an answer. */
+/** A text with more brackets before its value is an attack, not an answer. */
 const MAX_STARTS = 20_000;
 
-/** A JSON value found in a text, and where it stands. */
 export interface FoundJson {
   readonly value: Json;
   readonly start: number;
   readonly end: number;
 }
 
-/** A part of a text that looks like JSON and cannot be read. */
 export interface BrokenJson {
   readonly reason: UnreadableReason;
   readonly start: number;
   readonly end: number;
-  /** The place at which reading failed. */
+  /** The index at which reading failed. */
   readonly at: number;
-  /** The value, when only the closing braces of its objects are missing. */
+  /** Set when only closing braces are missing. */
   readonly closed?: ClosedJson;
 }
 
-/** The JSON values of a text, longest first, and the longest part that looks like JSON and is none. */
+/** The values of a text, longest first, and the longest part that looks like JSON and is none. */
 export interface JsonInText {
   readonly values: readonly FoundJson[];
   readonly broken: BrokenJson | undefined;
 }
 
 /**
- * Finds JSON objects and arrays in a model's text: bare, fenced, or with prose around them. Each is read, and repaired where possible,
- * by {@link readValue}; a text that ends inside a value is `truncated`, whatever it would be with its missing braces.
+ * Finds JSON objects and arrays in a model's text: bare, fenced, or with prose around them. A text that ends inside a value is `truncated`,
+ * whatever it would be with its missing braces.
  *
- * Every character is read at most three times and every bracket tried at most once, whatever the text: prose is passed over, and a
- * broken part is skipped as a whole, so that nothing inside it is taken for an answer.
+ * Every character is read at most three times and every bracket tried at most once: a broken part is skipped as a whole, so that nothing
+ * inside it is taken for an answer.
  */
 export function findJson(text: string): JsonInText {
   const whole = wholeJson(text);
@@ -75,7 +72,7 @@ export function findJson(text: string): JsonInText {
   return { values, broken };
 }
 
-/** Reads the most frequent form of an answer: one object or array in strict JSON, and nothing else. The reader reads all others. */
+/** Reads the most frequent form: one object or array in strict JSON, and nothing else. */
 function wholeJson(text: string): FoundJson | undefined {
   const first = text.charCodeAt(0);
   const last = text.charCodeAt(text.length - 1);
@@ -94,14 +91,12 @@ function strictlyRead(text: string): Json | undefined {
   }
 }
 
-/** True when nothing in it is deeper than is read, or a number beyond all measure. */
 function isReadable(value: Json, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   if (typeof value !== "object" || value === null) return typeof value !== "number" || Number.isFinite(value);
   return Object.values(value).every((member: Json) => isReadable(member, depth + 1));
 }
 
-/** A reply that is nothing but a number, a string or a literal. */
 function readScalar(text: string, from: number, values: FoundJson[]): void {
   const start = text.slice(from).search(/[^\s\uFEFF]/);
   if (start === -1) return;
@@ -119,7 +114,7 @@ function nextOpening(text: string, from: number): number {
   return -1;
 }
 
-/** Returns the place where the bracket at `start` closes, outside of strings; the end of the text when it never does. */
+/** Ignores brackets in strings; the end of the text when the bracket never closes. */
 function closingOf(text: string, start: number): number {
   let depth = 0;
   for (let i = start; i < text.length; i++) {

@@ -1,28 +1,27 @@
 import type { Json } from "../kernel/json.ts";
 
-/** The deepest nesting that is read: real answers have a handful of levels, and walking deeper values would overflow a stack. */
+/** Deeper values would overflow a stack. */
 export const MAX_DEPTH = 256;
 
-/** Why what looks like JSON cannot be read; `truncated` when the text ends inside it. */
+/** `truncated`: the text ends inside the value. */
 export type UnreadableReason = "truncated" | "malformed" | "too deep";
 
-/** A value and its end, or the reason why there is none and the place at which reading failed. */
 export type ReadValue =
   | { readonly ok: true; readonly value: Json; readonly end: number }
-  /** `prose`: it failed before anything in it looked like data. */
+  /** `prose`: reading failed before anything looked like data. */
   | { readonly ok: false; readonly reason: UnreadableReason | "prose"; readonly at: number; readonly closed?: ClosedJson };
 
-/** The value of a text that ends after a complete member, with only the closing braces of its objects missing. */
+/** The value of a text that ends after a complete member, with only closing braces missing. */
 export interface ClosedJson {
   readonly value: Json;
-  /** The keys from the root to the innermost open object. All objects on the path are open. */
+  /** The keys from the root to the innermost open object. */
   readonly path: readonly string[];
 }
 
 /**
- * Reads the value that begins at `start`. Repairs what can be repaired without guessing: byte order marks, comments, trailing commas, single
- * and triple quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes, a comma that is missing at the end of a
- * line, the brace of an object that is missing before the bracket of its list. `__proto__` keys are dropped.
+ * Reads the value that begins at `start`. Repairs what needs no guess: byte order marks, comments, trailing commas, single and triple
+ * quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes, a comma that is missing at the end of a line, the
+ * brace of an object that is missing before the bracket of its list. `__proto__` keys are dropped.
  *
  * A text that ends inside a value is `truncated`. If it ends after a complete member of an object, and no list is open, `closed` has the
  * value with the missing braces; the caller judges whether more was to come.
@@ -52,20 +51,15 @@ class Unreadable extends Error {
 }
 
 const SPACE = /[\s\uFEFF\u200B]*/y;
-/** A `#` that touches a word is a heading or a reference in prose. */
+/** In prose, a `#` that touches a word is a heading or a reference. */
 const LINE_COMMENT = /(?:\/\/|#(?=\s))[^\n]*/y;
 const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])/y;
-/** A number that the end of the text has cut short. */
 const CUT_NUMBER = /[+-]?[\d.]*(?:[eE][+-]?)?$/y;
 const WORD = /[A-Za-z_$][\w$-]*/y;
 const KEY = /[\w$-]+/y;
-/** Everything in a string up to its end or an escape. */
 const PLAIN = { '"': /[^"\\]*/y, "'": /[^'\\]*/y } as const;
-/** A fence that closes at the end of the text: nothing was to come. */
 const CLOSING_FENCE = /```\s*$/y;
-/** The first character of a list item whose comma may be missing. */
 const BEGINS_VALUE = /["'{[]/;
-/** The first character of a key whose comma may be missing. */
 const BEGINS_KEY = /["']/;
 const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["true", true],
@@ -87,15 +81,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["'", "'"],
 ]);
 
-/** Reads one value, leniently, from left to right and never back. */
 class Reader {
   readonly #text: string;
   position: number;
-  /** True once an element or a quoted key with its colon was read: from here on it is meant as data. */
+  /** True once an element or a quoted key with its colon was read. */
   sawData = false;
-  /** Set when the text has ended behind a whole member: the keys from the object that is being read to the innermost one. */
+  /** Set when the text ended after a whole member: the keys from the current object to the innermost one. */
   open: string[] | undefined;
-  /** The end of the number that was read last: at the end of the text more digits may have followed. */
+  /** At the end of the text more digits may have followed the last number. */
   #numberEnd = -1;
 
   constructor(text: string, start: number) {
@@ -115,12 +108,10 @@ class Reader {
     if (/[+\-.\d]/.test(char) && this.#match(CUT_NUMBER) !== undefined) throw new Unreadable("truncated", at);
     const word = this.#match(WORD);
     const literal = word === undefined ? undefined : LITERALS.get(word);
-    // A word that runs into the end of the text may be a literal cut short.
     if (literal === undefined) throw new Unreadable(this.position >= this.#text.length ? "truncated" : "malformed", at);
     return literal;
   }
 
-  /** @param isItem true for an item of a list */
   #object(depth: number, isItem: boolean): Json {
     const members: [string, Json][] = [];
     this.position++;
@@ -145,7 +136,6 @@ class Reader {
       }
       if (!this.#comma(isItem ? "}]" : "}", BEGINS_KEY, end)) break;
     }
-    // The bracket of its list closes the object too.
     if (this.open === undefined && !(isItem && this.#text[this.position] === "]")) this.position++;
     return Object.fromEntries(members);
   }
@@ -156,7 +146,6 @@ class Reader {
     for (;;) {
       if (this.#peek() === "]") break;
       items.push(this.value(depth + 1, true));
-      // The number of missing items of a list is unknown.
       if (this.open !== undefined) throw new Unreadable("truncated", this.position);
       const end = this.position;
       this.sawData = true;
@@ -166,11 +155,7 @@ class Reader {
     return items;
   }
 
-  /**
-   * Returns true after a comma or a line break in its place; false before the end of the value.
-   *
-   * @param end where the last value ended
-   */
+  /** True after a comma or a line break in its stead; false before the end of the value. @param end where the last value ended */
   #comma(closing: string, next: RegExp, end: number): boolean {
     const char = this.#peek();
     if (closing.includes(char)) return false;
@@ -183,7 +168,6 @@ class Reader {
     return true;
   }
 
-  /** True when the text ends behind a member of an object that was read whole. */
   #endsHere(): boolean {
     if (this.#numberEnd === this.#text.length) return false;
     this.#skip();
@@ -219,12 +203,12 @@ class Reader {
     }
   }
 
-  /** Of more than three quotes that follow each other the last three are the end. */
+  /** Of more than three quotes in a row the last three are the end. */
   #endsTriple(triple: string, quote: string): boolean {
     return this.#text.startsWith(triple, this.position) && this.#text[this.position + triple.length] !== quote;
   }
 
-  /** The character after a backslash. An escape that JSON does not know was meant as it is written. */
+  /** JSON does not know every escape: an unknown one is kept as it is written. */
   #escape(): string {
     const char = this.#text[this.position];
     if (char === undefined) throw new Unreadable("truncated", this.position);
@@ -245,7 +229,6 @@ class Reader {
     return number;
   }
 
-  /** The next character that is neither space nor comment. */
   #peek(): string {
     this.#skip();
     const char = this.#text[this.position];
@@ -253,7 +236,6 @@ class Reader {
     return char;
   }
 
-  /** Passes over spaces and comments. */
   #skip(): void {
     for (;;) {
       this.#match(SPACE);

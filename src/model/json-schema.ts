@@ -1,9 +1,11 @@
-import { isList, isRecord, isObject } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, unchanging } from "../kernel/json.ts";
+import { lazily } from "../kernel/lazily.ts";
+import { isList, isObject, isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { acceptsNull, asNode, childNodes, constantsOf, type Node, stringsOf } from "./schema-fit.ts";
+import { acceptsNull } from "./schema-fit.ts";
+import { branchesOf, constantsOf, nodesIn, propertiesOf, stringsOf, typesOf } from "./schema-node.ts";
 
 /** The required form of a reply: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
@@ -19,17 +21,15 @@ const cache = new WeakMap<z.ZodType, OutputSchema>();
 const plainCache = new WeakMap<z.ZodType, JsonObject>();
 
 /**
- * The JSON Schema of the values that a zod schema takes, as it is: its root may be of any type. Frozen.
+ * The JSON Schema of the values that a zod schema takes: its root may be of any type. Frozen.
  *
  * @throws UsageError as {@link outputSchema}
  */
 export function inputJsonSchema(schema: z.ZodType): JsonObject {
   outputSchema(schema);
-  const known = plainCache.get(schema);
-  if (known !== undefined) return known;
-  const { $schema: _dialect, ...plain } = toldBy(schema);
-  plainCache.set(schema, unchanging(plain));
-  return plain;
+  const known = plainCache.get(schema) ?? unchanging(jsonSchemaOf(schema));
+  plainCache.set(schema, known);
+  return known;
 }
 
 /**
@@ -43,31 +43,27 @@ export function outputSchema(schema: z.ZodType): OutputSchema {
   if (known !== undefined) return known;
   const fault = versionFault(schema);
   if (fault !== undefined) throw new UsageError("SCHEMA_UNSUPPORTED", `Expected ${fault.expected}, got ${fault.got}. ${fault.todo}`);
-  const made = makeOutputSchema(schema);
+  const plain = jsonSchemaOf(schema);
+  const wrapped = plain["type"] !== "object";
+  const json = unchanging(wrapped ? wrap(plain) : plain);
+  // Tools do not use the strict form.
+  const strict = lazily(() => strictSchema(json));
+  const made: OutputSchema = {
+    json,
+    get strict() {
+      return strict();
+    },
+    wrapped,
+  };
   cache.set(schema, made);
   return made;
 }
 
-function makeOutputSchema(schema: z.ZodType): OutputSchema {
-  const { $schema: _dialect, ...plain } = toldBy(schema);
-  const wrapped = plain["type"] !== "object";
-  const json = unchanging(wrapped ? wrap(plain) : plain);
-  let strict: { readonly schema: Node | undefined } | undefined;
-  return {
-    json,
-    // Tools do not use it.
-    get strict(): Node | undefined {
-      strict ??= { schema: strictSchema(json) };
-      return strict.schema;
-    },
-    wrapped,
-  };
-}
-
-function toldBy(schema: z.ZodType): Node {
+function jsonSchemaOf(schema: z.ZodType): JsonObject {
   try {
     // Plain JSON in the order written: models fill members in that order, so reasons can come before conclusions.
-    return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: "input" }))) as Node;
+    const { $schema: _dialect, ...plain } = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: "input" }))) as JsonObject;
+    return plain;
   } catch (error) {
     throw new UsageError(
       "SCHEMA_UNSUPPORTED",
@@ -78,17 +74,16 @@ function toldBy(schema: z.ZodType): Node {
 }
 
 /** Providers take only objects at the root. References to the old root follow it to where it moves. */
-function wrap(root: Node): Node {
-  const { $defs, ...value } = root;
-  const recursive = JSON.stringify(value).includes('"$ref":"#"') || JSON.stringify($defs ?? {}).includes('"$ref":"#"');
-  const moved = recursive ? { $ref: "#/$defs/root" } : value;
-  const defs = { ...asNode($defs ?? {}), ...(recursive ? { root: moveRoot(value) } : {}) };
-  const body = { type: "object", properties: { value: moved }, required: ["value"], additionalProperties: false };
-  return Object.keys(defs).length === 0 ? body : { ...body, $defs: recursive ? moveRoot(defs) : defs };
+function wrap({ $defs = {}, ...value }: JsonObject): JsonObject {
+  const isRecursive = JSON.stringify([value, $defs]).includes('"$ref":"#"');
+  const defs = isRecursive ? moveRoot({ ...($defs as JsonObject), root: value }) : ($defs as JsonObject);
+  const properties = { value: isRecursive ? { $ref: "#/$defs/root" } : value };
+  const body: JsonObject = { type: "object", properties, required: ["value"], additionalProperties: false };
+  return Object.keys(defs).length === 0 ? body : { ...body, $defs: defs };
 }
 
-function moveRoot<T extends Json>(node: T): T {
-  return JSON.parse(JSON.stringify(node).replaceAll('"$ref":"#"', '"$ref":"#/$defs/root"')) as T;
+function moveRoot(node: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(node).replaceAll('"$ref":"#"', '"$ref":"#/$defs/root"')) as JsonObject;
 }
 
 /** Thrown inside {@link strictSchema} alone: strict mode has no form for the schema. */
@@ -98,61 +93,61 @@ class NotStrict extends Error {}
  * Returns the schema in the subset that providers enforce: every property required, optional ones nullable, no other properties, no keywords
  * beyond structure. What is dropped (formats, lengths, ranges) goes into the description and is checked when the reply is read.
  */
-export function strictSchema(root: Node): Node | undefined {
+export function strictSchema({ $defs, ...body }: JsonObject): JsonObject | undefined {
   try {
-    const { $defs, ...body } = root;
     const strict = strictNode(body);
-    if ($defs === undefined) return strict;
-    return { ...strict, $defs: Object.fromEntries(Object.entries(asNode($defs)).map(([name, def]) => [name, strictNode(asNode(def))])) };
+    return $defs === undefined ? strict : { ...strict, $defs: strictMembers($defs as JsonObject) };
   } catch (error) {
     if (error instanceof NotStrict) return undefined;
     throw error;
   }
 }
 
-function strictNode(node: Node): Node {
-  const said = describe(node);
-  const ref = node["$ref"];
-  if (typeof ref === "string") return { $ref: ref };
-  const { allOf: all, ...rest } = node;
-  if (isList(all) && all.length === 1) return strictNode({ ...rest, ...asNode(all[0] ?? {}) });
-  if (isList(all)) throw new NotStrict("allOf");
-  const any = node["anyOf"] ?? node["oneOf"];
-  if (isList(any)) return { anyOf: childNodes(any).map(strictNode), ...said };
-  if (node["type"] === "object") return { ...strictObject(node), ...said };
-  if (node["type"] === "array") return { ...strictArray(node), ...said };
-  return { ...strictScalar(node), ...said };
+function strictMembers(nodes: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, strictNode(node as JsonObject)]));
 }
 
-const SCALARS: readonly Json[] = ["string", "number", "integer", "boolean", "null"];
+function strictNode(node: JsonObject): JsonObject {
+  const { $ref: ref, allOf: all, ...rest } = node;
+  if (typeof ref === "string") return { $ref: ref };
+  if (isList(all)) {
+    if (all.length !== 1) throw new NotStrict("allOf");
+    return strictNode({ ...rest, ...(all[0] as JsonObject) });
+  }
+  const description = describe(node);
+  const branches = nodesIn(branchesOf(node)) as JsonObject[];
+  if (branches.length > 0) return { anyOf: branches.map(strictNode), ...description };
+  if (node["type"] === "object") return { ...strictObject(node), ...description };
+  if (node["type"] === "array") return { ...strictArray(node), ...description };
+  return { ...strictScalar(node), ...description };
+}
 
-function strictScalar(node: Node): Node {
-  const constants = constantsOf(node);
-  const told = isList(node["type"]) ? node["type"] : [node["type"] ?? null];
-  const types = node["type"] === undefined && constants !== undefined ? [...new Set(constants.map(typeName))] : told;
+const SCALARS: readonly string[] = ["string", "number", "integer", "boolean", "null"];
+
+function strictScalar(node: JsonObject): JsonObject {
+  const constants = constantsOf(node) as readonly Json[] | undefined;
+  const types = node["type"] === undefined ? [...new Set(constants?.map(typeName))] : typesOf(node);
   if (types.length === 0 || !types.every((type) => SCALARS.includes(type))) throw new NotStrict("no scalar");
   return { type: types.length === 1 ? (types[0] ?? null) : types, ...(constants === undefined ? {} : { enum: constants }) };
 }
 
-function strictObject(node: Node): Node {
-  const extra = node["additionalProperties"];
-  const properties = asNode(node["properties"] ?? {});
-  const isDictionary = node["propertyNames"] !== undefined || node["patternProperties"] !== undefined;
-  const isOpen = typeof extra === "object" && extra !== null && Object.keys(extra).length > 0;
-  if (isDictionary || isOpen || (extra !== undefined && extra !== false && node["properties"] === undefined))
-    throw new NotStrict("a record");
-  const required = new Set(stringsOf(node["required"]));
-  const strict = Object.entries(properties).map(([name, property]) => {
-    const inner = strictNode(asNode(property));
-    return [name, required.has(name) || acceptsNull(inner) ? inner : { anyOf: [inner, { type: "null" }] }];
-  });
-  return { type: "object", properties: Object.fromEntries(strict) as Node, required: Object.keys(properties), additionalProperties: false };
+function strictObject(node: JsonObject): JsonObject {
+  const { additionalProperties: extra, properties, propertyNames, patternProperties } = node;
+  const isOpen = isRecord(extra) && Object.keys(extra).length > 0;
+  const isRecordType = extra !== undefined && extra !== false && properties === undefined;
+  if (propertyNames !== undefined || patternProperties !== undefined || isOpen || isRecordType) throw new NotStrict("a record");
+  const required = stringsOf(node["required"]);
+  const strict = Object.entries(strictMembers(propertiesOf(node) as JsonObject)).map(([name, inner]) => [
+    name,
+    required.includes(name) || acceptsNull(inner as JsonObject) ? inner : { anyOf: [inner, { type: "null" }] },
+  ]);
+  const names = strict.map(([name]) => name as string);
+  return { type: "object", properties: Object.fromEntries(strict) as JsonObject, required: names, additionalProperties: false };
 }
 
-function strictArray(node: Node): Node {
-  const items = node["items"];
-  if (node["prefixItems"] !== undefined || !isRecord(items)) throw new NotStrict("a tuple");
-  return { type: "array", items: strictNode(asNode(items)) };
+function strictArray({ items, prefixItems }: JsonObject): JsonObject {
+  if (prefixItems !== undefined || !isRecord(items)) throw new NotStrict("a tuple");
+  return { type: "array", items: strictNode(items as JsonObject) };
 }
 
 /** Keywords of structure, which strict mode keeps. */
@@ -163,30 +158,28 @@ const STRUCTURAL = new Set(
 );
 
 /** Returns the description with the keywords that strict mode drops: `(format: email, minLength: 3)`. zod's safe-integer bounds are left out. */
-function describe(node: Node): { readonly description?: string } {
+function describe(node: JsonObject): { readonly description?: string } {
   const rules = Object.entries(node).flatMap(([key, value]) => {
     if (STRUCTURAL.has(key) || (key === "pattern" && node["format"] !== undefined)) return [];
-    if (typeof value === "number") return Math.abs(value) === Number.MAX_SAFE_INTEGER ? [] : [`${key}: ${value}`];
-    return typeof value === "string" ? [`${key}: ${value}`] : [];
+    const isRule = typeof value === "number" ? Math.abs(value) !== Number.MAX_SAFE_INTEGER : typeof value === "string";
+    return isRule ? [`${key}: ${String(value)}`] : [];
   });
-  const told = typeof node["description"] === "string" ? node["description"] : "";
-  const description = [told, rules.length === 0 ? "" : `(${rules.join(", ")})`].filter((part) => part !== "").join(" ");
+  const given = typeof node["description"] === "string" ? node["description"] : "";
+  const description = [given, rules.length === 0 ? "" : `(${rules.join(", ")})`].filter((part) => part !== "").join(" ");
   return description === "" ? {} : { description };
 }
 
 function typeName(value: Json): string {
-  if (value === null) return "null";
-  return typeof value === "object" ? "object" : typeof value;
+  return value === null ? "null" : typeof value;
 }
 
-/** The fault of a value that should be a schema, and the remedy. */
 export interface SchemaFault {
   readonly expected: string;
   readonly got: string;
   readonly todo: string;
 }
 
-/** Types of values that a JSON round trip does not give back, and what to say instead. */
+/** Types that a JSON round trip does not give back, and what to write instead. */
 const NOT_JSON: Readonly<Record<string, string>> = {
   date: "Write z.iso.datetime() and make a Date of the text where you need one.",
   bigint: "Write z.string() or z.int().",
@@ -205,7 +198,7 @@ export function isZod3(value: unknown): boolean {
   return isSchema(value) && !("_zod" in value) && "_def" in value;
 }
 
-/** Returns the reason why a value is no schema of zod 4; undefined for one. */
+/** Returns the reason why a value is no schema of zod 4. */
 function versionFault(value: unknown): SchemaFault | undefined {
   const expected = "a schema of zod 4";
   if (isZod3(value)) return { expected, got: "one of zod 3", todo: 'Install zod 4 (npm install zod@4) and import { z } from "zod".' };
@@ -215,17 +208,14 @@ function versionFault(value: unknown): SchemaFault | undefined {
 
 /**
  * Returns the reason why a schema cannot describe recorded values: its result is typed as a Date or a Map, but comes back from the record as
- * something else. Undefined where it can; the result of a transform is not known before it runs.
+ * something else. The result of a transform is not known before it runs.
  */
 export function valueFault(value: unknown): SchemaFault | undefined {
   const fault = versionFault(value);
   if (fault !== undefined) return fault;
   const schema = value as z.ZodType;
-  let found = known.get(schema);
-  if (found === undefined) {
-    found = typeFault(schema) ?? "none";
-    known.set(schema, found);
-  }
+  const found = known.get(schema) ?? typeFault(schema) ?? "none";
+  known.set(schema, found);
   return found === "none" ? undefined : found;
 }
 

@@ -2,38 +2,33 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Usage } from "./chat-model.ts";
 import type { Cost, MicroUsd } from "./money.ts";
 
-/** The end of a hold. */
 export interface Settlement {
-  /** Undefined: the price is unknown. */
   readonly cost: MicroUsd | undefined;
-  /** The source of the cost: the usage of the provider, the whole hold because there is none, or nothing because nothing ran. */
+  /** See {@link AttemptOutcome}. */
   readonly basis: "usage" | "hold" | "none";
   readonly usage?: Usage;
 }
 
-/** Tokens of all settled calls. */
 export interface UsageSum {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
-  /** Set when at least one of the numbers is an estimate. */
+  /** At least one of the numbers is an estimate. */
   readonly estimated: boolean;
 }
 
-/** A ledger as plain JSON. */
 export interface LedgerRecord {
   readonly spent: number;
   readonly unpriced: number;
   readonly usage: UsageSum;
-  /** Key and amount, in the order opened, with a mark where the price is unknown. */
+  /** In the order opened. */
   readonly open: readonly HoldRecord[];
-  /** The same of lost holds. Left out without any. */
+  /** Lost holds. Left out without any. */
   readonly lost?: readonly HoldRecord[];
 }
 
 type HoldRecord = readonly [string, number] | readonly [string, number, "unpriced"];
 
-/** Tokens of no call. */
 const NO_USAGE_SUM: UsageSum = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false });
 
 interface OpenHold {
@@ -42,8 +37,7 @@ interface OpenHold {
 }
 
 /**
- * The sums of settled costs and open holds, in whole micro-dollars. It owns the open holds, lost ones among them: holds of calls whose end is
- * unknown. It knows no clock, no budget and no journal.
+ * The sums of settled costs and open holds, in whole micro-dollars. It owns the open holds; lost ones are of calls whose end is unknown.
  *
  * Ledger.L1 (`open`, `lose`, `settle`) spent is the sum of settled costs and lost holds, and held the sum of all other open holds.
  * Ledger.L2 (`open`, `settle`) a key has one open hold at a time; settling closes it, and settling a key without an open hold is an error.
@@ -63,7 +57,7 @@ export class Ledger {
   #unpriced = 0;
   #usage: UsageSum = NO_USAGE_SUM;
 
-  /** Reads a ledger back. @throws UsageError `LEDGER_KEY` or `LEDGER_AMOUNT` when it is not one. */
+  /** @throws UsageError `LEDGER_KEY` or `LEDGER_AMOUNT` when it is none */
   static fromJSON(record: LedgerRecord): Ledger {
     const ledger = new Ledger();
     ledger.#settled = whole(record.spent, "spent");
@@ -75,47 +69,38 @@ export class Ledger {
     return ledger;
   }
 
-  /** Micro-dollars of everything settled, and of lost holds. */
+  /** Everything settled, and lost holds. */
   get spent(): MicroUsd {
     return (this.#settled + this.#lostHeld) as MicroUsd;
   }
 
-  /** Micro-dollars of everything settled. */
   get settled(): MicroUsd {
     return this.#settled as MicroUsd;
   }
 
-  /** Keys and micro-dollars of the open holds, lost ones among them. */
+  /** The open holds, lost ones among them. */
   get holds(): readonly (readonly [key: string, amount: number])[] {
     return [...this.#lost, ...this.#open].filter(([, { amount }]) => amount > 0).map(([key, { amount }]) => [key, amount]);
   }
 
-  /** Micro-dollars reserved by calls under way. */
   get held(): MicroUsd {
     return this.#held as MicroUsd;
   }
 
-  /** The number of calls without a known price, open ones included. */
+  /** Calls without a known price, open ones included. */
   get unpriced(): number {
     return this.#unpriced + this.#openUnpriced;
   }
 
-  /** Tokens of everything settled. */
   get usage(): UsageSum {
     return this.#usage;
   }
 
-  /** The number of open holds of calls under way. */
   get openHolds(): number {
     return this.#open.size;
   }
 
-  /**
-   * Reserves `hold` micro-dollars under `key`.
-   *
-   * @param isUnpriced true when the cost is unknown
-   * @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` for an amount that is not whole or is negative.
-   */
+  /** @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` */
   open(key: string, hold: MicroUsd, isUnpriced: boolean = false): void {
     if (this.#open.has(key) || this.#lost.has(key))
       throw new UsageError("LEDGER_KEY", `Expected a key without an open hold, but ${key} has one. Settle it first.`);
@@ -124,7 +109,11 @@ export class Ledger {
     this.#held += hold;
   }
 
-  /** Marks the open hold of `key` as lost: it counts as spent until it is settled. @throws UsageError `LEDGER_KEY` when there is none */
+  /**
+   * It counts as spent until it is settled. @throws UsageError `LEDGER_KEY` when there is none
+   *
+   * @throws UsageError `LEDGER_KEY` when there is none
+   */
   lose(key: string): void {
     const open = this.#open.get(key);
     if (open === undefined) throw noHold(key);
@@ -135,10 +124,10 @@ export class Ledger {
   }
 
   /**
-   * Closes the hold of `key`, a lost one too, with its cost.
+   * Closes a hold, a lost one too.
    *
-   * @throws UsageError `LEDGER_KEY` when the key has no open hold, `LEDGER_AMOUNT` for a cost that is not whole, is negative, or is
-   * missing although it settles at its hold.
+   * @throws UsageError `LEDGER_KEY` when the key has no open hold, `LEDGER_AMOUNT` for a wrong cost, or none although it settles at its
+   * hold
    */
   settle(key: string, settlement: Settlement): void {
     const lost = this.#lost.get(key);
@@ -161,12 +150,10 @@ export class Ledger {
     if (usage !== undefined) this.#usage = addUsageTo(this.#usage, usage);
   }
 
-  /** True when `hold` more can be reserved without spent and held passing `budget`. */
   fits(hold: MicroUsd, budget: MicroUsd): boolean {
     return this.spent + this.#held + hold <= budget;
   }
 
-  /** The known spending, and the number of calls without a known price. */
   cost(): Cost {
     return { known: this.spent, unpriced: this.unpriced };
   }
@@ -185,7 +172,6 @@ function noHold(key: string): UsageError {
   return new UsageError("LEDGER_KEY", `Expected a key with an open hold, but ${key} has none. Open it first.`);
 }
 
-/** Tokens of several calls together. */
 function addUsageTo(sum: UsageSum, usage: Usage): UsageSum {
   return {
     inputTokens: sum.inputTokens + usage.inputTokens,
@@ -200,13 +186,11 @@ function whole<N extends number>(amount: N, what: string): N {
   throw new UsageError("LEDGER_AMOUNT", `Expected ${what} to be a whole number of micro-dollars of 0 or more, got ${amount}.`);
 }
 
-/** The spending of a role or a model. */
 export interface Spending {
   readonly usage: UsageSum;
   readonly cost: Cost;
 }
 
-/** Spendings by name. */
 export type Spendings = Readonly<Record<string, Spending>>;
 
 const NOTHING: Spending = Object.freeze({
@@ -214,11 +198,11 @@ const NOTHING: Spending = Object.freeze({
   cost: Object.freeze({ known: 0 as MicroUsd, unpriced: 0 }),
 });
 
-/** Sums of settlements by name. It owns the sums; each is replaced and never changed, so that a returned one stays as it is. */
+/** Sums of settlements by name. A returned sum never changes. */
 export class SpendingTable {
   readonly #sums = new Map<string, Spending>();
 
-  /** Adds a settlement. One without cost and usage makes no entry. */
+  /** A settlement without cost and usage makes no entry. */
   add(name: string, { cost, basis, usage }: Settlement): void {
     const isUnpriced = cost === undefined && basis !== "none";
     if (usage === undefined && !isUnpriced && (cost ?? 0) === 0) return;
@@ -229,31 +213,28 @@ export class SpendingTable {
     });
   }
 
-  /** Replaces the cost of a settlement that was added before. An undefined cost is unknown. */
+  /** An undefined cost is unknown. */
   correct(name: string, before: number | undefined, after: number | undefined): void {
     const { usage, cost } = this.#sums.get(name) ?? NOTHING;
     const unpriced = cost.unpriced + (after === undefined ? 1 : 0) - (before === undefined ? 1 : 0);
     this.#sums.set(name, { usage, cost: { known: (cost.known + (after ?? 0) - (before ?? 0)) as MicroUsd, unpriced } });
   }
 
-  /** Returns a table of these sums, which were the `entries` of another. */
   static of(entries: Iterable<readonly [string, Spending]>): SpendingTable {
     const table = new SpendingTable();
     for (const [name, sum] of entries) table.#sums.set(name, sum);
     return table;
   }
 
-  /** Returns a table of the same sums that changes apart from this one. */
   copy(): SpendingTable {
     return SpendingTable.of(this.#sums);
   }
 
-  /** The names and their sums, in the order in which names first came. */
+  /** In the order in which names first came. */
   entries(): readonly (readonly [string, Spending])[] {
     return [...this.#sums];
   }
 
-  /** The sums as they are now, in the order in which names first came. */
   record(): Spendings {
     return Object.fromEntries(this.#sums);
   }

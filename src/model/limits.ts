@@ -7,53 +7,43 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** Limits on the use of a model, at once, by the second and by the minute. Use without an option is not limited. */
+/** Limits on the use of a model. Use without an option is not limited. */
 export interface LimitOptions {
-  /** Calls in flight at one time. */
   readonly concurrency?: number;
-  /** Calls begun in any second. Below 1: one call in so many seconds as 1 divided by it, such as 2 for 0.5. At least one call in 60 seconds. */
+  /** Calls begun in any second; 0.5 is one call in 2 seconds. At least one call in 60 seconds. */
   readonly requestsPerSecond?: number;
   /** Calls begun in any 60 seconds. At least 1. */
   readonly requestsPerMinute?: number;
-  /** Tokens, of requests and replies together, in any 60 seconds. */
+  /** Tokens of requests and replies in any 60 seconds. */
   readonly tokensPerMinute?: number;
 }
 
-/** A request for a place under the limits. */
 export interface LimitRequest {
-  /** The expected number of tokens, corrected on release. */
+  /** Expected; corrected on release. */
   readonly tokens: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** A place among the calls in flight. */
 export interface Lease {
   /**
-   * Called right before the call begins. Where the rate limit has no room any more, because other calls began since the place was given, it
-   * waits until there is room. It keeps its place among the calls in flight meanwhile and waits for time only, so a call may wait here
-   * while it holds money. Left out: a place is good at any time, as where only calls at one time are limited.
+   * Called right before the call begins. Where other calls took the room since the place was given, it waits until there is room again: for
+   * time only, so a call may wait here while it holds money. Left out: a place is good at any time.
    *
-   * @throws ControlError when the signal of the request aborts first.
+   * @throws ControlError when the signal of the request aborts first
    */
   begin?(): Promise<void>;
-  /** Gives the place back. Without `tokens` the estimate stands. A second release does nothing. */
+  /** Without `tokens` the estimate stands. A second release does nothing. */
   release(tokens?: number): void;
 }
 
-/** Keeps calls within a provider's limits. Share one among all models of the same account. */
+/** Keeps calls within a provider's limits. Share one among all models of an account. */
 export interface ModelLimits {
-  /**
-   * Waits for a place.
-   *
-   * @throws ControlError when the signal aborts first.
-   */
+  /** @throws ControlError when the signal aborts first */
   acquire(request: LimitRequest): Promise<Lease>;
 }
 
-/** A bound on the calls that begin within a time. */
 export interface CallRate {
-  /** Milliseconds. */
   readonly within: number;
   readonly requests: number;
   readonly tokens: number;
@@ -61,22 +51,22 @@ export interface CallRate {
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
-const limitOptions: Known<LimitOptions> = {
-  concurrency: kinds.checked,
-  requestsPerSecond: kinds.checked,
-  requestsPerMinute: kinds.checked,
-  tokensPerMinute: kinds.checked,
-};
+const limitOptions: Known<LimitOptions> = kinds.each(
+  kinds.checked,
+  "concurrency",
+  "requestsPerSecond",
+  "requestsPerMinute",
+  "tokensPerMinute",
+);
 
 interface RateUse {
-  /** The time at which the call begins, as far as that is known. */
   at: number;
   tokens: number;
 }
 
 /**
  * Returns limits by concurrency, requests and tokens. Calls get their places in the order asked. A call larger than the whole allowance of
- * tokens goes alone. Give the same object as `limits` to each team, run and agent that must share it.
+ * tokens runs alone. Give the same object as `limits` to each team, run and agent that must share it.
  *
  * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0; `OPTION_UNKNOWN`
  * @example
@@ -93,7 +83,6 @@ export function modelLimits(options: LimitOptions): ModelLimits {
   return new Limits(options);
 }
 
-/** @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0, or below one call in 60 seconds */
 export function checkLimits(options: LimitOptions): void {
   for (const name of ["concurrency", "requestsPerSecond", "requestsPerMinute", "tokensPerMinute"] as const) {
     const value: unknown = options[name];
@@ -106,11 +95,9 @@ export function checkLimits(options: LimitOptions): void {
   throw new UsageError("LIMIT_INVALID", `Expected a limit of one call in 60 seconds or more, got ${came}. Ask less often in the program.`);
 }
 
-/** Returns the bounds of options on calls in a time; none where there are only bounds on calls at one time. */
 export function ratesOf({ requestsPerSecond, requestsPerMinute, tokensPerMinute }: LimitOptions): readonly CallRate[] {
   const rates: CallRate[] = [];
   if (requestsPerSecond !== undefined) {
-    // A fraction of a call per second is rounded down.
     const [within, requests] = requestsPerSecond < 1 ? [SECOND / requestsPerSecond, 1] : [SECOND, Math.floor(requestsPerSecond)];
     rates.push({ within, requests, tokens: Infinity });
   }
@@ -120,25 +107,15 @@ export function ratesOf({ requestsPerSecond, requestsPerMinute, tokensPerMinute 
   return rates;
 }
 
-/** True when limits are a shared object and not options. */
 export function isModelLimits(limits: unknown): limits is ModelLimits {
   return isObject(limits) && "acquire" in limits && typeof limits.acquire === "function";
 }
 
-/**
- * Returns one object for limits given as options or as an object.
- *
- * @throws UsageError `LIMIT_INVALID`
- */
 export function sharedLimits(limits: LimitOptions | ModelLimits | undefined): ModelLimits | undefined {
   return limits === undefined || isModelLimits(limits) ? limits : modelLimits(limits);
 }
 
-/**
- * Limits that all hold for the same calls: a call waits for a place in each.
- *
- * @returns undefined where there are none
- */
+/** A call waits for a place in each. @returns undefined where there are none */
 export function allLimits(...given: readonly (ModelLimits | undefined)[]): ModelLimits | undefined {
   const different = new Set(given.filter((limits) => limits !== undefined).flatMap((limits) => membersOf(limits)));
   const [first] = different;
@@ -149,7 +126,7 @@ function membersOf(limits: ModelLimits): readonly ModelLimits[] {
   return limits instanceof AllLimits ? limits.members : [limits];
 }
 
-/** All calls take places in the order in which limits were first used together, so that no two calls wait for each other. */
+/** Calls take places in the order in which limits were first used together, so that no two calls wait for each other. */
 const ranks = new WeakMap<ModelLimits, number>();
 let ranked = 0;
 
@@ -182,7 +159,7 @@ class AllLimits implements ModelLimits {
     const { clock } = request;
     const begin = async (): Promise<void> => {
       let at: number;
-      // A wait for one may be so long that another has no room any more.
+      // A wait for one may use up the room of another.
       do {
         at = clock.now();
         for (const lease of leases) await lease.begin?.();
@@ -193,8 +170,7 @@ class AllLimits implements ModelLimits {
 }
 
 /**
- * Limits of this process. It owns the queues of waiting calls and the uses of the last second or minute. The length of the queues is bounded by
- * the calls that activations can have in flight.
+ * Limits of this process. It owns the queues of waiting calls, which the calls in flight bound, and the uses of the last second or minute.
  *
  * Limits.W1 (`takePlace`) never more calls are in flight than `concurrency`.
  * Limits.W2 (`RateWindow`) in no second begin more calls than `requestsPerSecond`, and in no 60 seconds more than `requestsPerMinute`, or
@@ -225,9 +201,9 @@ class Limits implements ModelLimits {
     const window = this.#window;
     if (window === undefined) return once(leave);
     try {
-      // One at a time stands before the window, so that a small call behind a large one does not starve it.
+      // One call at a time waits for the window, so that a small one does not starve a large one.
       const enter = (priority: number): Promise<RateUse> =>
-        // A signal of its own: the queue adds a listener for each call that waits.
+        // The queue adds a listener for each call that waits.
         inLine(() => gate.add(() => window.enter(request), { signal: AbortSignal.any([signal]), priority }), signal);
       return placeIn(window, await enter(0), { clock: request.clock, enterAgain: () => enter(1), leave });
     } catch (error) {
@@ -237,11 +213,9 @@ class Limits implements ModelLimits {
   }
 }
 
-/** The uses of the last second or minute. */
 class RateWindow {
   readonly #rates: readonly CallRate[];
   readonly #longest: number;
-  /** In the order in which they began. */
   #entries: RateUse[] = [];
   #changed: () => void = () => {};
 
@@ -265,7 +239,11 @@ class RateWindow {
     }
   }
 
-  /** Counts a use from now on, where its call begins later than it was entered. @returns false where there is no room now: it is left out then */
+  /**
+   * Counts a use from now on. @returns false where there is no room now: it is left out then
+   *
+   * @returns false where there is no room now: it is left out then
+   */
   begin(entry: RateUse, now: number): boolean {
     if (entry.at === now) return true;
     this.#entries = this.#entries.filter((other) => other !== entry && other.at + this.#longest > now);
@@ -280,7 +258,6 @@ class RateWindow {
     this.#changed();
   }
 
-  /** Milliseconds until there may be room; 0 where there is. */
   #wait({ within, requests, tokens: most }: CallRate, tokens: number, now: number): number {
     const recent = this.#entries.filter(({ at }) => at + within > now);
     const [oldest] = recent;
@@ -289,7 +266,7 @@ class RateWindow {
     return recent.length < requests && used + tokens <= most ? 0 : oldest.at + within - now;
   }
 
-  /** Until the oldest use leaves the window, a use turns out smaller, or the signal aborts. */
+  /** Resolves when the oldest use leaves the window, a use turns out smaller, or the signal aborts. */
   #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       let [cancel, letGo] = [(): void => {}, (): void => {}];
@@ -305,21 +282,20 @@ class RateWindow {
   }
 }
 
-/** p-queue is loaded with the first limited call, so that importing the package stays light. */
+/** Loaded with the first limited call, so that importing the package stays light. */
 async function openLines(concurrency: number): Promise<{ readonly places: PQueue; readonly gate: PQueue }> {
   const { default: Queue } = await import("p-queue");
   return { places: new Queue({ concurrency }), gate: new Queue({ concurrency: 1 }) };
 }
 
-/** Resolves with the function that gives the place back; for the queue one task lasts from taking to giving back. */
+/** For the queue one task lasts from taking the place to giving it back. */
 function takePlace(places: PQueue, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const occupy = (): Promise<void> =>
       new Promise((leave) => {
         resolve(leave);
       });
-    // The signal removes a waiting task from the queue; a running one ends by `leave` alone, or aborted calls would free their place while
-    // they still run.
+    // The signal removes a waiting task only: an aborted call that still runs keeps its place.
     let running = false;
     const waiting = new AbortController();
     const letGo = onAbort(signal, () => {
@@ -349,9 +325,8 @@ async function inLine<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T
 
 interface PlaceParts {
   readonly clock: Clock;
-  /** Waits until the window has room again, before those that asked later. */
+  /** Waits for room, before those that asked later. */
   enterAgain(): Promise<RateUse>;
-  /** Gives the place among the calls in flight back. */
   leave(): void;
 }
 

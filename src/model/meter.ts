@@ -7,33 +7,30 @@ import type { Scope } from "../kernel/scope.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { CallPolicy } from "./call.ts";
 
-/** What records and bounds the work inside an activation or inside a call of a tool. */
 export interface Meter {
-  /** Does the steps. Its promises are not handed out. */
+  /** Its promises are not handed out. */
   readonly port: StepPort;
-  /** The policy of model calls. Undefined: that of the caller. */
+  /** Default: that of the caller. */
   readonly policy?: CallPolicy | undefined;
-  /** The pools that pay for the steps, besides the budget of the run. They are not charged again by work inside. Default: none. */
+  /** Pools that pay for the steps besides the budget of the run. Work inside does not charge them again. Default: none. */
   readonly pools?: readonly BudgetPool[] | undefined;
-  /** Returns the seed of the next run inside, the same each time the work happens again. Undefined: a fresh one. */
+  /** The seed of the next run inside, the same each time the work happens again. Default: a fresh one. */
   readonly nextSeed?: (() => string) | undefined;
-  /** Whose words the run has: runs inside have them too, unless they say otherwise. Undefined: nobody's in particular. */
+  /** Default of runs inside. */
   readonly scope?: Scope | undefined;
-  /** Hands out the promises of work inside, so that one that nothing awaits is waited for and never an unhandled rejection. */
+  /** Hands out the promises of work inside, so that one that nothing awaits is no unhandled rejection. */
   hand?: Hand | undefined;
 }
 
-/** Returns a seed for a run that begins now without one. */
 export function nextSeed(): string {
   return meters.getStore()?.nextSeed?.() ?? freshSeed();
 }
 
-/** Returns the promise of some work as the code that calls gets it: see {@link Meter.hand}. */
+/** See {@link Meter.hand}. */
 export function handedHere<T>(what: string, work: Promise<T>): Promise<T> {
   return meters.getStore()?.hand?.(what, work) ?? work;
 }
 
-/** Returns seeds of runs inside work with that name. */
 export function seedsOf(...name: readonly (string | number)[]): () => string {
   let made = 0;
   return () => textHash(JSON.stringify([...name, made++]));
@@ -41,27 +38,27 @@ export function seedsOf(...name: readonly (string | number)[]): () => string {
 
 const meters = new AsyncLocalStorage<Meter | undefined>();
 
-/** Does work inside an activation or a call of a tool: what it starts finds the meter by {@link presentMeter}, also after it has waited. */
+/** What the work starts finds the meter by {@link presentMeter}, also after it has waited. */
 export function withMeter<T>(meter: Meter, work: () => T): T {
   return meters.run(meter, work);
 }
 
-/** Does work whose cost its caller counts: the call of a model in its own step. */
+/** For work whose cost its caller counts: the call of a model in its own step. */
 export function unmetered<T>(work: () => T): T {
   return meters.getStore() === undefined ? work() : meters.run(undefined, work);
 }
 
-/** The meter of the code that calls; undefined outside of activations and calls of tools. */
+/** Undefined outside of activations and calls of tools. */
 export function presentMeter(): Meter | undefined {
   return meters.getStore();
 }
 
 /**
- * A run of an agent, a flow, an environment or a team inside an activation or a call of a tool: one step around all its steps. The step has no
- * answer of its own. When it is asked for again, the run happens again, and its steps are answered from the record.
+ * A run of an agent, a flow, an environment or a team inside an activation or a call of a tool: one step around all its steps. The step has
+ * no answer of its own: when it is asked for again, the run happens again, and its steps are answered from the record.
  *
- * InnerRun.I1 (`begin`) the step is asked for when the run begins, before anything is awaited, so runs at the same time have addresses that do
- * not depend on which is faster.
+ * InnerRun.I1 (`begin`) the step is asked for when the run begins, before anything is awaited, so runs at the same time have addresses that
+ * do not depend on which is faster.
  * InnerRun.I2 (`end`) the step ends with the run. It has no answer when a step inside was interrupted.
  */
 export class InnerRun implements StepPort {
@@ -75,7 +72,6 @@ export class InnerRun implements StepPort {
     this.#spec = { ...spec, again: true, ordered: true };
   }
 
-  /** See {@link Meter.pools}. */
   get pools(): readonly BudgetPool[] | undefined {
     return this.#meter.pools;
   }
@@ -94,7 +90,6 @@ export class InnerRun implements StepPort {
         return ended;
       });
     const step = ask();
-    // A refused step opens no door.
     const door = Promise.race([open, step.then(() => open)]);
     door.catch(() => {});
     this.#begun = { step, door, over };
@@ -106,20 +101,19 @@ export class InnerRun implements StepPort {
     return (door ?? this.#meter.port).step(spec, effect);
   }
 
-  /** Does work of the run: what it starts is part of the run. */
+  /** What the work starts is part of the run. */
   within<T>(work: () => T): T {
     const { policy, pools, scope } = this.#meter;
     const hand: Hand = (what, given) => this.#meter.hand?.(what, given) ?? given;
     return withMeter({ port: this, policy, pools, scope, nextSeed: this.#nextSeed, hand }, work);
   }
 
-  /** @throws ControlError when the run was interrupted from outside; ContextClosedError when what surrounds it is over */
+  /** @throws ControlError when the run was interrupted; ContextClosedError when what surrounds it is over */
   async end(): Promise<void> {
     this.#begun?.over();
     await this.#begun?.step;
   }
 
-  /** Ends, and returns what interrupted the run. */
   async interruption(): Promise<unknown> {
     return this.end().then(
       () => undefined,
@@ -128,7 +122,7 @@ export class InnerRun implements StepPort {
   }
 }
 
-/** Does a run inside an activation or a call of a tool as one step of it. @param meter undefined for a run that is part of nothing */
+/** @param meter undefined for a run that is part of nothing */
 export async function runInside<T>(
   meter: Meter | undefined,
   spec: Pick<StepSpec, "kind" | "name" | "request">,

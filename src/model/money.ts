@@ -5,13 +5,13 @@ import { UsageError } from "../kernel/errors.ts";
 
 declare const microUsd: unique symbol;
 
-/** Money as a whole number of millionths of a US dollar, so that sums are exact. */
+/** Millionths of a US dollar, whole, so that sums are exact. */
 export type MicroUsd = number & { readonly [microUsd]: true };
 
 /**
- * Converts dollars to micro-dollars, rounded up to a whole number. All amounts of this package are micro-dollars, so that sums are exact.
+ * Converts dollars to micro-dollars, rounded up. All amounts of this package are micro-dollars.
  *
- * @throws UsageError `MONEY_INVALID` for a negative or non-finite amount.
+ * @throws UsageError `MONEY_INVALID` for a negative or non-finite amount
  * @example
  * import { usd } from "troupe";
  *
@@ -24,16 +24,16 @@ export function usd(dollars: number): MicroUsd {
   return Math.ceil(Number((dollars * 1_000_000).toFixed(3))) as MicroUsd;
 }
 
-/** The cost of something: the sum of known prices, and how many calls had no known price. */
+/** The sum of known prices, and how many calls had no known price. */
 export interface Cost {
   readonly known: MicroUsd;
   readonly unpriced: number;
 }
 
 /**
- * Returns a cost as text: `$0.0123`; `$?` when nothing is known; `$0.0123 + $?` when a part is. Never `$0` for an unknown price.
+ * Returns `$0.0123`; `$?` when nothing is known; `$0.0123 + $?` when a part is.
  *
- * @throws UsageError `ARGUMENT_INVALID` for a value that is no cost.
+ * @throws UsageError `ARGUMENT_INVALID`
  * @example
  * import { formatCost, usd } from "troupe";
  *
@@ -47,9 +47,9 @@ export function formatCost(cost: Cost): string {
 }
 
 /**
- * Returns micro-dollars as text with four decimals, or two for a whole number of cents.
+ * Returns dollars with four decimals, or two for whole cents.
  *
- * @throws UsageError `ARGUMENT_INVALID` for an amount that is no number.
+ * @throws UsageError `ARGUMENT_INVALID`
  * @example
  * import { formatUsd, usd } from "troupe";
  *

@@ -5,7 +5,6 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { type ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "./chat-message.ts";
 import type { ChatRequest, ReplyFormat, ToolSpec } from "./chat-model.ts";
 
-/** The differences between servers of the same protocol. */
 export interface WireDialect {
   readonly model: string;
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
@@ -13,9 +12,9 @@ export interface WireDialect {
 }
 
 /**
- * Returns the body of a `chat/completions` request for OpenAI's servers, without empty fields. The fields of this package override `extra`.
+ * The body of a `chat/completions` request, without empty fields. The fields of this package override `extra`.
  *
- * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ * @throws UsageError `IMAGES_UNSUPPORTED`
  */
 export function requestBody(request: ChatRequest, dialect: WireDialect, stream: boolean): JsonObject {
   return {
@@ -54,14 +53,14 @@ function wireFormat(format: ReplyFormat | undefined): JsonObject {
   }
 }
 
-/** Characters that servers refuse in the name of a speaker or a tool. */
+/** Refused by servers in the name of a speaker or a tool. */
 const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 
 /**
- * Returns a conversation in the form of OpenAI's servers, without empty fields. Pictures that tools return follow as a user's message after
- * the last of their answers: tool messages carry text alone and stand together.
+ * Returns a conversation in OpenAI's form, without empty fields. Pictures that tools return follow as a user's message after the last of
+ * their answers: tool messages carry text alone and stand together.
  *
- * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message
  */
 export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
   const wire: JsonObject[] = [];
@@ -78,10 +77,11 @@ export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
 }
 
 /**
- * Returns a message, or a whole conversation, in the form of OpenAI's servers. Pictures of one tool's message are left out; those of a
- * conversation follow as a user's message after the last of the tools' answers.
+ * Returns a message, or a whole conversation, in OpenAI's form. Pictures of a single tool's message are left out; those of a conversation
+ * follow as a user's message.
  *
- * @throws UsageError `CHAT_MESSAGE_INVALID` for a value that is no message, `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for a value that is no message, `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's
+ * message
  */
 export function toOpenAI(messages: readonly ChatMessage[]): JsonObject[];
 export function toOpenAI(message: ChatMessage): JsonObject;

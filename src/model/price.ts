@@ -16,33 +16,33 @@ export interface TokenPrice {
   readonly cachedInput?: number;
 }
 
-/** The price of a model; some models charge more for every token of a request with a long prompt. */
+/** Some models charge more for every token of a request with a long prompt. */
 export interface ModelPrice extends TokenPrice {
-  /** Prices of requests with more than `over` input tokens. */
+  /** For requests with more than `over` input tokens. */
   readonly longPrompt?: TokenPrice & { readonly over: number };
-  /** The provider's limit on the tokens of a reply, where it is less than {@link DEFAULT_MAX_TOKENS}. */
+  /** The provider's limit on a reply, where it is less than {@link DEFAULT_MAX_TOKENS}. */
   readonly maxOutput?: number;
 }
 
-/** Prices by model id. They override those of a model and of the built-in table. */
+/** By model id; overrides the model's own price and the built-in table. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** The default limit on the tokens of a reply where a price is known: without a limit no hold would bound the cost. */
+/** The default limit on a reply where a price is known: without a limit no hold would bound the cost. */
 export const DEFAULT_MAX_TOKENS = 16_384;
 
 /**
- * Input tokens reserved for each picture on top of its bytes, for an address of a few bytes can name a large one. The dearest rule
- * known is gpt-4o-mini's: 2833 tokens and 5667 for each of at most 8 tiles, 48 169 together.
+ * Input tokens reserved for each picture on top of its bytes: an address can name a large one. The dearest rule known is gpt-4o-mini's:
+ * 2833 tokens and 5667 for each of at most 8 tiles.
  */
 const IMAGE_TOKENS = 50_000;
 
 /**
  * Returns the price of a model in dollars for a million tokens: an override by its exact id or its id without the date, else the model's
- * own price, else the list price of that id in the built-in table, also without its date (`gpt-4o-mini-2024-07-18`) and its vendor
- * (`openai/gpt-4o-mini`). Undefined when no price is known.
+ * own, else that of the built-in table, also without its date (`gpt-4o-mini-2024-07-18`) and its vendor (`openai/gpt-4o-mini`). Undefined
+ * when none is known.
  *
- * @throws UsageError `OPTION_UNKNOWN`; `PRICE_INVALID` for an override or a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for a
- * model without an id.
+ * @throws UsageError `OPTION_UNKNOWN`; `PRICE_INVALID` for a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for
+ * a model without an id
  * @example
  * import { priceOf } from "troupe";
  *
@@ -56,7 +56,7 @@ export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: Price
   return knownPrice(model, overrides);
 }
 
-/** {@link priceOf} without checks of its arguments, for calls within the package. */
+/** {@link priceOf} for calls within the package. */
 export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overrides: PriceTable | undefined): ModelPrice | undefined {
   const given = (overrides && (own(overrides, id) ?? own(overrides, undated(id)))) ?? price;
   if (given === undefined) return listPrice(id);
@@ -65,11 +65,7 @@ export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overr
   return given;
 }
 
-/**
- * Returns the cost of a call, rounded up to a whole micro-dollar. A dollar for a million tokens is a micro-dollar for one.
- *
- * @param usage whole numbers of 0 or more
- */
+/** Rounded up to a whole micro-dollar. A dollar for a million tokens is a micro-dollar for one. @param usage whole numbers of 0 or more */
 export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
   const tier = price.longPrompt !== undefined && usage.inputTokens > price.longPrompt.over ? price.longPrompt : price;
   const cached = Math.min(usage.cachedTokens ?? 0, usage.inputTokens);
@@ -79,8 +75,8 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
 }
 
 /**
- * Returns the largest possible cost of a call: no token is shorter than a byte, so the UTF-8 bytes of the canonical request bound the input,
- * pictures by their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
+ * The largest possible cost of a call: no token is shorter than a byte, so the UTF-8 bytes of the request bound the input, pictures by
+ * their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
  */
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
   const { longPrompt } = price;
@@ -93,10 +89,9 @@ export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
   return Math.ceil(most / UNITS) as MicroUsd;
 }
 
-/** The bytes of parsed messages, which cannot change: most of a request was part of the one before. */
+/** Parsed messages cannot change: most of a request was part of the one before. */
 const knownBytes = new WeakMap<ChatMessage, number>();
 
-/** Bytes of a request as JSON, and the allowance for its pictures. */
 function inputBound({ messages, ...rest }: ChatRequest): number {
   let sum = utf8Length(JSON.stringify({ ...rest, messages: [] })) + Math.max(0, messages.length - 1);
   for (const message of messages) {
@@ -111,17 +106,14 @@ function isFree({ input, output, cachedInput = 0 }: TokenPrice): boolean {
   return input === 0 && output === 0 && cachedInput === 0;
 }
 
-/** Prices are summed as whole millionths of a micro-dollar, so that 0.1 + 0.2 does not round up to one more. */
+/** Whole millionths of a micro-dollar, so that 0.1 + 0.2 does not round up to one more. */
 const UNITS = 1_000_000;
 
 function units(price: number): number {
   return Math.round(price * UNITS);
 }
 
-/**
- * List prices by name, alone and behind each prefix of its vendor; made with the first price that is asked. Vendors write
- * `claude-sonnet-4-5` where routers write `claude-sonnet-4.5`.
- */
+/** By name, alone and behind each prefix of its vendor. Vendors write `claude-sonnet-4-5` where routers write `claude-sonnet-4.5`. */
 let listed: ReadonlyMap<string, ModelPrice> | undefined;
 
 function listPrice(id: string): ModelPrice | undefined {
@@ -136,11 +128,8 @@ function listPrice(id: string): ModelPrice | undefined {
 function pricesByName(): ReadonlyMap<string, ModelPrice> {
   const prices = new Map<string, ModelPrice>();
   for (const { prefixes, models } of LIST_PRICES) {
-    for (const [name, price] of Object.entries(models)) {
-      for (const prefix of ["", ...prefixes]) {
-        const key = (prefix + name).replaceAll(".", "-");
-        if (!prices.has(key)) prices.set(key, price);
-      }
+    for (const [names, price] of models) {
+      for (const name of names.split(" ")) for (const prefix of ["", ...prefixes]) prices.set((prefix + name).replaceAll(".", "-"), price);
     }
   }
   return prices;

@@ -4,47 +4,39 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import { errorData, mayHaveRun } from "./failure.ts";
 
-/** The retries of a failed call. Times are milliseconds. */
+/** Times are milliseconds. */
 export interface RetryPolicy {
-  /** Tries in all, the first one included. A try that one of the time limits ended is repeated once at most. */
+  /** Tries in all. A try that a time limit ended is repeated once at most. */
   readonly tries: number;
   /** Longest wait before the second try; each later one may be twice as long. */
   readonly baseDelay: number;
-  /** Longest wait of all. */
   readonly maxDelay: number;
-  /** Longest wait that a server's `retry-after` can ask for. */
+  /** Longest `retry-after` of a server that is followed. */
   readonly maxRetryAfter: number;
   /**
-   * The time for which a server that answered before and cannot be reached now is tried again. Tries that cost nothing do not count among `tries`
-   * meanwhile. A server that never answered is tried for at most 10 s. 0: such tries count like others. With one try in all there is no other.
+   * How long a server that answered before and cannot be reached now is tried again. Tries that cost nothing do not count among `tries`
+   * meanwhile. A server that never answered is tried for at most 10 s. 0: such tries count like others.
    */
   readonly outage: number;
 }
 
-/** The names of the members. */
 const retryPolicy: Known<RetryPolicy> = {
   tries: kinds.size,
-  baseDelay: kinds.milliseconds,
-  maxDelay: kinds.milliseconds,
-  maxRetryAfter: kinds.milliseconds,
-  outage: kinds.milliseconds,
+  ...kinds.each(kinds.milliseconds, "baseDelay", "maxDelay", "maxRetryAfter", "outage"),
 };
 
-/** Four tries, waits up to 1, 2 and 4 s but never above 20 s, up to 60 s where the server asks for it, and 60 s for a server that is away. */
 export const defaultRetry: RetryPolicy = { tries: 4, baseDelay: 1_000, maxDelay: 20_000, maxRetryAfter: 60_000, outage: 60_000 };
 
-/** Tries that a time limit ended, after which there is no other: each may have waited for minutes, and may cost its whole hold. */
+/** Each may have waited for minutes, and may cost its whole hold. */
 const LATE_TRIES = 2;
-/** Milliseconds for which a server that never answered is tried: nobody knows whether there is one. */
+/** A server that never answered may not exist. */
 const FIRST_CONTACT = 10_000;
-/** Shortest and longest wait between two tries of a server that is away. */
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
 
 /**
- * Returns the milliseconds to wait after the n-th failed try; undefined when the error cannot be retried, or when it was the last try. A
- * server's `retry-after` is honoured up to its limit; else the wait is random between 0 and the bound ("full jitter"), so that many roles
- * that failed together do not come back together.
+ * Milliseconds to wait after the n-th failed try; undefined for no other try. A server's `retry-after` is honored up to its limit; else the
+ * wait is random between 0 and the bound ("full jitter"), so that roles that failed together do not return together.
  */
 export function retryDelay(error: unknown, n: number, policy: RetryPolicy, random: Random): number | undefined {
   if (!(error instanceof ModelError) || !error.retryable || n >= policy.tries) return undefined;
@@ -53,17 +45,15 @@ export function retryDelay(error: unknown, n: number, policy: RetryPolicy, rando
   return Math.round(random() * Math.min(policy.maxDelay, policy.baseDelay * 2 ** (n - 1)));
 }
 
-/** The next try of a call: the milliseconds to wait for it, and whether the server is away meanwhile. */
 export interface NextTry {
   readonly delay: number;
-  /** Milliseconds for which the server is tried again, from its first failure on; undefined when it is not away. */
+  /** How long the server is tried from its first failure on; undefined when it is not away. */
   readonly outage?: number;
-  /** True after the first failed try of an outage. */
   readonly isFirst?: boolean;
 }
 
 /**
- * The tries of one call. It owns their number and the time since which the server is away.
+ * The tries of one call.
  *
  * `Retries.T1` tries of a server that is away end after the time of an outage, and do not count among the others (`#afterAway`).
  * `Retries.T2` a call is not repeated after the second try that a time limit ended (`after`).
@@ -72,12 +62,10 @@ export class Retries {
   readonly #policy: RetryPolicy;
   readonly #random: Random;
   readonly #outage: number;
-  /** Tries that count, and those of them that a time limit ended. */
   #counted = 0;
   #late = 0;
   #away: { readonly tries: number; readonly elapsed: number } | undefined;
 
-  /** @param isKnown true when the model answered before */
   constructor(policy: RetryPolicy, random: Random, isKnown: boolean) {
     this.#policy = policy;
     this.#random = random;
@@ -86,8 +74,6 @@ export class Retries {
   }
 
   /**
-   * Returns the next try after a failed one; undefined when there is none.
-   *
    * @param took milliseconds that the try took
    * @param hold what a try of unknown outcome costs
    */
@@ -101,7 +87,7 @@ export class Retries {
     return delay === undefined ? undefined : { delay };
   }
 
-  /** Time is what the waits and the tries took, so that it goes on by any clock. */
+  /** Time is the sum of waits and tries, so that it passes by any clock. */
   #afterAway(took: number): NextTry | undefined {
     const { tries, elapsed } = this.#away === undefined ? { tries: 0, elapsed: 0 } : { ...this.#away, elapsed: this.#away.elapsed + took };
     const left = this.#outage - elapsed;
@@ -113,7 +99,7 @@ export class Retries {
   }
 }
 
-/** True when the server cannot be reached, or says that it is not ready, and the try cost nothing. */
+/** True when the server cannot be reached or is not ready, and the try cost nothing. */
 function isAway(error: unknown, hold: number): boolean {
   if (!(error instanceof ModelError) || !error.retryable) return false;
   const { status, retryAfterMs } = errorData(error);
@@ -122,18 +108,13 @@ function isAway(error: unknown, hold: number): boolean {
   return hold === 0 || !mayHaveRun(error);
 }
 
-/**
- * Refuses a policy with a member of another name.
- *
- * @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`
- */
 export function checkRetry(retry: Partial<RetryPolicy> | undefined): void {
   if (retry !== undefined) checkGivenOptions("the option retry", retry, retryPolicy);
 }
 
 /**
- * Returns the milliseconds that the headers of a response ask to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
- * measured against the server's own `date`, so that a wrong clock here does not matter.
+ * Milliseconds that the headers ask to wait: `retry-after-ms`, or `retry-after` in seconds or as a date, measured against the server's own
+ * `date`, so that a wrong clock here does not matter.
  *
  * @param now milliseconds since 1970, for a server that sends no date
  */
@@ -143,7 +124,7 @@ export function retryAfterOf(headers: { get(name: string): string | null }, now:
   const text = headers.get("retry-after");
   const seconds = decimal(text);
   if (seconds !== undefined) return seconds * 1_000;
-  // An HTTP date begins with the name of a day; Date.parse would take "-3" for a year.
+  // `Date.parse` would take "-3" for a year.
   const until = /^[A-Za-z]/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
   if (Number.isNaN(until)) return undefined;
   const told = Date.parse(headers.get("date") ?? "");
@@ -154,7 +135,7 @@ function decimal(text: string | null): number | undefined {
   return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** Randomness for the waits between tries. It decides no answer. Each client has its own, so that calls that failed together do not come back together. */
+/** For the waits between tries: each client has its own, so that calls that failed together do not return together. */
 export function jitter(): Random {
   let stream: Random | undefined;
   return () => {

@@ -2,28 +2,24 @@ import type { Logger } from "../kernel/emit.ts";
 import type { StepTry } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 
-/** The try that a piece of text belongs to. Pieces of one act, step and try are one answer, in their order. */
+/** The try of a piece of text. Pieces of one act, step and try are one answer, in their order. */
 export interface DeltaInfo {
-  /** The activation, as `step.started` names it. Empty outside a run. */
+  /** As `step.started` names it. Empty outside a run. */
   readonly act: string;
-  /** The step's key, as `step.started` names it: unique within the activation. Empty outside a run. */
+  /** As `step.started` names it. Empty outside a run. */
   readonly step: string;
   /** From 1. */
   readonly try: number;
 }
 
-/** Receives the text of answers while they come. */
 export interface TextListener {
-  /** Text as it comes; an answer from the record comes in one piece. */
+  /** An answer from the record comes in one piece. */
   readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
-  /**
-   * The text of a try is void: the try failed or was stopped, or its answer did not fit the schema. Called before the first text of a later
-   * try, and only for a try with text.
-   */
+  /** The text of a try is void: it failed, was stopped, or did not fit the schema. Called before the first text of a later try. */
   readonly onVoid?: ((info: DeltaInfo) => void) | undefined;
 }
 
-/** Passes the text of one try to a listener. A listener that throws gets no more of that try's text; the answer stays. */
+/** Passes the text of one try to a listener. One that throws gets no more of that try; the answer stays. */
 export class StreamedText {
   readonly #listener: TextListener;
   readonly #logger: Logger | undefined;
@@ -37,12 +33,10 @@ export class StreamedText {
     this.#info = { act, step: key, try: nth };
   }
 
-  /** True when text was passed on that was not taken back. */
   get isSent(): boolean {
     return this.#isSent;
   }
 
-  /** Passes on the next piece. */
   send(text: string): void {
     const { onDelta } = this.#listener;
     if (onDelta === undefined || this.#isBroken) return;
@@ -50,7 +44,6 @@ export class StreamedText {
     this.#isBroken = !guarded("onDelta", this.#logger, () => onDelta(text, this.#info));
   }
 
-  /** Takes the text back, if there was any. */
   takeBack(): void {
     const { onVoid } = this.#listener;
     if (onVoid !== undefined && this.#isSent) guarded("onVoid", this.#logger, () => onVoid(this.#info));
@@ -58,7 +51,7 @@ export class StreamedText {
   }
 }
 
-/** Remembers the tries whose texts are one answer, the last of each step, so that it can be taken back after it came whole. */
+/** Remembers the tries whose texts are one answer, so that it can be taken back after it came whole. */
 export class LastStreamed {
   readonly listener: TextListener;
   readonly #logger: Logger | undefined;
@@ -70,7 +63,6 @@ export class LastStreamed {
     this.listener = onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid };
   }
 
-  /** Takes back the text of each step that has one. */
   takeBack(): void {
     const { onVoid } = this.listener;
     const tries = [...this.#last.values()];
@@ -79,7 +71,6 @@ export class LastStreamed {
   }
 }
 
-/** Joins two listeners; the first is called first. */
 export function bothOf(first: TextListener, second: TextListener): TextListener {
   return { onDelta: both(first.onDelta, second.onDelta), onVoid: both(first.onVoid, second.onVoid) };
 }
@@ -95,7 +86,6 @@ function both<A extends unknown[]>(
   };
 }
 
-/** Returns false when the listener throws. */
 function guarded(name: string, logger: Logger | undefined, call: () => void): boolean {
   try {
     call();

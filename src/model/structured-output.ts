@@ -1,36 +1,31 @@
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { z } from "zod";
+import { OutputError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ChatMessage } from "./chat-message.ts";
+import { addUsage, type ChatResponse, type Usage } from "./chat-model.ts";
 import { type BrokenJson, findJson } from "./json-in-text.ts";
-import type { OutputSchema } from "./json-schema.ts";
+import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
 
-/** One fault of a reply. */
 export interface OutputIssue {
   /** `files[0].path`; empty for the whole reply. */
   readonly path: string;
   readonly message: string;
-  /** The value found there, shortened. */
   readonly got?: string;
 }
 
-/** A reply read against its schema. */
 export type ReadReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** The characters of a bad reply that the model is shown, from its beginning and its end. */
 const SHOWN_REPLY = 8_000;
-/** Limit on the issues that a model is shown. */
 const SHOWN_ISSUES = 20;
-/** Limit on the issues that an error keeps. */
 const KEPT_ISSUES = 100;
 const SHOWN_VALUE = 120;
 
 /**
- * Reads a reply: finds its JSON, repairs it, drops nulls that mean "absent", and checks it. The longest value that fits is the answer,
- * because models often give an example first. A longer part that looks like JSON and cannot be read was meant as the answer, so that then
- * there is none. A value that lacks only the braces at its end is read where by its schema nothing else can be missing: replies that were
- * cut by their length have been refused before.
+ * Finds the JSON of a reply, repairs it, drops nulls that mean "absent", and checks it. The longest value that fits is the answer, because
+ * models often give an example first; unless a longer part looks like JSON and cannot be read. A value that lacks only the braces at its
+ * end is read where by its schema nothing else can be missing.
  */
 export function readReply<S extends z.ZodType>(text: string, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
   const { values, broken } = findJson(text);
@@ -51,30 +46,95 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
 }
 
 /** Further requests after a reply that does not fit its schema. */
-export const REASKS = 2;
+const REASKS = 2;
+/** Characters of one issue in the message of an error. */
+const SHOWN_ISSUE = 300;
+/** Characters of a reply that an error keeps. */
+const KEPT_TEXT = 100_000;
 
 /** The fault of every reply that its length limit cut: the missing part cannot be known. */
-export const cutReply: { readonly ok: false; readonly issues: readonly OutputIssue[] } = {
-  ok: false,
-  issues: [{ path: "", message: "reached its length limit before it was whole" }],
-};
+const CUT: readonly OutputIssue[] = [{ path: "", message: "reached its length limit before it was whole" }];
 
-/** A reply that does not fit its schema. */
-export interface MisfitReply {
-  readonly reply: string;
+/** A reply, and whether its length limit cut it. */
+export interface WholeOrCut {
+  readonly reply: ChatResponse;
+  readonly isCut: boolean;
+}
+
+/** How a value is asked for. */
+export interface AskForValue<S extends z.ZodType> {
+  /** The id of the model, for errors. */
+  readonly model: string;
+  readonly schema: S;
+  readonly messages: readonly ChatMessage[];
+  /** @param isAgain true when the conversation states the schema and the faults of the reply before */
+  ask(messages: readonly ChatMessage[], isAgain: boolean): Promise<WholeOrCut>;
+  /** Called after each reply that does not fit. @param issues in words; undefined after the last one */
+  misfit?(issues: string | undefined): void;
+}
+
+/** The data of an {@link OutputError} of code `OUTPUT_INVALID`. */
+export interface OutputErrorData {
+  /** The last reply, its first 100,000 characters. */
+  readonly text: string;
   readonly issues: readonly OutputIssue[];
-  /** Its length limit cut it. Default false. */
-  readonly isCut?: boolean;
-  /** The next request is the last one. Default false. */
-  readonly isLast?: boolean;
+  /** Of all replies together. */
+  readonly usage: Usage;
 }
 
 /**
- * Returns the conversation with a bad reply and its faults, naming the bad fields only. It has the schema in words for every rung. After a reply
- * that was too long, and in the last request, it asks for the shortest form.
+ * Asks until a reply fits its schema, three times at most.
+ *
+ * @throws OutputError `OUTPUT_INVALID` when the last reply does not fit either
  */
-export function askAgain(messages: readonly ChatMessage[], output: OutputSchema, misfit: MisfitReply): readonly ChatMessage[] {
-  const { reply, issues, isCut = false, isLast = false } = misfit;
+export async function askForValue<S extends z.ZodType>(o: AskForValue<S>): Promise<z.infer<S>> {
+  const output = outputSchema(o.schema);
+  let { messages } = o;
+  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  for (let n = 0; ; n++) {
+    const { reply, isCut } = await o.ask(messages, n > 0);
+    usage = addUsage(usage, reply.usage);
+    const read: ReadReply<z.infer<S>> = isCut ? { ok: false, issues: CUT } : readReply(reply.content, o.schema, output);
+    if (read.ok) return read.value;
+    const { issues } = read;
+    o.misfit?.(n === REASKS ? undefined : issuesText(issues, 3));
+    if (n === REASKS) throw outputError(o.model, { text: reply.content.slice(0, KEPT_TEXT), issues, usage });
+    messages = askAgain(o.messages, output, { reply: reply.content, issues, isCut, isLast: n === REASKS - 1 });
+  }
+}
+
+function outputError(model: string, data: OutputErrorData): OutputError {
+  return new OutputError(
+    "OUTPUT_INVALID",
+    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${issuesText(data.issues, 5)}. Use another model, ask for less at once, or simplify the schema.`,
+    { data },
+  );
+}
+
+/** Returns the first issues, each cut: their texts come partly from the model. */
+function issuesText(issues: readonly OutputIssue[], count: number): string {
+  const lines = issues.slice(0, count).map(issueLine);
+  return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
+}
+
+/** A reply that does not fit its schema. */
+interface MisfitReply {
+  readonly reply: string;
+  readonly issues: readonly OutputIssue[];
+  readonly isCut: boolean;
+  /** The next request is the last one. */
+  readonly isLast: boolean;
+}
+
+/**
+ * Adds a bad reply and its faults to a conversation. After a reply that was too long, and in the last request, it asks for the shortest
+ * form.
+ */
+function askAgain(
+  messages: readonly ChatMessage[],
+  output: OutputSchema,
+  { reply, issues, isCut, isLast }: MisfitReply,
+): readonly ChatMessage[] {
   const list = issues.slice(0, SHOWN_ISSUES).map((issue) => `- ${issueLine(issue)}`);
   if (issues.length > SHOWN_ISSUES) list.push(`- and ${issues.length - SHOWN_ISSUES} more like these`);
   const first = isLast ? "That reply, your second, cannot be used either:" : "That reply cannot be used:";
@@ -85,12 +145,10 @@ export function askAgain(messages: readonly ChatMessage[], output: OutputSchema,
       ? `Give ${shortest}, and few words in each text.`
       : "Give the whole reply again with these mended and everything else as it was, as one JSON object and nothing else.";
   const words = `${first}\n${list.join("\n")}\n${form} It must fit this JSON Schema:\n${JSON.stringify(output.json)}`;
-  // Some servers refuse a message without text.
   const shown = reply.trim() === "" ? "(no text)" : shorten(reply, SHOWN_REPLY);
   return [...messages, { role: "assistant", content: shown }, { role: "user", content: words }];
 }
 
-/** One line for people and models. */
 export function issueLine(issue: OutputIssue): string {
   return `${issue.path === "" ? "the reply" : issue.path}: ${issue.message}${issue.got === undefined ? "" : ` (got ${issue.got})`}`;
 }
@@ -106,7 +164,7 @@ function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema
   return { ok: false, issues: first ?? [] };
 }
 
-/** Returns the readings of a value: wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
+/** Wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
 function readings(found: Json, output: OutputSchema): readonly Json[] {
   if (!output.wrapped) {
     const inner = typeof found === "string" ? findJson(found).values[0]?.value : undefined;
@@ -123,15 +181,15 @@ function unwrap(value: Json): Json {
   return (value as { readonly value?: Json }).value ?? null;
 }
 
-/** The issues zod found in a value, in words a model can act on. */
+/** The issues of zod in words that a model can act on. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): OutputIssue[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
     .slice(0, KEPT_ISSUES)
     .map(({ issue, path }) => {
-      const got = at(value, path);
-      // A schema that changes a value first finds faults in places that the value itself does not have.
-      const missing = got === undefined && issue.code !== "custom" && at(value, path.slice(0, -1)) !== undefined;
+      const got = valueAt(value, path);
+      // A schema that changes a value first finds faults where the value itself has nothing.
+      const missing = got === undefined && issue.code !== "custom" && valueAt(value, path.slice(0, -1)) !== undefined;
       const message = missing ? "is missing" : issue.message;
       return { path: pathText(path), message, ...(got === undefined ? {} : { got: preview(got) }) };
     });
@@ -139,7 +197,7 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): Outp
 
 type Placed = { readonly issue: z.core.$ZodIssue; readonly path: readonly PropertyKey[] };
 
-/** An issue of a union is the issues of the branch that came closest, or what each branch expects instead of the value. */
+/** An issue of a union is the issues of its closest branch, or what each branch expects. */
 function flatten(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Placed[] {
   const path = [...base, ...issue.path];
   if (issue.code !== "invalid_union") return [{ issue, path }];
@@ -149,16 +207,14 @@ function flatten(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Placed[
   return closest === undefined ? [{ issue, path }] : closest.flatMap((inner) => flatten(inner, path));
 }
 
-/** A branch whose constant, such as a kind, is another was not meant. */
+/** A branch with another constant, such as a kind, was not meant. */
 function distance(branch: readonly z.core.$ZodIssue[]): number {
   const isOther = branch.some(({ code, path }) => code === "invalid_value" && path.length === 1);
   return branch.length + (isOther ? OTHER_BRANCH : 0);
 }
 
-/** More than the issues of any branch. */
 const OTHER_BRANCH = 1_000_000;
 
-/** The values that a union takes, where the value is of no branch at all. */
 function expectedBy(union: z.core.$ZodIssueInvalidUnion): string | undefined {
   const { options } = union as { readonly options?: readonly unknown[] };
   if (union.errors.length === 0) return options?.map((option) => JSON.stringify(option)).join(" or ");
@@ -181,16 +237,17 @@ function isEmpty(value: Json): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-function at(value: Json, path: readonly PropertyKey[]): Json | undefined {
-  let place: unknown = value;
+export function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
+  let found: unknown = value;
   for (const key of path) {
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, key)) return undefined;
-    place = (place as Record<PropertyKey, unknown>)[key];
+    if (!isObject(found) || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[key];
   }
-  return place as Json;
+  return found as Json;
 }
 
-function pathText(path: readonly PropertyKey[]): string {
+/** `files[0].path` */
+export function pathText(path: readonly PropertyKey[]): string {
   return path.map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`)).join("");
 }
 
@@ -202,7 +259,6 @@ function brokenIssue(text: string, broken: BrokenJson | undefined): OutputIssue 
   return { path: "", message: `is not JSON at character ${broken.at - broken.start}`, got: near };
 }
 
-/** Returns the beginning and the end of a long text, with a mark between them. */
 function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor((limit - 20) / 2);

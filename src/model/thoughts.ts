@@ -1,20 +1,18 @@
 import { aText, takes } from "../kernel/argument.ts";
 
-/** Names of the marks that models put around their thoughts. */
 const MARKS = "think|thinking|thought|thoughts|reasoning";
-/** A mark at the beginning of what is left, white space and a byte order mark aside. */
 const OPENING = new RegExp(`^[\\s\\uFEFF]*<(${MARKS})>`, "i");
 const ANY_OPENING = new RegExp(`<(?:${MARKS})>`, "i");
-/** A closing mark that something else follows: not one in a string, such as `"</think>"`. */
+/** Not one in a string, such as `"</think>"`. */
 const CLOSING = new RegExp(`</(?:${MARKS})>(?=[\\s{[]|$)`, "gi");
 const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
-/** Marks that are looked at; a text with more of them is an attack. */
+/** A text with more marks is an attack. */
 const MOST_MARKS = 20;
 
 /**
- * Returns the place at which the answer in a model's reply begins. Models that reason aloud write their thoughts before it: in `<think>` and
- * `</think>`, without the first mark where the server puts it into the prompt, and without the last where they forget it. Drafts in thoughts are
- * not the answer, so thoughts without an end have none: the place is the end of the text.
+ * Returns the index at which the answer begins. Models that reason aloud write their thoughts before it in `<think>` and `</think>`,
+ * without the first mark where the server puts it into the prompt, and without the last where they forget it. Thoughts without an end have
+ * no answer: the index is the end of the text.
  */
 export function answerStart(text: string): number {
   let from = 0;
@@ -30,9 +28,9 @@ export function answerStart(text: string): number {
 }
 
 /**
- * Returns a reply without the model's thoughts before its answer. A reply of thoughts alone, also of thoughts without an end, gives an empty text.
+ * Returns a reply without the thoughts before its answer; empty for thoughts alone.
  *
- * @throws UsageError `ARGUMENT_INVALID` for a reply that is no text
+ * @throws UsageError `ARGUMENT_INVALID` for a reply that is no string
  * @example
  * import { withoutThoughts } from "troupe/agents";
  *
@@ -44,7 +42,7 @@ export function withoutThoughts(text: string): string {
   return start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
 }
 
-/** The place behind the mark that closes a block. The mark may stand anywhere: in thoughts nothing is a string. */
+/** In thoughts nothing is a string, so the mark may stand anywhere. */
 function afterClosing(text: string, from: number, mark: string): number | undefined {
   const inside = text.slice(from);
   const closing = new RegExp(`</${mark}>`, "i").exec(inside);
@@ -52,8 +50,8 @@ function afterClosing(text: string, from: number, mark: string): number | undefi
 }
 
 /**
- * The place behind a closing mark that no mark opens; 0 without one. In a fenced block it is text of the block, and a reply that begins as JSON does
- * holds no thoughts.
+ * The index after a closing mark that no mark opens; 0 without one. In a fenced block it is text, and a reply that begins as JSON holds no
+ * thoughts.
  */
 function afterLoneClosing(text: string): number {
   if (/^[\s\uFEFF]*[{[]/.test(text)) return 0;

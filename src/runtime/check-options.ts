@@ -1,4 +1,3 @@
-import { aFunction, takes } from "../kernel/argument.ts";
 import { anEffectPort } from "../kernel/effect.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -48,17 +47,6 @@ export function checkOptions(options: EnvironmentOptions): void {
   checkSecrets(options.secrets);
 }
 
-/** @throws UsageError `OPTION_INVALID` for a team with `memory: false`: its runs are resumed, forked and replayed from their messages. */
-export function checkTeamMemory(memory: unknown): void {
-  if (memory === false)
-    throw refused(
-      "memory of a team",
-      "options",
-      memory,
-      "Only a bare environment forgets; one role recalls nothing with its own memory: false.",
-    );
-}
-
 /** @throws UsageError `OPTION_INVALID` unless the value is a whole number that is large enough. */
 export function checkWhole(value: number, name: string, least: number, todo = "Leave it out for the default."): void {
   if (Number.isSafeInteger(value) && value >= least) return;
@@ -86,26 +74,6 @@ function isSignal(signal: unknown): boolean {
 export function checkSeed(seed: unknown): void {
   if (seed === undefined || typeof seed === "string" || (typeof seed === "number" && !Number.isNaN(seed))) return;
   throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
-}
-
-/** @throws UsageError `OPTION_INVALID` unless the value tells what becomes of a run with another owner, or is left out. */
-export function checkOwning({
-  onOwned,
-  ...calls
-}: {
-  readonly onOwned?: unknown;
-  readonly prepare?: unknown;
-  readonly conclude?: unknown;
-}): void {
-  for (const name of ["prepare", "conclude"] as const) if (calls[name] !== undefined) takes("run of a team", name, calls[name], aFunction);
-  if (onOwned === undefined || onOwned === "follow" || onOwned === "take" || onOwned === "refuse") return;
-  throw refused("onOwned", '"follow", "take" or "refuse"', onOwned, "Leave it out to follow a run of another process.");
-}
-
-/** @throws UsageError `OPTION_INVALID` unless the value names the answers to reuse, or is left out. */
-export function checkReuse(reuse: unknown): void {
-  if (reuse === undefined || reuse === "all" || reuse === "none") return;
-  throw refused("reuse", '"all" or "none"', reuse, "Leave it out for all.");
 }
 
 /** The error does not show the value, because it may be the secret itself. */

@@ -142,7 +142,7 @@ export class Engine implements DriverHost, ActivationHost {
 
   /** True while a role may act, a message is delayed or a round has not ended: the opposite of the end `idle` of a drive. */
   get hasWork(): boolean {
-    return this.midRound || this.state.delayed.size > 0 || this.state.ready.toArray().some((role) => this.mayAct(role));
+    return this.midRound || this.state.delayed.size > 0 || [...this.state.ready].some((role) => this.mayAct(role));
   }
 
   /** The failure that stopped the run: of a role, or of a broken journal. */

@@ -18,7 +18,7 @@ import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
 import { RunLog } from "./record/run-log.ts";
-import { copyState } from "./record/state-copy.ts";
+import { copyState } from "./record/state-form.ts";
 import type { RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { loaderOf } from "./edges/edge-policy.ts";

@@ -14,7 +14,7 @@ import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
-import { checkOnTeamChange, type OnTeamChange } from "../team/team-change.ts";
+import type { OnTeamChange } from "../team/team-change.ts";
 import { sureLogger } from "./progress-log.ts";
 import { openerOf, type TeamOpener } from "./team-source.ts";
 import type { Tenant } from "./tenants.ts";
@@ -79,7 +79,7 @@ const serverOptions: Known<ServerOptions> = {
   page: kinds.either(kinds.text, kinds.function),
   version: kinds.text,
   recover: kinds.boolean,
-  onTeamChange: kinds.checked,
+  onTeamChange: kinds.oneOf("refuse", "continue"),
   uncertainAfter: kinds.milliseconds,
   stores: kinds.list(kinds.messageStore),
   caches: kinds.list(kinds.cache),
@@ -144,7 +144,6 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
   }
   checkForgetful("createServer", { stores, caches });
-  checkOnTeamChange(options.onTeamChange);
   if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   return {

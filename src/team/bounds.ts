@@ -1,31 +1,16 @@
-import { aText, takes } from "../kernel/argument.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { DriveEnd } from "../runtime/schedulers/drive.ts";
 import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
-import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
+import { isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { checkOwning, checkReuse, checkStopCondition, checkWhole } from "../runtime/check-options.ts";
 import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Crew } from "./crew.ts";
-import { checkOnTeamChange } from "./team-change.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
-
-/** Checks the id and the options with which a run continues. @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID` */
-export function checkContinuing(o: ResumeOptions, runId: string): void {
-  takes("a run of a team", "its id", runId, aText);
-  const { rounds, stopWhen, reuse, budget, pools = [], onTeamChange } = o;
-  if (rounds !== undefined) checkWhole(rounds, "rounds", 0);
-  checkStopCondition(stopWhen ?? undefined);
-  checkReuse(reuse);
-  checkOwning(o);
-  checkOnTeamChange(onTeamChange);
-  for (const amount of [budget, ...pools]) checkBudget(amount, "OPTION_INVALID");
-}
 
 /** Returns the pools that pay for a run. */
 export function poolsFor({ budget, pools = [] }: ResumeOptions, own: BudgetPool | undefined): readonly BudgetPool[] {
@@ -79,19 +64,19 @@ export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds,
   return { ...(budget === undefined ? {} : { budget }), ...(changed.length === 0 ? {} : { bounds }) };
 }
 
-/** Returns the reason why a resumed run did nothing. Undefined when something else ended it. */
+/** Returns the reason why a resumed run did nothing. */
 export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
   const { rounds } = turnCount(state);
   if (reason === "rounds") {
-    const text = `Expected rounds left for run ${runId} to go on with, but it has had ${rounds} of at most ${bounds.rounds} rounds since the last message from outside.`;
+    const text = `Expected rounds left for run ${runId}, but it has had ${rounds} of at most ${bounds.rounds} rounds since the last message from outside.`;
     return new ControlError("ROUNDS_REACHED", `${text} Raise the bound by the option rounds: { rounds: ${2 * Math.max(rounds, 1)} }.`, {
       data: { rounds, bound: bounds.rounds },
     });
   }
   if (reason !== "checkpoint" || bounds.stopWhen === undefined || bounds.stopWhen === null) return undefined;
-  const text = `Expected run ${runId} to go on, but its stop condition holds already: ${stopText(bounds.stopWhen)}.`;
-  return new ControlError("STOP_CONDITION_HOLDS", `${text} Give another one as stopWhen, or null to go on without.`);
+  const text = `Expected run ${runId} to continue, but its stop condition holds already: ${stopText(bounds.stopWhen)}.`;
+  return new ControlError("STOP_CONDITION_HOLDS", `${text} Give another one as stopWhen, or null to continue without.`);
 }
 
 function stopConditionNow({ runId, bounds }: RunState, asked: ResumeOptions["stopWhen"]): StopCondition | undefined {

@@ -1,7 +1,8 @@
-import { UsageError } from "../kernel/errors.ts";
+import { untilAborted } from "../kernel/abort.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
+import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
-import { listed } from "../kernel/value-text.ts";
+import { listed, thrownText, valueText } from "../kernel/value-text.ts";
 import { UserFeedback, UserRequirement } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelLimits } from "../model/limits.ts";
@@ -13,7 +14,36 @@ import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import { hiredRole, reactsByDefault } from "../runtime/hired-roles.ts";
 import type { HiredRole } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
-import { type RolesFunction, rolesMade, type RolesRequest, type TeamRoles } from "./team-roles.ts";
+
+/** A run that needs its roles. */
+export interface RolesRequest {
+  readonly runId: string;
+  /** Aborts when the roles are not needed any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Roles: a list that all runs share, or a function that returns those of one run, where each has a folder or connections of its own. The
+ * process that owns the run calls the function each time the run begins, continues or is changed there, after the `prepare` of
+ * `ResumeOptions`. For one run it always returns the same names with the same traits; a fork is a run of its own. A replay asks for the roles
+ * of the run that it repeats.
+ */
+export type TeamRoles = Iterable<Role> | RolesFunction;
+
+/** Returns the roles of one run. */
+export type RolesFunction = (run: RolesRequest) => Iterable<Role> | Promise<Iterable<Role>>;
+
+/** Returns what the function makes for a run. @throws UsageError `ROLE_INVALID`, `ROLES_FAILED`; ControlError when the signal aborts */
+export async function rolesMade(make: RolesFunction, run: RolesRequest): Promise<Iterable<Role>> {
+  const made = (async () => make(run))();
+  const roles = await untilAborted(made, run.signal).catch((cause: unknown) => {
+    if (TroupeError.isInstance(cause)) throw cause;
+    const expected = `Expected the roles of run ${valueText(run.runId)}, but their function failed: ${thrownText(cause)}`;
+    throw new UsageError("ROLES_FAILED", `${expected}. Repair it, and resume the run: nothing of it is lost.`, { cause });
+  });
+  // Each role is checked when it is hired.
+  return rolesIn(roles) as Iterable<Role>;
+}
 
 /** Returns the roles of one run, by their names. */
 export type RolesOfRun = (run: RolesRequest) => Promise<Crew["roles"]>;
@@ -30,7 +60,6 @@ export class Roster {
   readonly #actions = new Map<string, Action>();
   readonly #make: RolesFunction | undefined;
 
-  /** @throws the errors of {@link Roster.hire} */
   constructor(roles: TeamRoles = []) {
     if (typeof roles === "function") this.#make = roles;
     else for (const role of rolesIn(roles)) this.hire(role);
@@ -53,22 +82,19 @@ export class Roster {
     this.#roles.set(name, role);
   }
 
-  /** The names of the roles that all runs have. */
   get names(): readonly string[] {
     return [...this.#roles.keys()];
   }
 
-  /** The definitions of the roles that all runs have. */
   get roles(): readonly Role[] {
     return [...this.#roles.values()];
   }
 
-  /** True for a team that no run can have a role of. */
   get isEmpty(): boolean {
     return this.#make === undefined && this.#roles.size === 0;
   }
 
-  /** The roles of a run, with those that are hired now, in the order of hiring. */
+  /** The roles of a run, with those that are hired now. */
   get present(): RolesOfRun {
     const hired = [...this.#roles];
     const make = this.#make;
@@ -76,7 +102,6 @@ export class Roster {
   }
 }
 
-/** @throws UsageError `ROLES_NONE`, and the errors of {@link Roster.hire}; errors of the function; ControlError when the signal aborts */
 async function hiredWith(make: RolesFunction, hired: Crew["roles"], run: RolesRequest): Promise<Crew["roles"]> {
   const roster = new Roster(await rolesMade(make, run));
   for (const [name, role] of hired) roster.hire(role, name);
@@ -84,9 +109,8 @@ async function hiredWith(make: RolesFunction, hired: Crew["roles"], run: RolesRe
   return roster.present(run);
 }
 
-/** Returns the error for a team without roles. */
 export function rolesNone(): UsageError {
-  const expected = "Expected a team with roles, got none: nobody would hear the idea";
+  const expected = "Expected a team with roles, got none: no role would hear the idea";
   return new UsageError("ROLES_NONE", `${expected}. Hire some: new Team({ roles: [role] }).`);
 }
 
@@ -102,7 +126,6 @@ export interface Crew {
   readonly reserve?: (hired: Pick<HiredRole, "name" | "traits">) => Role | undefined;
 }
 
-/** Returns the roles as a run records them. */
 export function hiredBy(crew: Crew): readonly HiredRole[] {
   return crew.roles.map(([name, role]) => hiredRole(role, name));
 }
@@ -124,7 +147,7 @@ export function presentCrew({ roles }: RunState, crew: Crew): Crew {
   return { ...crew, roles: crew.roles.filter(([name]) => roles.get(name)?.isHired !== false) };
 }
 
-/** Returns recorded roles as the crew defines them now; one that the crew does not have as it was recorded. */
+/** Returns recorded roles as the crew defines them now; a role that the crew lacks stays as it was recorded. */
 export function definedNow(recorded: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
   const roles = new Map(crewWith(recorded, crew).roles);
   return recorded.map((role) => {
@@ -145,8 +168,8 @@ export function hiredInOrder(before: readonly HiredRole[], crew: Crew, later: Re
 
 /** Returns the roles in the order in which the run hired them, which is the order of delivery. New roles come last. */
 export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
-  const place = (name: string): number => state.roles.get(name)?.index ?? Infinity;
-  return crew.roles.toSorted(([a], [b]) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+  const index = (name: string): number => state.roles.get(name)?.index ?? Number.MAX_SAFE_INTEGER;
+  return crew.roles.toSorted(([a], [b]) => index(a) - index(b));
 }
 
 /** A cause that a role watches and no role can cause. */
@@ -160,10 +183,8 @@ export interface UnwatchedCause {
 const MOST_CAUSES = 10;
 
 /**
- * Returns warnings of causes that a role watches and no role can cause: mostly mistyped names. They are no errors, because a message from
- * outside may come later. There is none where a role is made by hand, because such a role may name any cause.
- *
- * @param said the messages from outside at the start
+ * Returns warnings of causes that a role watches and no role can cause: mostly mistyped names, but a message from outside may come later.
+ * There is none where a role is made by hand, because it may name any cause.
  */
 export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly UnwatchedCause[] {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
@@ -179,7 +200,7 @@ export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | 
       .map((cause) => ({
         role: name,
         cause,
-        warning: `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes], MOST_CAUSES)}.`,
+        warning: `${name} watches "${cause}", which no role of this team can cause. They can cause: ${listed([...causes], MOST_CAUSES)}.`,
       })),
   );
 }

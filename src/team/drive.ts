@@ -1,4 +1,4 @@
-import { JournalError, stepErrorFrom, WaitingError } from "../kernel/errors.ts";
+import { JournalError, MovedError, stepErrorFrom, WaitingError } from "../kernel/errors.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
@@ -15,17 +15,16 @@ import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
+import type { RunFailure } from "../runtime/run-failure.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { EVENTS_BETWEEN } from "../runtime/snapshot/snapshot-writer.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
-import { type Conclude, concluded } from "./conclude.ts";
-import { lastTries, stuckFailure } from "./interruptions.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
-import type { TeamOptions } from "./team-options.ts";
+import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 import { keepWarm, type PastReading, type WarmRun } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
@@ -36,6 +35,9 @@ export interface TeamParts {
   readonly mask: Mask;
 }
 
+/** Does what a run needs before its owner gives it up. @param error the reason why the run ends; undefined for a run that finished */
+export type Conclude = (error: unknown) => Promise<void>;
+
 /** A run that this team owns, with the state that its record leads to. */
 export interface TeamRun extends TeamParts, Partial<WarmRun> {
   readonly controls: RunControls;
@@ -45,8 +47,7 @@ export interface TeamRun extends TeamParts, Partial<WarmRun> {
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
   readonly former?: FormerOwner;
-  /** See `OwnedClaim`. */
-  readonly begun: () => void;
+  readonly continued: () => void;
   /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
@@ -57,7 +58,7 @@ export interface TeamRun extends TeamParts, Partial<WarmRun> {
 export interface Drive extends TeamRun {
   /** Called after every round. All other bounds are recorded. */
   readonly stopWhen: StopCondition | undefined;
-  /** Events that are recorded first, together with the messages in `said`: no run is found without its idea. */
+  /** Recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
   /** Messages from outside that come with a resume or a fork. */
@@ -68,7 +69,7 @@ export interface Drive extends TeamRun {
   readonly lost?: string | undefined;
   /** How far that run was read. */
   readonly reading?: PastReading | undefined;
-  /** A warning that the run goes on with another team. */
+  /** A warning that the run continues with another team. */
   readonly changed?: string | undefined;
 }
 
@@ -93,7 +94,7 @@ export async function drive(run: Drive): Promise<RunResult> {
   }
 }
 
-/** Keeps the state of a run that goes on later, as long as the journal has all of it. */
+/** Keeps the state of a run for its next turn, as long as the journal has all of it. */
 function keepState(run: TeamRun & Pick<Drive, "past" | "reading">, { log }: Environment): void {
   const { journal, state, last, past, reading, warmMemories } = run;
   if (log.latest === undefined || !log.isDurable) return;
@@ -106,7 +107,7 @@ export function isDone(state: RunState): boolean {
   return isFinished(state) && state.lost.length === 0;
 }
 
-/** Returns the run as a spender. Pools forget a spender that is done, so a run that goes on after that is another one. */
+/** Returns the run as a spender. Pools forget a spender that is done, so a run that continues after that is another one. */
 export function spenderOf({ runId, done, ledger }: RunState): Spender {
   const { settled, holds: lost } = ledger;
   return done === undefined ? { name: runId, spent: settled, lost } : { name: `${runId}#${done.seq}`, spent: settled - done.spent, lost };
@@ -121,16 +122,16 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   for (const message of said) environment.publishMessage(message);
   for (const message of news) publishOnce(environment, message, mask);
   await environment.log.durable();
-  run.begun();
+  run.continued();
   controls.started();
-  const door = { isOver: false };
-  controls.admits((change) => change.make(environment, { mask, isOver: () => door.isOver }));
+  const entry = { isOver: false };
+  controls.enter({ change: (change) => change.make(environment, { mask, isOver: () => entry.isOver }) });
   await rememberRecord(environment, run, seq);
   for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   for (const warning of lastTries(state)) environment.warn(warning);
-  const end = await ended(run, environment, door);
+  const end = await ended(run, environment, entry);
   const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
@@ -139,11 +140,8 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/**
- * Drives until nothing is left to do, and concludes the run. A message may come after the last role has acted and before the end is recorded: a run
- * with nothing left to do then goes on, and in any other the message waits.
- */
-async function ended(run: Drive, environment: Environment, door: { isOver: boolean }): Promise<RunEnd> {
+/** Drives until nothing is left to do, and concludes the run. One with nothing left continues where a message came before its end is recorded. */
+async function ended(run: Drive, environment: Environment, entry: { isOver: boolean }): Promise<RunEnd> {
   const { state, controls } = run;
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
   if (failure !== undefined) await environment.memories.rest();
@@ -152,11 +150,11 @@ async function ended(run: Drive, environment: Environment, door: { isOver: boole
       failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
     if (waitsForRetired(end, state)) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
-    door.isOver = !isIdle;
+    entry.isOver = !isIdle;
     if (run.conclude !== undefined) await concluded(run.conclude, environment, end);
     if (isIdle && environment.hasWork) continue;
-    door.isOver = true;
-    controls.admits(undefined);
+    entry.isOver = true;
+    controls.enter(undefined);
     return end;
   }
 }
@@ -169,7 +167,7 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
   return asker !== undefined && !asker.isHired && asker.waiting === 0;
 }
 
-/** Makes a change from outside in a run that nobody drives. It starts nothing. */
+/** Makes a change from outside in a run that is not under way. */
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
@@ -188,7 +186,6 @@ export async function resultOfFinished(run: TeamRun): Promise<RunResult> {
   return idleResult(state, mask);
 }
 
-/** Returns the result of a run that has nothing to do. */
 function idleResult(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
 }
@@ -223,6 +220,49 @@ function environmentOf(
   );
 }
 
+/** Does work that concludes a run. Where it fails before that, the run is concluded with its error. */
+export async function concluding<T>(given: ResumeOptions["conclude"], work: (conclude: Conclude | undefined) => Promise<T>): Promise<T> {
+  let isConcluded = given === undefined;
+  const conclude: Conclude = async (error) => {
+    isConcluded = true;
+    await given?.({ error });
+  };
+  try {
+    return await work(given && conclude);
+  } catch (error) {
+    if (!isConcluded) await conclude(error);
+    throw error;
+  }
+}
+
+/** Concludes a run when all that it has recorded is durable, or cannot become so. */
+async function concluded(conclude: Conclude, environment: Environment, { failure, control }: RunEnd): Promise<void> {
+  const broken = await environment.log.durable().catch((error: unknown) => error);
+  const moved = [broken, control].find((error) => error instanceof MovedError);
+  await conclude(moved ?? failure?.error ?? broken ?? control);
+}
+
+/** Owners that a run without progress may lose before it ends as failed. Deploys and failing machines take a run a few times in a long call. */
+const STUCK_AFTER = 20;
+
+/** Returns the failure of a run that was taken too often without progress. Nothing of it is dropped. */
+function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {
+  if (takes < STUCK_AFTER) return undefined;
+  const text = `Expected run ${runId} to progress, but it was taken over ${takes} times and got no answer in between. Find out why its owners leave it, then resume it: nothing is lost.`;
+  return { error: new JournalError("RUN_STUCK", text, { data: { runId, takes } }) };
+}
+
+/** Returns the warnings before the last try of a run, and before the last death of an activation. */
+function lastTries({ runId, takes, bounds: { poisonAfter }, open, roles }: RunState): readonly string[] {
+  const stuck = `Run ${runId} was taken over ${takes} of at most ${STUCK_AFTER} times without progress. If it is taken once more before it gets an answer, it ends as failed with RUN_STUCK.`;
+  const dying = [...open].flatMap((name) => {
+    const { act = "", crashes = 0 } = roles.get(name)?.open ?? {};
+    if (poisonAfter === undefined || crashes === 0 || crashes !== poisonAfter - 1) return [];
+    return `The process died ${crashes} of at most ${poisonAfter} times during ${act} without progress. If it dies once more, ${act} ends with POISONED and its messages are tried one by one, or become dead letters.`;
+  });
+  return takes === STUCK_AFTER - 1 ? [stuck, ...dying] : dying;
+}
+
 function withDifference(result: RunResult, past: ForkAnswers | undefined): RunResult {
   if (result.fork === undefined || past?.difference === undefined) return result;
   return { ...result, fork: { ...result.fork, difference: past.difference } };
@@ -249,7 +289,7 @@ async function rememberRecord({ memories }: Environment, run: TeamRun, seq: numb
   }
 }
 
-/** Returns the parent of a fork, the parent of that one and so on, as far as the journal has them. */
+/** Returns the parents of a fork, as far as the journal has them. */
 async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Promise<readonly ForkPoint[]> {
   const ancestors: ForkPoint[] = [];
   for (let next = parent; next !== undefined && !ancestors.some(({ runId }) => runId === next?.runId);) {
@@ -270,18 +310,13 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
   return undefined;
 }
 
-/** Limit on the runs of a journal with known models. */
+/** Limit on the runs of a journal with known models. The oldest are forgotten first. */
 const MOST_RUNS = 1_000;
 
-/** The models of an id. */
+/** Models by their ids. */
 type Models = Map<string, WeakSet<ChatModel>>;
 
-/*
- * The models of the runs of this process, so that a fork which takes answers of a model can warn when its own model is another object of
- * the same id. Models of other processes are unknown, and cause no warning.
- *
- * At most {@link MOST_RUNS} runs of each journal are known; the oldest are forgotten first. Journals and models are held weakly.
- */
+/** The models of the runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */
 const knownModels = new WeakMap<Journal, Map<string, Models>>();
 
 function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {

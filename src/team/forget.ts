@@ -35,7 +35,7 @@ export interface ForgetOptions {
   readonly clock?: Clock;
 }
 
-/** What else a team is told to forget: see {@link ForgetOptions}. */
+/** Options of {@link Team.forget}. */
 export type TeamForgetOptions = Pick<ForgetOptions, "stores" | "caches" | "runs">;
 
 const teamForgetOptions: Known<TeamForgetOptions> = {
@@ -64,16 +64,17 @@ const PAGE = 500;
 /**
  * Erases what a user, a conversation or a tenant has said, and what was answered: the messages in stores with their vectors and words, and the
  * strings in the events of their runs and of all forks of these. A string becomes a tombstone with a hash and the time; the record keeps its
- * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. In a run that has
- * recalled some of it, the strings that repeat it are replaced; that run goes on, and cannot be replayed or forked. Files of SQLite are written again, so that no byte of the words is in them. Exports, backups, project files and telemetry are not reached.
+ * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. A run that has
+ * recalled some of it loses the strings that repeat it, and cannot be replayed or forked. SQLite files are rewritten without these bytes.
+ * Exports, backups, project files and telemetry are not reached.
  *
- * A run of no scope is the conversation of its id. Called again after a failure, it completes what it began; after the death of a process, `purge` of the journal and of the stores
- * writes files again from which everything was erased before.
+ * A run of no scope is the conversation of its id. A second call after a failure completes the first; after the death of a process, `purge` of
+ * the journal and of the stores rewrites their files.
  *
- * @param scope at least one part; a run is meant that has all of them
- * @throws UsageError `OPTION_INVALID`, also for a scope without parts and for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`,
- * also for a store that cannot list its scopes, and a cache that cannot list its keys
- * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased, or what its `data` counts where it was resumed meanwhile; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
+ * @param scope at least one part; it selects the runs that have all of them
+ * @throws UsageError `OPTION_INVALID`, also for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`, also for a store that
+ * cannot list its scopes, and a cache that cannot list its keys
+ * @throws JournalError `RUN_OWNED` while one of the runs is under way: its `data` counts what was erased; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
  * @throws MemoryError of a store
  * @example
  * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
@@ -97,7 +98,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
     if (isLookedAt(runId)) all.push((await readTally(journal, await runInfo(journal, runId))).summary);
   const eraser = eraserOf(freshSeed() + freshSeed(), clock.now());
   const whole = runsOf(all, scope).map((run): DoomedRun => ({ ...run, erasure: eraser.all }));
-  // Those that repeat come first: they are found by the runs that they repeat.
+  // A second call finds those that repeat by the runs that they repeat.
   const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
   for (const { runId } of runs) await owning(journal, runId, undefined, () => Promise.resolve());
   let messages = 0;
@@ -130,7 +131,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
 /** Journals and stores that have lost words, and may still have their bytes. */
 const unpurged = new WeakSet<object>();
 
-/** Writes files again from which something was erased, now or by a call before that failed: that takes long, and everybody waits. */
+/** Rewrites files from which something was erased, now or by an earlier call that failed. It is slow, and blocks others. */
 async function purge(kept: Journal | MessageStore, isErased: boolean): Promise<void> {
   if (isErased) unpurged.add(kept);
   if (!unpurged.has(kept)) return;
@@ -149,7 +150,7 @@ function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
   throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
 }
 
-/** Returns the runs that may have recalled what was said in others: those that share a memory with one of them. */
+/** Returns the runs that share a memory with one of `runs`, and so may have recalled some of it. */
 async function candidatesOf(
   all: readonly RunSummary[],
   runs: readonly DoomedRun[],
@@ -168,7 +169,7 @@ async function candidatesOf(
   });
 }
 
-/** Returns those of some runs that have recalled what was said in others. */
+/** Returns those of the candidates that have recalled what was said in `runs`. */
 async function repeatsOf(
   journal: Journal,
   runs: readonly DoomedRun[],
@@ -235,7 +236,7 @@ async function* allRuns(journal: Journal): AsyncGenerator<RunInfo, void> {
   }
 }
 
-/** Claims a run that nobody works on, for the time of the work. How the owner before left it is told to the next one. @param erased what was erased before */
+/** Claims a run at rest for the time of the work. The next owner learns how the one before left the run. @param erased what was erased before */
 async function owning(
   journal: Journal,
   runId: string,

@@ -23,11 +23,10 @@ import type { SharedPast, WarmPast } from "./warm-states.ts";
 /** The number of events in one append. */
 const BATCH = 500;
 
-/** The codes of a journal that does not have the run. */
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
 /** A fork that is created and claimed, and not yet copied. */
-export interface ForkParts extends Omit<TeamRun, "state"> {
+export interface ForkParts extends TeamRun {
   readonly parentId: string;
   /** Messages from outside right after the shared past. */
   readonly said: readonly (Message | string)[];
@@ -55,15 +54,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   return drive({ ...fork, crew, state, stopWhen: bounds.stopWhen, opening: [opening], said: [], news: fork.said, ...answers });
 }
 
-/**
- * Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. Damage after the shared past only
- * reduces these.
- *
- * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`; `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the
- * parent is not hired; `JOURNAL_DAMAGED` when the shared past is damaged
- * @throws UsageError `FORK_CHANGE`
- * @throws ControlError when the signal aborts
- */
+/** Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. Damage after that only reduces these. */
 async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & { readonly state: RunState }> {
   const { journal, parentId, epoch, crew, mask, controls } = fork;
   const { id: runId, signal } = controls;
@@ -85,7 +76,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   const { lost, reading } = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
     past.learn(event, at);
     if (event.seq > at) return;
-    // Only the first event of the fork has the roles that a changed team brought on the way.
+    // Only the first event of the fork has the roles that a changed team has brought.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = rolesNow(event, crew, later);
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
@@ -100,18 +91,17 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   return { state, past, lost, reading };
 }
 
-/** Returns the roles of an event that brings roles, as the crew defines them now. */
 function rolesNow(event: RunEvent, crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
   if (event.type === "run.started") return hiredInOrder(event.roles, crew, later);
   return event.type === "role.hired" ? definedNow(event.roles, crew) : [];
 }
 
-/** Returns the names of the roles that the shared past hires on the way. */
+/** Returns the names of the roles that the shared past hires later. */
 async function hiredLater({ journal, parentId, crew, controls: { signal } }: ForkParts, at: number): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   for await (const event of readEvents(journal, parentId, { signal })) {
     if (event.seq > at) break;
-    // Nearly always all roles were there from the start, and nothing has to be read.
+    // Nearly always all roles were there from the start, and nothing more has to be read.
     if (event.type === "run.started" && hiredInOrder(event.roles, crew, names).length === event.roles.length) break;
     if (event.type === "role.hired") for (const { name } of event.roles) names.add(name);
   }
@@ -160,7 +150,7 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** Returns the answers of a parent to a fork that is resumed. @param known those of the turn before, where this process has them */
+/** Returns the answers of a parent to a fork that is resumed. @param known those of the turn before */
 export async function recalledPast(
   journal: Journal,
   state: RunState,
@@ -170,7 +160,7 @@ export async function recalledPast(
 ): Promise<SharedPast> {
   const { runId } = state;
   try {
-    const warm = known && (await goneOn(journal, parent, signal, known));
+    const warm = known && (await learnedSince(journal, parent, signal, known));
     if (warm !== undefined) return warm;
     const past = new ForkAnswers();
     const learnt = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => past.learn(event, parent.at));
@@ -185,7 +175,7 @@ export async function recalledPast(
 }
 
 /** Learns what the parent has done since. Returns undefined where it is another run by now. */
-async function goneOn(
+async function learnedSince(
   journal: Journal,
   parent: ForkPoint,
   signal: AbortSignal,

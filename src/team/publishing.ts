@@ -4,7 +4,15 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { UserRequirement } from "../message/address.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
+import {
+  createMessage,
+  isCauseLeftOpen,
+  isMessage,
+  type Message,
+  parseMessage,
+  type Receipt,
+  serializeMessage,
+} from "../message/message.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { agentMode } from "../role/react.ts";
 import type { Role } from "../role/role.ts";
@@ -13,7 +21,6 @@ import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
 import { maskedMessage } from "../runtime/record/masking.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
-import { messageIn, type RunCommand } from "./commands.ts";
 import { unwatchedCauses } from "./crew.ts";
 
 /** The result of publishing a message from outside into a run: it is recorded. */
@@ -30,6 +37,16 @@ export function openingMessage(idea: string | Message, now: number): Message {
   const said = checkedNews(idea);
   return typeof said === "string" ? createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: now }) : said;
 }
+
+/** A command that a process gives to the owner of a run in another one. */
+export type RunCommand =
+  | { readonly do: "publish"; readonly message: unknown }
+  | { readonly do: "hire"; readonly role: string; readonly name: string }
+  | { readonly do: "retire"; readonly name: string }
+  | { readonly do: "answer"; readonly question: string; readonly answer: unknown }
+  | { readonly do: "stop"; readonly reason: string }
+  | { readonly do: "pause" }
+  | { readonly do: "proceed" };
 
 /** The run that a change from outside is made in. */
 export interface ChangedRun {
@@ -48,23 +65,13 @@ export interface RunChange<T> {
   result(answer: unknown): T;
 }
 
-/**
- * Returns a message from outside as it was given, checked and frozen; a text stays a text.
- *
- * @throws UsageError `MESSAGE_INVALID`
- */
+/** Returns a message from outside, checked and frozen; a string stays a string. @throws UsageError `MESSAGE_INVALID` */
 export function checkedNews(given: Message | string): Message | string {
   if (typeof given === "string") return given;
   return isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
 }
 
-/**
- * Publishes a message from outside into a run. A message with the id of one that was published before is not published again: so a caller
- * who got no receipt can repeat it.
- *
- * @throws UsageError `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
- * @throws QueueFullError `MAILBOX_FULL`
- */
+/** Publishes a message from outside. One of a known id is not published again, so a caller without a receipt can repeat it. */
 export function publishOnce(environment: Environment, given: Message | string, mask: Mask): Receipt {
   const { state } = environment;
   const message = checkedNews(given);
@@ -76,7 +83,6 @@ export function publishOnce(environment: Environment, given: Message | string, m
   return { message: known.message, recipients: known.to };
 }
 
-/** Returns the change that publishes a message from outside. */
 export function publishing(given: Message | string): RunChange<RunReceipt> {
   return {
     async make(environment, { mask, isOver }) {
@@ -89,7 +95,14 @@ export function publishing(given: Message | string): RunChange<RunReceipt> {
   };
 }
 
-/** Returns the change that hires a role. It loads what the role needs. @throws the errors of a role that cannot be hired */
+/** Returns a message as a command carries it, without secrets. A cause that is left open stays open. */
+function messageIn(given: Message | string, mask: Mask): unknown {
+  if (typeof given === "string") return mask(given);
+  const { causeBy, ...wire } = serializeMessage(maskedMessage(mask, given));
+  return isCauseLeftOpen(given) ? wire : { ...wire, causeBy };
+}
+
+/** Returns the change that hires a role, when what the role needs is loaded. */
 export async function hiring(role: Role, name: string): Promise<RunChange<void>> {
   if (roleSpec(role).mode === "agent") await agentMode();
   return {
@@ -102,7 +115,7 @@ export async function hiring(role: Role, name: string): Promise<RunChange<void>>
   };
 }
 
-/** Returns the change that retires a role. It warns of causes that nobody of the team is left to cause. */
+/** Returns the change that retires a role, with a warning of causes that no role is left to cause. */
 export function retiring(name: string): RunChange<void> {
   takes("retire", "name", name, aText);
   return {
@@ -118,7 +131,6 @@ export function retiring(name: string): RunChange<void> {
   };
 }
 
-/** Returns the receipt in the answer of an owner in another process. @throws UsageError `MESSAGE_INVALID` */
 function receiptIn(answer: unknown): RunReceipt {
   const { message, recipients, waits } = isRecord(answer) ? answer : {};
   const names = Array.isArray(recipients) ? recipients.filter((name) => typeof name === "string") : [];
@@ -133,7 +145,7 @@ function isUnread({ roles, pending, held }: RunState, { message: { id }, recipie
 function assertSize({ bounds: { messageLimit = DEFAULT_MESSAGE_LIMIT } }: RunState, content: string): void {
   if (content.length <= messageLimit) return;
   const expected = `Expected a message of at most ${messageLimit} characters from outside`;
-  throw new UsageError("MESSAGE_TOO_LONG", `${expected}, got ${content.length}. Write long texts to a file and say where it is.`);
+  throw new UsageError("MESSAGE_TOO_LONG", `${expected}, got ${content.length}. Write long content to a file, and name the file.`);
 }
 
 function assertSame({ message: before }: Sent, message: Message, mask: Mask): void {
@@ -143,10 +155,7 @@ function assertSame({ message: before }: Sent, message: Message, mask: Mask): vo
   throw new UsageError("MESSAGE_KNOWN", `${expected}. Leave the id out to get a new one.`);
 }
 
-/**
- * True for messages that are equal in everything but id and time, which differ whenever a program makes a message again. They are compared
- * without secrets, because the record has none.
- */
+/** True for messages that are equal but for id, time and secrets: a program may make a message again, and the record has no secrets. */
 export function isSameMessage(one: Message, other: Message, mask: Mask): boolean {
   return one === other || wordsOf(one, mask) === wordsOf(other, mask);
 }

@@ -36,7 +36,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   state.seed = opening.seed;
   const environment = await environmentOf(parts, state, { sharedTo: opening.parent?.at, isOurs });
   environment.log.record(opening);
-  // A role that was hired later keeps its place.
+  // A role that was hired later keeps its index.
   for (const { isOnTheWay, ...role } of arrivals) {
     if (state.roles.has(role.name)) continue;
     const later = addRoleState(state, role.name, role);
@@ -57,7 +57,6 @@ async function environmentOf(
   parts: Pick<ReplayParts, "sharedTo" | "isOurs">,
 ): Promise<Environment> {
   const { human: _human, ...rest } = options;
-  // The replay itself observes the signal.
   const record = readEvents(journal, controls.id, { from: 1 });
   const replay = new Replay({ record, ...parts, log: () => environment.log });
   const environment: Environment = new Environment(
@@ -140,7 +139,6 @@ function namesIn(event: RoleHired | RoleRetired): readonly string[] {
   return event.type === "role.hired" ? event.roles.map(({ name }) => name) : [event.role];
 }
 
-/** Refuses a team that no part of the run had. @throws JournalError `TEAM_CHANGED` */
 function assertHadTeam({ crew, controls }: RecordedRun, stretches: readonly Stretch[], others: readonly Stretch[]): void {
   if (others.length < stretches.length) return;
   const differences = teamDifferences(stretches.at(-1)?.team ?? [], crew);
@@ -166,5 +164,5 @@ function isTeamOf(crew: Crew, mobile: ReadonlySet<string>): (team: readonly Hire
 
 function othersText(runId: string, others: readonly Stretch[]): string {
   const places = others.map(({ from }) => from).join(", ");
-  return `Run ${runId} went on with another team: its events from event ${places} on are copied as they are recorded, and are not replayed.`;
+  return `Run ${runId} continued with another team: its events from event ${places} on are copied as they are recorded, and are not replayed.`;
 }

@@ -2,10 +2,9 @@ import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { listed, valueText } from "../kernel/value-text.ts";
 import type { Role } from "../role/role.ts";
-import { roleSpec } from "../role/role-spec.ts";
-import type { Crew, RolesOfRun } from "./crew.ts";
-import { type RolesFunction, rolesMade, type RolesRequest, type TeamRoles } from "./team-roles.ts";
 import { rolesIn } from "../role/role-parts.ts";
+import { roleSpec } from "../role/role-spec.ts";
+import { type Crew, type RolesFunction, rolesMade, type RolesOfRun, type RolesRequest, type TeamRoles } from "./crew.ts";
 
 /** Limit on the names in an error. */
 const MOST_NAMES = 20;
@@ -14,10 +13,10 @@ const MOST_NAMES = 20;
 const MOST_RUNS = 1_000;
 
 /**
- * The definitions of roles that runs hire on the way, by which these runs are resumed, forked and replayed. It owns the definitions of the
- * team's option `reserve`, and those that runs of this process were given. A record has no definition, because code cannot be recorded.
+ * The definitions of roles that runs hire later. It owns those of the option `reserve`, and those that runs of this process were given. A
+ * record has no definition, because code cannot be recorded.
  *
- * Reserve.V1 (`of`): the definition that the run itself was given goes before one of the option, and that one before a role of the team.
+ * Reserve.V1 (`of`): the definition that the run itself was given takes precedence over the option, and that over a role of the team.
  * Reserve.V2 (`keep`): definitions are kept for the last 1,000 runs that hired a role.
  */
 export class Reserve {
@@ -26,22 +25,16 @@ export class Reserve {
   readonly #ofRuns = new Map<string, Map<string, Role>>();
   readonly #team: RolesOfRun;
 
-  /**
-   * @param team returns the roles of the team, by their names there
-   * @throws UsageError `ROLE_INVALID`, `ROLE_DUPLICATE`, and the errors of a role that cannot be hired
-   */
   constructor(roles: TeamRoles, team: RolesOfRun = () => Promise.resolve([])) {
     this.#team = team;
     this.#make = typeof roles === "function" ? roles : undefined;
     this.#byName = typeof roles === "function" ? new Map() : byName(rolesIn(roles));
   }
 
-  /** The names of the definitions that all runs have. */
   get names(): readonly string[] {
     return [...this.#byName.keys()];
   }
 
-  /** The definitions that all runs have. */
   get roles(): readonly Role[] {
     return [...this.#byName.values()];
   }
@@ -61,12 +54,7 @@ export class Reserve {
     for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);
   }
 
-  /**
-   * Returns what finds the definition of a role of a run: by its name there, else by the definition's own name.
-   *
-   * @param team the roles of the team in this run
-   * @throws as the constructor does; errors of the functions; ControlError when the signal aborts
-   */
+  /** Returns what finds the definition of a role of a run: by its name there, else by the definition's own name. */
   async of(run: RolesRequest, team: Crew["roles"]): Promise<Required<Crew>["reserve"]> {
     const definitions = await this.#definitions(run);
     return ({ name, traits }) => {
@@ -75,18 +63,14 @@ export class Reserve {
     };
   }
 
-  /**
-   * Returns a definition of the team by its own name, or by the name of a role of the team.
-   *
-   * @throws UsageError `ROLE_UNKNOWN`; errors of the functions; ControlError when the signal aborts
-   */
+  /** Returns a definition by its own name, or by the name of a role of the team. @throws UsageError `ROLE_UNKNOWN` */
   async named(name: string, run: RolesRequest): Promise<Role> {
     const [definitions, team] = [await this.#definitions(run), await this.#team(run)];
     const role = known(name, definitions, team) ?? team.find(([alias]) => alias === name)?.[1];
     if (role !== undefined) return role;
     const names = [...new Set([...definitions.keys(), ...team.map(([alias]) => alias)])];
-    const told = names.length === 0 ? "It has none." : `There are: ${listed(names, MOST_NAMES)}.`;
-    throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role that this team defines, got ${valueText(name)}. ${told}`);
+    const reported = names.length === 0 ? "It has none." : `There are: ${listed(names, MOST_NAMES)}.`;
+    throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role that this team defines, got ${valueText(name)}. ${reported}`);
   }
 
   async #definitions(run: RolesRequest): Promise<Definitions> {
@@ -94,10 +78,8 @@ export class Reserve {
   }
 }
 
-/** Definitions by their own names. */
 type Definitions = ReadonlyMap<string, Role>;
 
-/** @throws UsageError `ROLE_DUPLICATE`, and the errors of a role that cannot be hired */
 function byName(roles: Iterable<unknown>): Definitions {
   const named = new Map<string, Role>();
   for (const role of roles) {

@@ -7,7 +7,7 @@ import { nextSeed } from "../model/meter.ts";
 import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
-import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
+import type { RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
@@ -24,7 +24,6 @@ import type { RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
 import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
-import type { SharedPast, WarmPast } from "./warm-states.ts";
 
 /** Starts a run whose record is empty. */
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
@@ -51,7 +50,6 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
   return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
 }
 
-/** The messages and answers that come into a run with its resume. */
 interface ResumedWith {
   /** Events that are recorded before `run.resumed`, such as an answer. */
   readonly first?: readonly RunEventBody[];
@@ -59,17 +57,13 @@ interface ResumedWith {
   readonly news?: readonly (Message | string)[];
 }
 
-/**
- * Resumes a run from its record.
- *
- * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
- */
+/** Resumes a run from its record. @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED` */
 export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
   const { options, journal, controls, state, idea, mask } = given;
-  assertBegun(state, idea !== undefined);
+  assertStarted(state, idea !== undefined);
   const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
-  // A team that was changed is recorded, so that the next one who goes on finds it.
+  // A changed team is recorded, so that the next resume finds it.
   if (isFinished(state) && news.length === 0 && differences.length === 0) {
     controls.started();
     return resultOfFinished(run);
@@ -88,8 +82,11 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     ...(isSameTeam ? {} : { roles: hiredBy(present) }),
     ...(o.reuse === "none" ? { afresh: true } : {}),
   };
+  // Loaded here because most programs never fork.
   const past =
-    state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal, given.warmPast);
+    state.parent === undefined || state.isAfresh
+      ? {}
+      : await (await import("./fork.ts")).recalledPast(journal, state, state.parent, controls.signal, given.warmPast);
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
   const changed = differences.length === 0 ? undefined : changeText(state.runId, differences);
@@ -107,34 +104,18 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   });
 }
 
-async function recalled(
-  journal: Journal,
-  state: RunState,
-  parent: ForkPoint,
-  signal: AbortSignal,
-  known: WarmPast | undefined,
-): Promise<SharedPast> {
-  // Loaded here because most programs never fork.
-  const { recalledPast } = await import("./fork.ts");
-  return recalledPast(journal, state, parent, signal, known);
-}
-
-/**
- * Makes a change from outside in a run that nobody drives.
- *
- * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`
- */
+/** Makes a change in a run that is not under way. @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED` */
 export function changeRun<T>(run: TeamRun, change: RunChange<T>, onTeamChange?: OnTeamChange): Promise<T> {
   const { state } = run;
   assertNotErased(state);
-  assertBegun(state, false);
+  assertStarted(state, false);
   const crew = crewWith(state.roles.values(), run.crew);
   admittedChange(state, crew, onTeamChange);
   const known = crew.roles.filter(([name]) => state.roles.has(name));
   return changeAlone({ ...run, crew: { ...crew, roles: known } }, change);
 }
 
-function assertBegun(state: RunState, hasIdea: boolean): void {
+function assertStarted(state: RunState, hasIdea: boolean): void {
   if (state.parent !== undefined && state.seq <= state.parent.at + 1) {
     throw new JournalError(
       "FORK_CUT",
@@ -144,15 +125,11 @@ function assertBegun(state: RunState, hasIdea: boolean): void {
   if (state.outside > 0 || hasIdea) return;
   throw new JournalError(
     "RUN_NOT_STARTED",
-    `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`,
+    `Expected a run that has its idea, but ${state.runId} ended before it got one. Start it: run(idea, { id }).`,
   );
 }
 
-/**
- * Returns the pending question whose id begins with `id`.
- *
- * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts
- */
+/** Returns the pending question whose id begins with `id`. @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts */
 export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
   takes("answer", "questionId", id, aText);
   assertNotErased(state);
@@ -163,11 +140,7 @@ export async function findQuestion(journal: Journal, state: RunState, id: string
   throw await closedQuestion(readEvents(journal, state.runId, { signal }), { runId: state.runId, id, waiting: pending });
 }
 
-/**
- * Returns an answer as the run records it.
- *
- * @throws UsageError `OPTION_INVALID`, `QUESTION_ANSWER_INVALID`; JournalError `QUESTION_EXPIRED`
- */
+/** Returns an answer as the run records it. @throws UsageError `OPTION_INVALID`, `QUESTION_ANSWER_INVALID`; JournalError `QUESTION_EXPIRED` */
 export function answerTo(
   question: RecordedQuestion,
   answer: unknown,
@@ -175,7 +148,7 @@ export function answerTo(
 ): StepEnded {
   const { act, key, try: nth, id, form, deadline = Infinity, default: byDefault } = question;
   if (form === undefined && typeof answer !== "string")
-    throw new UsageError("OPTION_INVALID", `Expected an answer as text, got ${typeof answer}.`);
+    throw new UsageError("OPTION_INVALID", `Expected an answer as a string, got ${typeof answer}.`);
   if (deadline <= now && byDefault !== undefined) {
     const time = new Date(deadline);
     const when = Number.isNaN(time.getTime()) ? String(deadline) : time.toISOString();

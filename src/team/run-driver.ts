@@ -1,7 +1,7 @@
 import { aFunction, having, type Shape, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -20,15 +20,15 @@ export interface RunJob {
   readonly about?: Json;
   /** Whose words a new run has: see `RunOptions.scope`. */
   readonly scope?: Scope;
-  /** Events that the run had when the job was made. A run that has come to rest after them needs no further work. Default 0. */
+  /** Events that the run had when the job was made. A run that has come to rest after them is done. Default 0. */
   readonly events?: number;
-  /** Deliveries so far that ended with an error which does not pass by itself, such as another version of the team. Default 0. */
+  /** Deliveries so far that ended with a lasting error, such as another version of the team. Default 0. */
   readonly refusals?: number;
 }
 
 /** A job as a worker gets it. */
 export interface Delivery extends RunJob {
-  /** 1 for the first delivery since the job was submitted; also deliveries to workers that died count. */
+  /** 1 for the first delivery since the job was submitted; those to workers that died count too. */
   readonly attempt: number;
   /** Aborts when the job was cancelled. */
   readonly signal: AbortSignal;
@@ -60,9 +60,9 @@ export interface WorkOptions {
 
 /** A worker that takes deliveries. */
 export interface Working {
-  /** Resolves after `stop`. Rejects when the engine cannot go on with this worker: then its process should end. */
+  /** Resolves after `stop`. Rejects when the engine has lost this worker: then its process should end. */
   readonly ended: Promise<void>;
-  /** Optional. Resolves when somebody asks this worker through the engine to give its runs back and to end. */
+  /** Optional. Resolves when the engine asks this worker to give its runs back and to end. */
   readonly drain?: Promise<void>;
   /** Takes no further delivery. Resolves when all handlers have ended and the engine knows how. Calling it again returns the same promise. */
   stop(): Promise<void>;
@@ -80,16 +80,15 @@ export interface JobInfo {
 }
 
 /**
- * Delivers runs to workers, each at least once. The port of every engine: a queue, a workflow server, a cluster. A worker that dies loses its
- * deliveries to others; how the engine knows of the death is its business, and a long delivery to a living worker is left alone. The engine
- * may deliver a job to two workers at the same time, because the journal lets only one of them write.
+ * Delivers runs to workers, each at least once. The port of every engine: a queue, a workflow server, a cluster. The deliveries of a worker
+ * that dies go to others; a long delivery to a living worker is left alone. The engine may deliver a job to two workers at the same time,
+ * because the journal lets only one of them write.
  *
  * Contract: `runDriverContract` of `troupe/testing`.
  */
 export interface RunDriver {
   /**
-   * Keeps a job, durably once it resolves. A job of the same run that waits is replaced. One that is delivered goes on, and the new job is
-   * delivered afterwards.
+   * Keeps a job, durably once it resolves. It replaces a waiting job of the same run, and follows one that is delivered.
    *
    * @throws UsageError `OPTION_INVALID` for a malformed job
    */
@@ -115,10 +114,7 @@ export interface ConnectedWorker {
   readonly jobs: number;
 }
 
-/**
- * A driver whose engine knows its workers. `troupe ps` and `troupe drain` need it. {@link Working.drain} of its workers resolves when they are
- * asked.
- */
+/** A driver whose engine knows its workers, as `troupe ps` and `troupe drain` need it. */
 export interface FleetDriver extends RunDriver {
   /** The workers that are connected now. */
   workers(): Promise<readonly ConnectedWorker[]>;
@@ -129,25 +125,21 @@ export interface FleetDriver extends RunDriver {
 /** The shape of a driver that is given as an argument. */
 export const aRunDriver: Shape = having("a run driver", "submit", "work", "cancel", "list", "close");
 
-const workOptions: Known<WorkOptions> = { teams: kinds.texts, concurrency: kinds.size };
+const workOptions: Known<WorkOptions> = {
+  teams: {
+    says: "a list of names, at least one",
+    fits: (value) => isList(value) && value.length > 0 && value.every((name) => isText(name) && name !== ""),
+  },
+  concurrency: kinds.size,
+};
 
-/** Refuses arguments that no worker can work with. @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */
+/** @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkWork(handler: unknown, o: WorkOptions): void {
   takes("work", "handler", handler, aFunction);
-  checkKnownOptions("work", o, workOptions);
-  const { teams, concurrency } = o;
-  if (!isList(teams) || teams.length === 0 || !teams.every((name) => isText(name) && name !== "")) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected teams to be a list of names, at least one, got ${valueText(teams)}. Name the teams whose runs the worker takes.`,
-    );
-  }
-  if (!isCount(concurrency) || concurrency === 0) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected concurrency to be a whole number of 1 or more, got ${valueText(concurrency)}. Write 1 for one run at a time.`,
-    );
-  }
+  checkGivenOptions("work", o, workOptions);
+  const missing = (["teams", "concurrency"] as const).find((name) => o[name] === undefined);
+  if (missing !== undefined)
+    throw new UsageError("OPTION_INVALID", `Expected ${missing} of work, got nothing. Write { teams, concurrency: 1 }.`);
 }
 
 /** Refuses a limit of a list that is no whole number of 1 or more. @throws UsageError `OPTION_INVALID` */

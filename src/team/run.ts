@@ -7,27 +7,26 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Message } from "../message/message.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { isUnowned, type RunCommand } from "./commands.ts";
-import { checkedNews, hiring, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
-import { checkOnTeamChange, type OnTeamChange } from "./team-change.ts";
-import type { RunChangeOptions } from "./team-options.ts";
+import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
+import type { OnTeamChange } from "./team-change.ts";
+import { changeOptions, hireOptions, type RunChangeOptions } from "./team-options.ts";
 
-/** Makes a change from outside in a run. */
-export type Admit = <T>(change: RunChange<T>) => Promise<T>;
+/** The way into a run under way, for changes and commands from outside. */
+export interface RunEntry {
+  /** @throws MovedError when the run has passed to another owner before the change was recorded */
+  change<T>(change: RunChange<T>): Promise<T>;
+  /** Has the owner in another process stop, pause or continue the run. Undefined where this process drives it. */
+  readonly command?: (command: RunCommand) => Promise<unknown>;
+}
 
-/** Gives a command to the owner of a run in another process, and returns its answer. */
-export type GiveCommand = (command: RunCommand) => Promise<unknown>;
-
-/** The way into a run when it is not under way, and the place where the definitions of its hired roles are kept. */
-export interface RunDoor {
-  /** @param observers they observe the event of the change */
-  later<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
-  /** Has the change made by the owner of the run in another process. @throws JournalError `RUN_UNOWNED` when it has left the run */
-  there<T>(change: RunChange<T>): Promise<T>;
+/** What a handle needs of the team of its run. */
+export interface RunHost {
+  /** Makes a change while the run is not under way. @param observers they observe the event of the change */
+  change<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
+  /** Keeps the definition of a role that the run has hired. */
   keep(name: string, role: Role): void;
   /** Reports something about the run to the logger and the observers. */
   warn(text: string, observers: ObserverRegistry): void;
@@ -46,10 +45,8 @@ export interface RunControls {
   readonly resumed: () => Promise<void> | undefined;
   /** Called when another owner has the run. */
   readonly lost: () => void;
-  /** Called with the way to the owner while another process owns the run, and with undefined when this one does. */
-  readonly follows: (owner: GiveCommand | undefined) => void;
-  /** Called with the way in for changes from outside when the run is driven, and with undefined right before its end is recorded. */
-  readonly admits: (admit: Admit | undefined) => void;
+  /** Called with the entry of the run when changes can come, and with undefined when they must wait. */
+  readonly enter: (entry: RunEntry | undefined) => void;
 }
 
 type OfResult = { readonly [Name in keyof Required<RunResult>]: Name };
@@ -82,8 +79,8 @@ const resultMembers: OfResult & ResultMembers = {
  *
  * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
  * Run.H2 (`stop`, `drain`): activations that are under way stay open, so that the run can be resumed.
- * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run goes on; one that comes later is
- * recorded after it, and waits for a resume.
+ * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run continues; a later one is recorded
+ * after it, and waits for a resume.
  * Run.H4 (`started`): it rejects only for a run of which nothing was recorded, and never as an unhandled rejection.
  *
  * @example
@@ -109,16 +106,8 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
-  readonly #door: RunDoor | undefined;
-  #admit: Admit | undefined;
-  /** The way to the owner, while another process has the run. */
-  #owner: GiveCommand | undefined;
-  /** Resolves when the run has passed to another owner, or to this process, or has ended. */
-  #passed: Promise<void> = Promise.resolve();
-  #pass: () => void = () => undefined;
-  /** Resolves when changes from outside can come, or never will. Another promise takes its place when the run passes to this process. */
-  #admitted: Promise<void>;
-  #letIn: () => void = () => undefined;
+  readonly #host: RunHost | undefined;
+  #entry: RunEntry | undefined;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
   #isStopped: () => boolean;
@@ -126,18 +115,17 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
-  /** @param door undefined for a replay */
+  /** @param host undefined for a replay */
   constructor(
     id: string,
     journal: Journal,
     signal: AbortSignal | undefined,
     drive: (controls: RunControls) => Promise<RunResult>,
-    door?: RunDoor,
+    host?: RunHost,
   ) {
     this.id = id;
     this.#journal = journal;
-    this.#door = door;
-    this.#admitted = this.#admission();
+    this.#host = host;
     let begin = (): void => {};
     const beginning = new Promise<void>((resolve) => (begin = resolve));
     const controls = this.#controls(signal, begin);
@@ -148,11 +136,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.result = drive(controls).finally(() => {
       stopped.removeEventListener("abort", proceed);
       this.#phase = "ended";
-      this.#admit = undefined;
-      this.#owner = undefined;
-      this.#letIn();
-      this.#pass();
-      this.#grew();
+      this.#enter(undefined);
     });
     this.started = Promise.race([beginning, this.#ended(this.result)]);
     this.started.catch(() => {});
@@ -166,31 +150,20 @@ export class Run implements AsyncIterable<RunEvent> {
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
       started: () => {
-        this.#becomeRunning();
+        this.#phase = "running";
+        this.#isKnown = true;
+        this.#grew();
         begin();
       },
       lost: () => this.#abort.abort(new MovedError(this.id)),
-      follows: (owner) => this.#follows(owner),
+      enter: (entry) => this.#enter(entry),
       resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
-      admits: (admits) => {
-        this.#admit = admits;
-        this.#letIn();
-        this.#pass();
-      },
     };
   }
 
-  #admission(): Promise<void> {
-    return new Promise((resolve) => (this.#letIn = resolve));
-  }
-
-  #follows(owner: GiveCommand | undefined): void {
-    this.#pass();
-    if (owner !== undefined) {
-      this.#passed = new Promise((resolve) => (this.#pass = resolve));
-      this.#letIn();
-    } else if (this.#owner !== undefined) this.#admitted = this.#admission();
-    this.#owner = owner;
+  #enter(entry: RunEntry | undefined): void {
+    this.#entry = entry;
+    this.#grew();
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
@@ -206,7 +179,7 @@ export class Run implements AsyncIterable<RunEvent> {
       }
       if (phase === "ended") return;
       // Events that came meanwhile did not wake the iterator, so it reads again.
-      if (growth === this.#growth) await new Promise<void>((resolve) => void this.#wake.push(resolve));
+      if (growth === this.#growth) await this.#nextGrowth();
     }
   }
 
@@ -215,16 +188,16 @@ export class Run implements AsyncIterable<RunEvent> {
     return this.#observers.on(type, listener);
   }
 
-  /** Warns: the logger of the team and the listeners of the notice `warning` are told. */
+  /** Reports a warning to the logger of the team and the listeners of the notice `warning`. */
   warn(text: string): void {
-    this.#door?.warn(text, this.#observers);
+    this.#host?.warn(text, this.#observers);
   }
 
   /**
-   * Publishes a message from outside; a text becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
-   * recorded. While the run is under way, the recipients get it at their next turn, at the end of the present round where there are rounds.
-   * After the run has ended it starts nothing: the message waits for {@link Team.resume}. A message with the id of one that was published
-   * before is not published again. A run that another process takes meanwhile is told there.
+   * Publishes a message from outside; a string becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
+   * recorded. The recipients get it at their next turn, at the end of the present round where there are rounds. After the run has ended it
+   * starts nothing: the message waits for {@link Team.resume}. A message of a known id is not published again. Where another process takes the
+   * run meanwhile, that one publishes the message.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay;
    * `OPTION_UNKNOWN` for options besides the message
@@ -232,48 +205,47 @@ export class Run implements AsyncIterable<RunEvent> {
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async publish(message: Message | string, o: RunChangeOptions = {}): Promise<RunReceipt> {
-    this.#open();
-    checkChange("publish", o);
+    this.#changeable();
+    checkKnownOptions("publish", o, changeOptions);
     return this.change(publishing(checkedNews(message)), o);
   }
 
   /**
    * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
-   * then on. An activation that is under way knows the team as it was when the activation began, or when its last step ended. The run keeps the
-   * role when it is resumed, replayed or forked. In another process the team needs the definition, which is found by its own name: in the option
-   * `reserve` of {@link Team}, or in `roles`. The name of a retired role is free for the same role only, which comes back with its memory.
+   * then on, and stays when the run is resumed, replayed or forked. An activation under way knows the team as it was when the activation began,
+   * or when its last step ended. In another process the team needs the definition, in its option `reserve` or in `roles`. The name of a retired
+   * role is free for the same role only, which comes back with its memory.
    *
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
-    const door = this.#open();
-    checkChange("hire", o, hireParts);
+    const host = this.#changeable();
+    checkKnownOptions("hire", o, handleHireOptions);
     assertIsRole(role);
     const { name = role.name, ...more } = o;
     await this.change(await hiring(role, name), more);
-    door.keep(name, role);
+    host.keep(name, role);
   }
 
   /**
-   * Retires a role of this run. Resolves when it is recorded. An activation of the role that is under way ends and takes effect. Unread messages
-   * become dead letters, and so does a message that is sent to the role later. While the run is not under way, an activation that was cut off or
-   * waits for a person is given up, and its messages are dead letters too. Roles that watch what only the retired role causes go on; a warning
-   * names the causes. What the role said and spent stays in the result.
+   * Retires a role of this run. Resolves when it is recorded. An activation of the role that is under way ends and takes effect. Its unread and
+   * later messages become dead letters. While the run is not under way, an activation that was cut off or waits for a person is given up, and
+   * its messages are dead letters too. A warning names the causes that no role is left to cause. What the role said and spent stays in the result.
    *
    * @throws UsageError `ROLE_UNKNOWN` for a name that the run does not have or has retired; `ROLES_NONE` for its last role; `REPLAY_FIXED` for
    * a replay
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async retire(name: string, o: RunChangeOptions = {}): Promise<void> {
-    checkChange("retire", o);
+    checkKnownOptions("retire", o, changeOptions);
     await this.change(retiring(name), o);
   }
 
   /** @throws UsageError `REPLAY_FIXED` */
-  #open(): RunDoor {
-    if (this.#door !== undefined) return this.#door;
-    const expected = `Expected a run that goes on, but this is a replay of ${this.id}, which repeats its record`;
+  #changeable(): RunHost {
+    if (this.#host !== undefined) return this.#host;
+    const expected = `Expected a run that can change, but this is a replay of ${this.id}, which repeats its record`;
     throw new UsageError(
       "REPLAY_FIXED",
       `${expected}. Change the run itself: team.send("${this.id}", message), or team.resume("${this.id}").`,
@@ -282,53 +254,47 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Makes a change from outside, also after the run has ended. @internal */
   async change<T>(change: RunChange<T>, { onTeamChange }: RunChangeOptions = {}): Promise<T> {
-    const door = this.#open();
-    for (let admitted; admitted !== this.#admitted;) await (admitted = this.#admitted);
-    if (this.#admit !== undefined) {
+    const host = this.#changeable();
+    let left: RunEntry | undefined;
+    while (this.#phase !== "ended") {
+      const entry = this.#entry;
+      if (entry === undefined || entry === left) {
+        await this.#nextGrowth();
+        continue;
+      }
       try {
-        return await this.#admit(change);
+        return await entry.change(change);
       } catch (error) {
-        // The run was taken before the change was recorded. Its next owner is told, when the run has ended here.
+        // The next owner makes the change.
         if (!(error instanceof MovedError)) throw error;
+        left = entry;
       }
-    }
-    if (this.#owner !== undefined) {
-      try {
-        return await door.there(change);
-      } catch (error) {
-        if (!isUnowned(error)) throw error;
-      }
-      await this.#passed;
-      return this.change(change, onTeamChange === undefined ? {} : { onTeamChange });
     }
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
-    return door.later(change, this.#observers, onTeamChange);
+    return host.change(change, this.#observers, onTeamChange);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
     takes("stop of a run", "reason", reason, aText);
-    if (this.#owner === undefined) return this.#end(new AbortedError(reason));
-    this.#tellOwner(this.#owner, { do: "stop", reason }, (error) =>
-      this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be told to stop it`, error)),
-    );
+    const failed = (error: unknown): void =>
+      this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be asked to stop it`, error));
+    if (!this.#command({ do: "stop", reason }, failed)) this.#end(new AbortedError(reason));
   }
 
   /**
-   * Gives the run back, so that another process goes on with it: stops calls in flight and ends the run here with status `moved`. No end is
+   * Gives the run back, so that another process continues it: stops calls in flight and ends the run here with status `moved`. No end is
    * recorded. A run that ends by itself at the same moment has its own end.
    */
   drain(): void {
     this.#end(new MovedError(this.id, { isDrained: true }));
   }
 
-  /** Lets no further activation start until {@link proceed}; those under way go on. A stopped run cannot be paused. */
+  /** Lets no further activation start until {@link proceed}; those under way continue. A stopped run cannot be paused. */
   pause(): void {
-    if (this.#isStopped()) return;
-    if (this.#owner !== undefined) return this.#tellOwner(this.#owner, { do: "pause" });
-    if (this.#pause !== undefined) return;
+    if (this.#isStopped() || this.#command({ do: "pause" }) || this.#pause !== undefined) return;
     let end = (): void => {};
     const over = new Promise<void>((resolve) => (end = resolve));
     this.#pause = { over, end };
@@ -336,7 +302,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Ends a pause. */
   proceed(): void {
-    if (this.#owner !== undefined && !this.#isStopped()) this.#tellOwner(this.#owner, { do: "proceed" });
+    if (!this.#isStopped()) this.#command({ do: "proceed" });
     this.#endPause();
   }
 
@@ -350,13 +316,14 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#endPause();
   }
 
-  /** Gives a command to the owner. Where that fails, a warning says so. */
-  #tellOwner(owner: GiveCommand, command: RunCommand, failed: (error: unknown) => void = () => undefined): void {
-    owner(command).catch((error: unknown) => {
-      const { message } = errorRecord(error);
-      this.#door?.warn(`The owner of run ${this.id} could not be told to ${command.do} it: ${message}`, this.#observers);
+  /** Gives a command to the owner in another process; a failure is a warning. @returns false where this process drives the run */
+  #command(command: RunCommand, failed: (error: unknown) => void = () => undefined): boolean {
+    const give = this.#entry?.command;
+    give?.(command).catch((error: unknown) => {
+      this.warn(`The owner of run ${this.id} could not be asked to ${command.do} it: ${errorRecord(error).message}`);
       failed(error);
     });
+    return give !== undefined;
   }
 
   /** Resolves when the run has ended. @throws the error of a run that never began */
@@ -365,14 +332,12 @@ export class Run implements AsyncIterable<RunEvent> {
     if (!this.#isKnown && error !== undefined) throw error;
   }
 
-  #becomeRunning(): void {
-    this.#phase = "running";
-    this.#isKnown = true;
-    this.#grew();
-  }
-
   async #pauseOver(): Promise<void> {
     while (this.#pause !== undefined) await this.#pause.over;
+  }
+
+  #nextGrowth(): Promise<void> {
+    return new Promise((resolve) => void this.#wake.push(resolve));
   }
 
   #grew(): void {
@@ -383,10 +348,4 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 }
 
-const changeParts = { onTeamChange: kinds.checked } as const;
-const hireParts = { ...changeParts, name: kinds.checked } as const;
-
-function checkChange(where: string, o: RunChangeOptions, known: Known<Record<string, unknown>> = changeParts): void {
-  checkKnownOptions(where, o, known);
-  checkOnTeamChange(o.onTeamChange);
-}
+const { signal: _signal, ...handleHireOptions } = hireOptions;

@@ -44,7 +44,7 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
   if (driver === undefined) {
     throw new UsageError(
       "OPTION_INVALID",
-      "Expected a team with a driver, got one without: nobody would take the run. Give it one: new Team({ driver }), or use run.",
+      "Expected a team with a driver, got one without: no worker would take the run. Give it one: new Team({ driver }), or use run.",
     );
   }
   // The queue is a store, and no store has secrets.

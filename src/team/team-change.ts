@@ -1,7 +1,6 @@
-import { JournalError, UsageError } from "../kernel/errors.ts";
+import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { HiredRole } from "../runtime/record/event.ts";
 import type { RoleState } from "../runtime/record/role-state.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
@@ -28,15 +27,6 @@ type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
 
 /** Limit on the characters of a trait in an error. */
 const MOST_OF_TRAIT = 120;
-
-/** @throws UsageError `OPTION_INVALID` unless the value is one of the two, or left out. */
-export function checkOnTeamChange(given: unknown): void {
-  if (given === undefined || given === "refuse" || given === "continue") return;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected onTeamChange to be "refuse" or "continue", got ${valueText(given)}. Leave it out to refuse a team that has changed.`,
-  );
-}
 
 /** Returns the differences of a crew from a recorded team: whole roles first, then the changed traits in the order of hiring. */
 export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly TeamDifference[] {
@@ -99,20 +89,10 @@ function differencesOf(then: Hired | undefined, now: HiredRole): readonly TeamDi
   if (then === undefined) return [{ role, kind: "new" }];
   if (then.fingerprint === now.fingerprint) return [];
   const [before, after] = [flat(then.traits), flat(now.traits)];
-  const traits = [...new Set([...before.keys(), ...after.keys()])].filter((trait) => isDescribed(before) || !isDescription(trait));
+  const traits = [...new Set([...before.keys(), ...after.keys()])];
   const changed = traits.filter((trait) => canonicalJson(before.get(trait) ?? null) !== canonicalJson(after.get(trait) ?? null));
-  if (changed.length === 0 && !isDescribed(before) && isDescribed(after)) return [];
   if (changed.length === 0) return [{ role, kind: "changed", trait: "fingerprint", from: then.fingerprint, to: now.fingerprint }];
   return changed.map((trait) => ({ role, kind: "changed", trait, from: shortened(before.get(trait)), to: shortened(after.get(trait)) }));
-}
-
-function isDescription(trait: string): boolean {
-  return trait.startsWith("action ");
-}
-
-/** True for a role whose descriptions of actions are recorded. Those of an earlier version are not, and are not compared. */
-function isDescribed(traits: ReadonlyMap<string, Json>): boolean {
-  return [...traits.keys()].some(isDescription);
 }
 
 /** Returns the traits by name: the lines of the card one by one, because its texts are long. */

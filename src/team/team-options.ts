@@ -1,22 +1,22 @@
-import { object, orNothing } from "../kernel/argument.ts";
-import { isBudgetPool } from "../model/budget-pool.ts";
+import { object, orNothing, type Shape } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
+import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
-import type { Json } from "../kernel/json.ts";
-import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { Scope } from "../kernel/scope.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
+import { isBudgetPool } from "../model/budget-pool.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
-import type { MessageChange } from "../runtime/replay/fork-copy.ts";
+import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
+import type { TeamRoles } from "./crew.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { OnTeamChange } from "./team-change.ts";
-import type { TeamRoles } from "./team-roles.ts";
 
 /**
  * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are
@@ -30,14 +30,13 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   /** The roles of each run: a list, or a function of the run. Default: none; they are hired later. */
   readonly roles?: TeamRoles;
   /**
-   * Definitions of roles that runs hire on the way ({@link Run.hire}, {@link Team.hireInto}); no run begins with them. A run that has hired such a
-   * role is resumed, forked and replayed by its definition here or in `roles`, which is found by the definition's own name. The process that
-   * hired it needs none. Default: none.
+   * Definitions of roles that runs hire later ({@link Run.hire}, {@link Team.hireInto}); no run begins with them. Another process resumes,
+   * forks or replays a run that has hired such a role by its definition here or in `roles`, found by the definition's own name. Default: none.
    */
   readonly reserve?: TeamRoles;
   /**
    * Limit on the spending of all runs of the team together, in micro-dollars: see `usd`. It is also the recorded limit of each run alone.
-   * Or a pool that is shared with others: `budgetPool(usd(5))` of `troupe/limits`. Default: no bound.
+   * Or a pool that is shared with others: `budgetPool(usd(5))`. Default: no bound.
    */
   readonly budget?: MicroUsd | BudgetPool;
   /** Allow models without a known price under a budget; their calls then cost nothing in the ledger. Default false. */
@@ -49,43 +48,46 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   /** Deaths of the process during one activation after which its messages go to the dead letters. Default 3. */
   readonly poisonAfter?: number;
   /**
-   * Events of a run between two snapshots of its state, which the journal keeps so that the run is opened without reading its events from the
-   * first one. Larger states are kept less often, and a state of more than 100,000 roles and messages is not kept. 0: no snapshots. Default
-   * 10,000: reading so many events takes less than a tenth of a second.
+   * Events of a run between two snapshots of its state, from which the run is opened. Larger states are kept less often, and a state of more
+   * than 100,000 roles and messages is not kept. 0: no snapshots. Default 10,000: reading that many events takes less than a tenth of a second.
    */
   readonly snapshotEvery?: number;
   /**
-   * Most milliseconds that a command waits for its answer from another process that owns the run: publishing, hiring, retiring, answering and
-   * stopping there. After them the call rejects with a TimeoutError, and whether the owner got the command is unknown. Default 30,000.
+   * Limit on the milliseconds that a command waits for its answer from another process that owns the run. Then the call rejects with a
+   * TimeoutError, and whether the owner got the command is unknown. Default 30,000.
    */
   readonly commandTimeout?: number;
 }
 
 const { id: _id, ...sharedOptions } = environmentOptions;
 
+const budget: Shape = {
+  says: "a whole number of micro-dollars or a pool of them",
+  fits: (value) => isBudgetPool(value) || kinds.count.fits(value),
+  advice: (value) => ({
+    got: valueText(value),
+    todo: Number(value) > 0 ? `For $${Number(value)} write usd(${Number(value)}).` : "Write usd(3).",
+  }),
+};
+
 /** The names of the options. @internal */
 export const teamOptions: Known<TeamOptions> = {
   ...sharedOptions,
-  memory: kinds.checked,
+  memory: {
+    says: "options: only a bare environment forgets; one role recalls nothing with its own memory: false",
+    fits: (value) => value !== false,
+  },
   name: kinds.text,
   roles: kinds.checked,
   reserve: kinds.checked,
-  budget: kinds.checked,
+  budget,
   allowUnpriced: kinds.boolean,
   journal: kinds.journal,
   driver: kinds.runDriver,
-  poisonAfter: kinds.count,
+  poisonAfter: kinds.size,
   snapshotEvery: kinds.count,
-  commandTimeout: kinds.milliseconds,
+  commandTimeout: kinds.size,
 };
-
-/** Refuses options that only a team has, where they are wrong. @throws UsageError `OPTION_INVALID` @internal */
-export function checkTeamOptions({ memory, poisonAfter, snapshotEvery, commandTimeout }: TeamOptions): void {
-  checkTeamMemory(memory);
-  if (poisonAfter !== undefined) checkWhole(poisonAfter, "poisonAfter", 1);
-  if (snapshotEvery !== undefined) checkWhole(snapshotEvery, "snapshotEvery", 0);
-  if (commandTimeout !== undefined) checkWhole(commandTimeout, "commandTimeout", 1);
-}
 
 /** Options of a resumed run. */
 export interface ResumeOptions {
@@ -111,9 +113,9 @@ export interface ResumeOptions {
   /** Bounds on the model calls of this run. Those of the team hold besides. */
   readonly limits?: LimitOptions | ModelLimits;
   /**
-   * For a team that differs from the team of the run's record: a role that is missing or new, or a changed trait of a role. `refuse`: the
-   * run ends with `TEAM_CHANGED`, which names each difference, and its record stays unchanged. `continue`: the differences are a warning, the
-   * present team is recorded, and the run goes on with it. Code is no trait, so a changed function is not noticed. Default `refuse`.
+   * For a team that differs from the team of the run's record: a missing or new role, or a changed trait of a role. `refuse`: the run ends with
+   * `TEAM_CHANGED`, which names each difference, and its record stays unchanged. `continue`: the differences are a warning, the present team is
+   * recorded, and the run continues with it. Code is no trait, so a changed function is not noticed. Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
   /**
@@ -122,10 +124,10 @@ export interface ResumeOptions {
    */
   readonly reuse?: "all" | "none";
   /**
-   * For a run that another living process owns. `follow`: this process follows it: `result` is the result that the owner records, and what
-   * is published, stopped, paused, hired or retired here is done there; where the owner dies or leaves the run, this process goes on with it.
-   * `take`: the run is taken from its owner, whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, and so it does where the
-   * journal has no `command`, or lets nobody take a run. Default `follow`.
+   * For a run that another living process owns. `follow`: `result` is the result that the owner records, and the owner does what is published,
+   * stopped, paused, hired or retired here; where it dies or leaves the run, this process continues it. `take`: the run is taken from its owner,
+   * whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, and so it does where the journal has no `command`, or lets no process
+   * take a run. Default `follow`.
    */
   readonly onOwned?: OnOwned;
   /**
@@ -137,34 +139,39 @@ export interface ResumeOptions {
   /**
    * Called when nothing of the run is at work here any more, before its end is recorded and before another process may own it: for what the next
    * owner needs, such as storing its files. So it also comes before a run is given back without an end, and again where a message lets the run
-   * go on meanwhile. `error` is the reason why the run ends, undefined for one that finished. It is a MovedError without `isDrained` where
+   * continue meanwhile. `error` is the reason why the run ends, undefined for one that finished. It is a MovedError without `isDrained` where
    * another process has taken the run. When it rejects, the run is given back without an end, and its result has the error. Default: none.
    */
   readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
 
-/** The handling of a run that another living process owns: it is followed there, taken from there, or refused with `RUN_OWNED`. */
+/** The handling of a run that another living process owns: it is followed, taken, or refused with `RUN_OWNED`. */
 export type OnOwned = "follow" | "take" | "refuse";
+
+const onTeamChange = kinds.oneOf("refuse", "continue");
 
 /** The names of the options. @internal */
 export const resumeOptions: Known<ResumeOptions> = {
-  rounds: kinds.checked,
-  stopWhen: kinds.checked,
+  rounds: kinds.count,
+  stopWhen: {
+    ...kinds.either(kinds.function, kinds.oneOf(null)),
+    advice: (value) => ({ got: valueText(value), todo: "Write stopWhen: afterRounds(3)." }),
+  },
   signal: kinds.signal,
-  budget: kinds.checked,
+  budget,
   pools: kinds.list({ says: "a pool of a budget, made by budgetPool", fits: isBudgetPool }),
   limits: kinds.checked,
-  onTeamChange: kinds.checked,
-  reuse: kinds.checked,
-  onOwned: kinds.checked,
+  onTeamChange,
+  reuse: kinds.oneOf("all", "none"),
+  onOwned: kinds.oneOf("follow", "take", "refuse"),
   prepare: kinds.function,
   conclude: kinds.function,
 };
 
-/** Options of a run that goes on with further messages. */
+/** Options of a run that continues with further messages. */
 export interface ContinueOptions extends ResumeOptions {
   /**
-   * Messages from outside that come right after the resume, recorded together with it. A text becomes a user requirement, or feedback where
+   * Messages from outside that come right after the resume, recorded together with it. A string becomes a user requirement, or feedback where
    * a role watches `UserFeedback`. A message with the id of one that the run has from outside is not published again.
    */
   readonly add?: readonly (Message | string)[];
@@ -183,13 +190,16 @@ export interface RunChangeOptions {
   readonly onTeamChange?: OnTeamChange;
 }
 
+/** The names of the options. @internal */
+export const changeOptions: Known<RunChangeOptions> = { onTeamChange };
+
 /** Options of a change of a run from outside: a message, or a role that is hired or retired. */
 export interface SendOptions extends RunChangeOptions {
   readonly signal?: AbortSignal;
 }
 
 /** The names of the options. @internal */
-export const sendOptions: Known<SendOptions> = { signal: kinds.signal, onTeamChange: kinds.checked };
+export const sendOptions: Known<SendOptions> = { signal: kinds.signal, onTeamChange };
 
 /** Options of hiring a role into a run. */
 export interface HireOptions extends SendOptions {
@@ -232,10 +242,7 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
    * Default: the parent's seed.
    */
   readonly seed?: string | number;
-  /**
-   * Messages from outside that come right after the shared past. A text becomes a user requirement, or feedback where a role watches
-   * `UserFeedback`.
-   */
+  /** Messages from outside that come right after the shared past, as for `ContinueOptions`. */
   readonly add?: readonly (Message | string)[];
 }
 
@@ -248,12 +255,11 @@ const aChange = object("a change of a message { seq, nth, content, drop }", {
 
 /** The names of the options. @internal */
 export const forkOptions: Known<ForkOptions> = {
-  ...resumeOptions,
+  ...continueOptions,
   id: kinds.text,
   about: kinds.checked,
   at: kinds.number,
   change: kinds.list(aChange),
-  add: kinds.list(kinds.checked),
   seed: kinds.seed,
 };
 

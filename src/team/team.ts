@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -9,31 +10,31 @@ import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import type { Scope } from "../kernel/scope.ts";
 import type { Message } from "../message/message.ts";
-import { budgetPool, checkBudget, investIn, isBudgetPool } from "../model/budget-pool.ts";
+import { checkScope } from "../memory/memory-scope.ts";
+import { meterFor } from "../model/ask.ts";
+import { presentMeter, runInside, unmetered } from "../model/meter.ts";
+import { budgetPool, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkOptions, checkSeed, checkWhole } from "../runtime/check-options.ts";
+import { checkOptions, checkWhole } from "../runtime/check-options.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import { checkContinuing, poolsFor } from "./bounds.ts";
+import { poolsFor } from "./bounds.ts";
 import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
-import type { TeamParts } from "./drive.ts";
+import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
-import { alone, inside, scopeHere } from "./inside.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
 import { Reserve } from "./reserve.ts";
 import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
-import type { Run } from "./run.ts";
-import { type AloneOptions, answeredUnderWay, type ClaimedRun, ideaDiffers, type OwnedClaim, Runs, type RunWork } from "./runs.ts";
+import type { Run, RunControls } from "./run.ts";
+import { type AloneOptions, answeredUnderWay, type ClaimedRun, type DrivenOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
 import type { Settlement, SettleOptions } from "./settle.ts";
 import type { SubmitOptions } from "./submit.ts";
-import { checkOnTeamChange } from "./team-change.ts";
 import {
-  checkTeamOptions,
   continueOptions,
   type ContinueOptions,
   forkOptions,
@@ -85,8 +86,6 @@ export class Team {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
     const { roles = [], reserve = [], name = "team", budget, journal = memoryJournal() } = options;
-    checkBudget(budget, "OPTION_INVALID");
-    checkTeamOptions(options);
     this.name = name;
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
@@ -145,9 +144,9 @@ export class Team {
 
   /**
    * Starts a run for an idea. With the id of a run that the journal has, that run is resumed, or started if it had not begun. Later hires
-   * and investments apply to later runs. A run that is under way is returned as it is; one that another living process owns is followed
-   * there, see the option `onOwned`. With another idea than the run's, one that differs in more than id and time, the run fails with a
-   * JournalError `RUN_IDEA_DIFFERS`, and the record stays unchanged.
+   * and investments apply to later runs. A run under way is returned as it is; one that another process owns is followed, see the option
+   * `onOwned`. With another idea than the run's, one that differs in more than id and time, the run fails with a JournalError
+   * `RUN_IDEA_DIFFERS`, and the record stays unchanged.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
@@ -156,19 +155,15 @@ export class Team {
     const whose = scopeHere("run of a team", o.scope);
     const said = openingMessage(idea, this.#now());
     const id = this.#id(o.id);
-    const crew = this.#crew(o, id);
     if (this.#roster.isEmpty) throw rolesNone();
-    const work: RunWork = async (controls) => {
-      await this.#runs.create(id, o.id !== undefined);
-      return this.#runs.driven(controls, { ...o, meant: said }, async (claimed) => {
-        assertNotErased(claimed.state);
-        const recorded = claimed.state.idea;
-        if (recorded !== undefined && !isSameMessage(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
-        const run = { ...this.#parts, ...claimed, controls, crew: await crew(controls.signal), idea: said };
-        return run.state.seq === 0 ? startRun(run, { ...o, ...whose }) : resumeRun(run, o);
-      });
-    };
-    return this.#runs.launch(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work), said);
+    const create = o.id === undefined ? "new" : "new or known";
+    const work = this.#work(id, o, { create, meant: said }, (run) => {
+      const { state, mask } = run;
+      assertNotErased(state);
+      if (state.idea !== undefined && !isSameMessage(state.idea, said, mask)) throw ideaDiffers(id);
+      return state.seq === 0 ? startRun({ ...run, idea: said }, { ...o, ...whose }) : resumeRun({ ...run, idea: said }, o);
+    });
+    return this.#runs.launch(id, o.signal, work, said);
   }
 
   /**
@@ -189,36 +184,34 @@ export class Team {
   }
 
   /**
-   * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
-   * returned as it is; one that another living process owns is followed there, see the option `onOwned`. A finished run goes on where a message
-   * came after its end, from {@link Team.send}, {@link Run.publish} or the option `add`; its budget holds for the whole run, its rounds for what follows the message. Without one its
-   * result is returned, and nothing is recorded.
+   * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run under way is returned as it
+   * is; one that another process owns is followed, see the option `onOwned`. A finished run continues where a message came after its end, from
+   * {@link Team.send}, {@link Run.publish} or the option `add`; its budget holds for the whole run, its rounds for what follows the message.
+   * Without one its result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
    */
   resume(runId: string, o: ContinueOptions = {}): Run {
     checkKnownOptions("resume", o, continueOptions);
-    const crew = this.#crew(o, runId);
     const news = (o.add ?? []).map(checkedNews);
     if (news.length > 0 && this.#runs.isUnderWay(runId)) {
       throw new UsageError(
         "OPTION_INVALID",
-        `Expected a run to go on with, but ${runId} is under way. Publish into it: run.publish(message).`,
+        `Expected a run that is not under way, but ${runId} is. Publish into it: run.publish(message).`,
       );
     }
-    const work: RunWork = (run) =>
-      this.#runs.driven(run, { ...o, news }, async (claimed) =>
-        resumeRun({ ...this.#parts, ...claimed, controls: run, crew: await crew(run.signal) }, o, { news }),
-      );
-    return this.#runs.launch(runId, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
+    return this.#runs.launch(
+      runId,
+      o.signal,
+      this.#work(runId, o, { news }, (run) => resumeRun(run, o, { news })),
+    );
   }
 
   /**
-   * Publishes a message from outside into a run of the journal; a text becomes a user requirement, or feedback where a role watches
+   * Publishes a message from outside into a run of the journal; a string becomes a user requirement, or feedback where a role watches
    * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way in this team, the message waits for
-   * {@link Team.resume}. A message with the id of one that was published before is not published again. Where another process owns the run,
-   * its owner publishes the message. A run that another team of this process drives over the same journal object is taken from it, as by
-   * `resume`.
+   * {@link Team.resume}. A message with a known id is not published again. Where another process owns the run, its owner publishes the
+   * message. A run that another team of this process drives over the same journal object is taken from it, as by `resume`.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
    * @throws QueueFullError `MAILBOX_FULL`
@@ -228,23 +221,20 @@ export class Team {
    */
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
     checkKnownOptions("send", o, sendOptions);
-    checkOnTeamChange(o.onTeamChange);
     return this.#runs.change(runId, publishing(checkedNews(message)), o);
   }
 
   /**
-   * Hires a role into a run of the journal, as {@link Run.hire} does. Resolves when it is recorded. It starts nothing: where the run is not
-   * under way in this team, the role waits for {@link Team.resume}.
+   * Hires a role into a run of the journal, as {@link Run.hire} does. It starts nothing: where the run is not under way in this team, the role
+   * waits for {@link Team.resume}.
    *
    * @param role a definition, or the name of one that the team has in `reserve` or in `roles`
    * @throws UsageError `ROLE_UNKNOWN` for a name without a definition, and the errors of {@link Run.hire}
-   * @throws JournalError as {@link Team.send} does
-   * @throws ControlError when the signal aborts first; the role may be recorded then
+   * @throws JournalError, ControlError as {@link Team.send} does
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
     checkKnownOptions("hireInto", o, hireOptions);
     const { name, ...more } = o;
-    checkOnTeamChange(o.onTeamChange);
     const { signal = new AbortController().signal } = o;
     const definition = typeof role === "string" ? await this.#reserve.named(role, { runId, signal }) : role;
     assertIsRole(definition);
@@ -254,15 +244,13 @@ export class Team {
   }
 
   /**
-   * Retires a role of a run of the journal, as {@link Run.retire} does. Resolves when it is recorded.
+   * Retires a role of a run of the journal, as {@link Run.retire} does.
    *
    * @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE`
-   * @throws JournalError as {@link Team.send} does
-   * @throws ControlError when the signal aborts first; the retirement may be recorded then
+   * @throws JournalError, ControlError as {@link Team.send} does
    */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
     checkKnownOptions("retireFrom", o, sendOptions);
-    checkOnTeamChange(o.onTeamChange);
     await this.#runs.change(runId, retiring(name), o);
   }
 
@@ -282,30 +270,27 @@ export class Team {
    * Answers a question to a person and resumes the run that waits for it. Resolves when the answer is recorded.
    *
    * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
-   * @param answer a text, or for a question with a form also a JSON value that the form takes; see `checkAnswer`
-   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form, with what is wanted: nothing is recorded, and the
-   * question stays open; `OPTION_INVALID` when the run is under way, or the answer to a question without a form is no text
+   * @param answer a string, or for a question with a form also a JSON value that the form takes; see `checkAnswer`
+   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form: nothing is recorded, and the question stays open;
+   * `OPTION_INVALID` when the run is under way, or the answer to a question without a form is no string
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`; `QUESTION_EXPIRED` when its deadline has
    * passed and it has a default, which the next resume takes; `QUESTION_GIVEN_UP` when its role was retired, or its activation ended without it
    */
   async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);
-    const crew = this.#crew(o, runId);
     const onOwned = o.onOwned === "take" ? "take" : "refuse";
-    const work: RunWork = (controls) =>
-      this.#runs.driven(controls, { ...o, onOwned }, async (claimed) => {
-        const { journal, mask } = this.#parts;
-        const question = await findQuestion(journal, claimed.state, questionId, controls.signal);
-        const recorded = answerTo(question, answer, { mask, now: this.#now() });
-        return resumeRun({ ...this.#parts, ...claimed, controls, crew: await crew(controls.signal) }, o, { first: [recorded] });
-      });
-    const here = async (): Promise<Run> => {
+    const work = this.#work(runId, o, { onOwned }, async (run) => {
+      const question = await findQuestion(run.journal, run.state, questionId, run.controls.signal);
+      return resumeRun(run, o, { first: [answerTo(question, answer, { mask: run.mask, now: this.#now() })] });
+    });
+    const local = async (): Promise<Run> => {
       if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);
-      const run = this.#runs.launch(runId, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
+      const run = this.#runs.launch(runId, o.signal, work);
       await run.started;
       return run;
     };
-    return this.#runs.hereOrThere(runId, here, { do: "answer", question: questionId, answer }, () => this.resume(runId, o));
+    const command = { do: "answer", question: questionId, answer } as const;
+    return this.#runs.localOrRemote({ runId, local, command, resultOf: () => this.resume(runId, o), signal: undefined });
   }
 
   /**
@@ -326,21 +311,15 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
-    checkSeed(o.seed);
     const id = this.#id(o.id);
-    const crew = this.#crew(o, id);
-    this.#reserve.inherit(id, parentId);
     const said = (o.add ?? []).map(checkedNews);
-    const work: RunWork = async (controls) => {
-      await this.#runs.create(id, false);
+    const work = this.#work(id, o, { create: "new" }, async (run) => {
       // Loaded here because most programs never fork.
       const { forkRun } = await import("./fork.ts");
-      const { signal, lost } = controls;
-      const begin = async ({ epoch, begun }: OwnedClaim): Promise<RunResult> =>
-        forkRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, parentId, said }, o);
-      return this.#runs.owning(id, begin, { signal, lost });
-    };
-    return this.#runs.begin(id, o.signal, inside(this.#parts, poolsFor(o, this.#pool), work));
+      return forkRun({ ...run, parentId, said }, o);
+    });
+    this.#reserve.inherit(id, parentId);
+    return this.#runs.begin(id, o.signal, work);
   }
 
   /**
@@ -351,36 +330,43 @@ export class Team {
     checkKnownOptions("replay", o, replayOptions);
     const crew = this.#crew({}, runId);
     const scratch = memoryJournal({ events: Number.MAX_SAFE_INTEGER });
-    const replay: RunWork = async (controls) => {
+    const replay = async (controls: RunControls): Promise<RunResult> => {
       // Loaded here because most programs never replay.
       const { replayRun } = await import("./replay.ts");
       return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls });
     };
-    return this.#runs.handle(runId, scratch, o.signal, alone(replay));
+    // A replay is no part of what starts it.
+    return this.#runs.handle(runId, scratch, o.signal, (controls) => unmetered(() => replay(controls)));
+  }
+
+  /**
+   * Returns the work of a run. Inside an activation or a call of a tool it is a part of that: it is bounded, recorded and replayed with it. A run
+   * whose pools are those of the step that starts it is no part of it, but its spending is.
+   */
+  #work(id: string, o: ResumeOptions, more: DrivenOptions, work: (run: TeamRun) => Promise<RunResult>): RunWork {
+    const crew = this.#crew(o, id);
+    const { name, options } = this.#parts;
+    const meter = meterFor(options.model, poolsFor(o, this.#pool));
+    return (controls) =>
+      runInside(meter, { kind: "team", name, request: {} }, () =>
+        this.#runs.drive(controls, { ...o, ...more }, async (claimed) =>
+          work({ ...this.#parts, ...claimed, controls, crew: await crew(controls.signal) }),
+        ),
+      );
   }
 
   #changeAlone<T>(runId: string, change: RunChange<T>, { observers, signal, onTeamChange }: AloneOptions): Promise<T> {
     const crew = this.#crew({}, runId);
     const nothing = (): undefined => undefined;
-    const controls = {
-      id: runId,
-      observers,
-      signal,
-      grew: nothing,
-      started: nothing,
-      resumed: nothing,
-      lost: nothing,
-      admits: nothing,
-      follows: nothing,
-    };
-    const work = async ({ epoch, begun, state, last }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, controls, crew: await crew(signal), epoch, begun, state, last }, change, onTeamChange);
+    const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, enter: nothing };
+    const work = async ({ warmPast: _past, warmMemories: _memories, ...claimed }: ClaimedRun): Promise<T> =>
+      changeRun({ ...this.#parts, ...claimed, controls, crew: await crew(signal) }, change, onTeamChange);
     return this.#runs.claimed(runId, signal, work);
   }
 
-  /** Checks the options, and returns what makes the crew of the run: of the roles that are hired now. */
+  /** Returns what makes the crew of the run: of the roles that are hired now. */
   #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    checkContinuing(o, runId);
+    takes("a run of a team", "its id", runId, aText);
     const { present } = this.#roster;
     const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
     return async (signal) => {
@@ -397,4 +383,11 @@ export class Team {
   #now(): number {
     return (this.#parts.options.clock ?? systemClock).now();
   }
+}
+
+/** Returns whose words a new run has: those of the run that it is inside of, unless it says otherwise. @throws UsageError as `checkScope` */
+function scopeHere(what: string, given: Scope | undefined): { readonly scope?: Scope } {
+  checkScope(what, given);
+  const scope = given ?? presentMeter()?.scope;
+  return scope === undefined ? {} : { scope };
 }

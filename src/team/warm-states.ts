@@ -7,13 +7,12 @@ import type { WarmMemories } from "../runtime/role-memories.ts";
 import type { RecordedState } from "../runtime/snapshot/recorded-state.ts";
 
 /*
- * The states of runs that came to rest in this process, so that a conversation does not read its whole record at each turn. The record stays the
- * truth. What a fork knows of its parent, and what the memories of roles know of the run, is kept with them.
+ * The states of runs that came to rest in this process, with what their roles and forks know, so that a conversation does not read its whole
+ * record at each turn. The record stays the truth.
  *
  * WarmStates.M1 (`takeWarm`) a state has one user: it is taken out, and comes back when the run is at rest again and its events are durable.
- * WarmStates.M2 (`takeWarm`) a state is used only where the record ends with the event that the state has applied last. So another process may
- * have gone on with the run, or a run of the same id may have been made again.
- * WarmStates.M3 (`keepWarm`) the states of one journal have a bound, and those that came to rest first leave first.
+ * WarmStates.M2 (`takeWarm`) a state is used only where the record ends with the event that the state has applied last.
+ * WarmStates.M3 (`keepWarm`) the states of one journal have a bound; the oldest leave first.
  */
 
 /** The answers of a parent to its fork. */
@@ -69,10 +68,10 @@ const MOST_ROLES = 10_000;
 const OF_A_MESSAGE = 300;
 
 const journals = new WeakMap<Journal, Map<string, Kept>>();
-/** What is known of the size of a state while a run is under way. */
+/** The known sizes of the states that are in use. */
 const sizes = new WeakMap<RunState, Pick<Kept, "size" | "counted">>();
 
-/** Returns the state of a run, where the record has nothing else. @param read returns the events of the run from a place on */
+/** Returns the state of a run, where the record has nothing else. @param read returns the events of the run from one on */
 export async function takeWarm(
   journal: Journal,
   runId: string,
@@ -91,7 +90,7 @@ export async function takeWarm(
   return isLast ? kept : undefined;
 }
 
-/** Keeps the state of a run that is at rest. @param latest the event that the state has applied last, which is durable */
+/** Keeps the state of a run at rest. @param latest the event that the state has applied last, which is durable */
 export function keepWarm(journal: Journal, { warmPast, warmMemories, ...run }: WarmRun, latest: RunEvent): void {
   const { state } = run;
   const { size, counted } = sizeOf(state);

@@ -1,11 +1,12 @@
 import type { Json } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
-import { shownText, valueText } from "../kernel/value-text.ts";
-import { schemaWords, type SchemaNode, typesOf, valuesOf } from "./schema-words.ts";
+import { listed, shownText, valueText } from "../kernel/value-text.ts";
+import { branchesOf, constantsOf, listOf, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "../model/schema-node.ts";
+import { schemaWords, valuesOf } from "./schema-words.ts";
 
 /*
- * Checks a value by a JSON Schema as zod writes it, and tells each fault in words. The schema may come from a journal of elsewhere, so the
- * work is bounded and no regular expression of it is run: a pattern is checked by the program that asked.
+ * Checks a value by a JSON Schema and states each fault in words. The schema may come from elsewhere, so the work is bounded and no regular
+ * expression of it is run: its owner checks a pattern.
  */
 
 /** A fault of an answer. */
@@ -16,130 +17,149 @@ export interface AnswerFault {
   readonly text: string;
 }
 
-/** Limit on the faults that are told. */
-const MOST_FAULTS = 20;
-/** Limit on the pairs of a value and a schema that are compared. */
-const MOST_WORK = 100_000;
-/** Limit on the levels of a value, references counted too. */
-const MOST_LEVELS = 64;
+/** A fault of a value. */
+export interface SchemaFault {
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+  /** The types that the schema takes there; none where it names none. */
+  readonly types: readonly string[];
+}
+
+const MAX_FAULTS = 20;
+/** Pairs of a value and a schema that are compared. */
+const MAX_WORK = 100_000;
+/** Levels of a value, references counted too. */
+const MAX_LEVELS = 64;
+/** Names of members in a fault. */
+const NAMED = 20;
 
 /** A check under way. */
 interface Check {
   readonly root: SchemaNode;
+  /** True where an inner object may have members that its schema does not name. zod's schemas of plain objects say nothing of others. */
+  readonly isOpen: boolean;
   /** The comparisons that are left, shared by the checks of all branches. */
   readonly work: { left: number };
-  readonly faults: AnswerFault[];
-  readonly most: number;
+  readonly faults: SchemaFault[];
 }
 
 /**
- * Returns the faults of a value, at most 20; none where it fits.
+ * Returns the faults of an answer, at most 20.
  *
  * @param root the schema that references are resolved in, where `schema` is a part of it
  */
-export function schemaFaults(value: Json, schema: SchemaNode, root: SchemaNode = schema): readonly AnswerFault[] {
-  const check: Check = { root, work: { left: MOST_WORK }, faults: [], most: MOST_FAULTS };
-  compare(check, value, schema, "", 0);
-  if (check.work.left >= 0) return check.faults;
-  return [{ path: "", text: "Expected an answer and a form that can be checked in bounded time; these are too large or too deep." }];
+export function answerFaults(value: Json, schema: SchemaNode, root: SchemaNode = schema): readonly AnswerFault[] {
+  const faults = schemaFaults(value, schema, { root });
+  if (faults === undefined)
+    return [{ path: "", text: "Expected an answer and a form that can be checked in bounded time; these are too large or too deep." }];
+  return faults.map(({ path, text }) => ({ path: path.map((key) => (typeof key === "number" ? key + 1 : key)).join("."), text }));
 }
 
-/** Compares a value with a schema. Stops at the limit on faults and work. */
-function compare(check: Check, value: Json, schema: unknown, path: string, level: number): void {
-  if (check.faults.length >= check.most || check.work.left < 0) return;
-  check.work.left = level > MOST_LEVELS ? -1 : check.work.left - 1;
+/** Returns the faults of a value, at most 20; undefined where a check would take too long. */
+export function schemaFaults(
+  value: Json,
+  schema: SchemaNode,
+  { root = schema, isOpen = false }: { readonly root?: SchemaNode; readonly isOpen?: boolean } = {},
+): readonly SchemaFault[] | undefined {
+  const check: Check = { root, isOpen, work: { left: MAX_WORK }, faults: [] };
+  compare(check, value, schema, []);
+  return check.work.left < 0 ? undefined : check.faults;
+}
+
+type Path = SchemaFault["path"];
+
+function isOver({ faults, work }: Check): boolean {
+  return faults.length >= MAX_FAULTS || work.left < 0;
+}
+
+/** @param level counts references too */
+function compare(check: Check, value: Json, schema: unknown, path: Path, level: number = path.length): void {
+  if (isOver(check)) return;
+  check.work.left = level > MAX_LEVELS ? -1 : check.work.left - 1;
   if (check.work.left < 0 || schema === true) return;
   if (!isRecord(schema)) return schema === false ? fault(check, path, "Expected nothing here.") : undefined;
-  const node = schema as SchemaNode;
-  const { $ref: ref } = node;
+  const { $ref: ref } = schema;
   if (typeof ref === "string") return compare(check, value, referred(ref, check.root), path, level + 1);
-  for (const part of listOf(node["allOf"])) compare(check, value, part, path, level + 1);
-  const branches = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])];
+  for (const part of listOf(schema["allOf"])) compare(check, value, part, path, level + 1);
+  const branches = branchesOf(schema);
   if (branches.length > 0 && !isOneOf(check, value, branches, path, level)) return;
-  compareKind(check, value, node, path, level);
+  compareKind(check, value, schema, path, level);
 }
 
-function compareKind(check: Check, value: Json, node: SchemaNode, path: string, level: number): void {
+function compareKind(check: Check, value: Json, node: SchemaNode, path: Path, level: number): void {
   const types = typesOf(node);
   const isWrong =
     (types.length > 0 && !types.some((type) => isOfType(value, type))) || !isConstant(value, node) || !isInBounds(value, node);
-  if (isWrong) return fault(check, path, wanted(node, value));
+  if (isWrong) return fault(check, path, wanted(node, value), types);
   if (isList(value)) compareItems(check, value as readonly Json[], node, path, level);
   else if (isRecord(value)) compareMembers(check, value, node, path, level);
 }
 
-/** True when one of the branches takes the value. Else the faults of the only branch that is meant, or what all of them want. */
-function isOneOf(check: Check, value: Json, branches: readonly unknown[], path: string, level: number): boolean {
-  const meant: AnswerFault[][] = [];
+/** True when one of the branches takes the value. Else adds the faults of the only branch that is meant, or what all of them want. */
+function isOneOf(check: Check, value: Json, branches: readonly unknown[], path: Path, level: number): boolean {
+  const meant: SchemaFault[][] = [];
   for (const branch of branches) {
-    const faults: AnswerFault[] = [];
-    compare({ ...check, faults, most: MOST_FAULTS }, value, branch, path, level + 1);
+    const faults: SchemaFault[] = [];
+    compare({ ...check, faults }, value, branch, path, level + 1);
     if (faults.length === 0) return true;
-    if (isRecord(value) && faults.every((one) => one.path !== path) && !faults.some((one) => isTag(one, branch, check.root, path)))
-      meant.push(faults);
+    const isMeant = faults.every((one) => one.path.length > path.length && !isTag(one, branch, check.root, path));
+    if (isRecord(value) && isMeant) meant.push(faults);
   }
   const [only] = meant;
-  if (only !== undefined && meant.length === 1) check.faults.push(...only.slice(0, check.most - check.faults.length));
+  if (only !== undefined && meant.length === 1) check.faults.push(...only.slice(0, MAX_FAULTS - check.faults.length));
   else fault(check, path, wanted({ anyOf: branches }, value));
   return false;
 }
 
 /** True for a fault of a member that tells the branches of a union apart. */
-function isTag({ path }: AnswerFault, branch: unknown, root: SchemaNode, above: string): boolean {
+function isTag({ path }: SchemaFault, branch: unknown, root: SchemaNode, above: Path): boolean {
   const node = isRecord(branch) && typeof branch["$ref"] === "string" ? referred(branch["$ref"], root) : branch;
-  const properties = isRecord(node) && isRecord(node["properties"]) ? node["properties"] : {};
-  const name = above === "" ? path : path.slice(above.length + 1);
+  const properties = isRecord(node) ? propertiesOf(node) : {};
+  const name = path.length === above.length + 1 ? String(path.at(-1)) : "";
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return isRecord(member) && (Object.hasOwn(member, "const") || isList(member["enum"]));
+  return isRecord(member) && constantsOf(member) !== undefined;
 }
 
-function compareItems(check: Check, items: readonly Json[], node: SchemaNode, path: string, level: number): void {
+function compareItems(check: Check, items: readonly Json[], node: SchemaNode, path: Path, level: number): void {
   const first = listOf(node["prefixItems"]);
-  const rest = node["items"];
-  for (const [nth, item] of items.entries()) {
-    if (check.faults.length >= check.most || check.work.left < 0) return;
-    compare(check, item, first[nth] ?? rest ?? true, within(path, String(nth + 1)), level + 1);
+  for (const [index, item] of items.entries()) {
+    if (isOver(check)) return;
+    compare(check, item, first[index] ?? node["items"] ?? true, [...path, index], level + 1);
   }
 }
 
-function compareMembers(check: Check, members: { readonly [name: string]: unknown }, node: SchemaNode, path: string, level: number): void {
-  const properties = isRecord(node["properties"]) ? node["properties"] : {};
+function compareMembers(check: Check, members: { readonly [name: string]: unknown }, node: SchemaNode, path: Path, level: number): void {
+  const properties = propertiesOf(node);
   const names = Object.keys(properties);
-  for (const name of listOf(node["required"])) {
-    if (typeof name === "string" && !Object.hasOwn(members, name))
-      fault(check, within(path, name), `Expected ${schemaWords(properties[name])}, got nothing.`);
+  for (const name of stringsOf(node["required"])) {
+    if (!Object.hasOwn(members, name)) fault(check, [...path, name], `Expected ${schemaWords(properties[name])}, got nothing.`);
   }
-  const others = node["additionalProperties"] ?? (node["propertyNames"] === undefined && node["properties"] !== undefined ? false : true);
+  const { propertyNames, patternProperties } = node;
+  const isClosed = !check.isOpen && propertyNames === undefined && node["properties"] !== undefined;
+  const others = patternProperties === undefined ? (node["additionalProperties"] ?? !isClosed) : true;
   for (const [name, member] of Object.entries(members)) {
-    if (check.faults.length >= check.most || check.work.left < 0) return;
-    const place = within(path, name);
-    if (Object.hasOwn(properties, name)) compare(check, member as Json, properties[name], place, level + 1);
-    else if (others !== false) compare(check, member as Json, others, place, level + 1);
-    else fault(check, place, `Expected only known members, got ${shownText(valueText(name))}. Known: ${known(names)}.`);
-    if (node["propertyNames"] !== undefined) compare(check, name, node["propertyNames"], place, level + 1);
+    if (isOver(check)) return;
+    const inside = [...path, name];
+    if (Object.hasOwn(properties, name)) compare(check, member as Json, properties[name], inside, level + 1);
+    else if (others !== false) compare(check, member as Json, others, inside, level + 1);
+    else fault(check, inside, `Expected only known members, got ${shownText(valueText(name))}. Known: ${known(names)}.`);
+    if (propertyNames !== undefined) compare(check, name, propertyNames, inside, level + 1);
   }
 }
-
-const NAMED = 20;
 
 function known(names: readonly string[]): string {
-  const rest = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
-  return names.length === 0 ? "none" : shownText(names.slice(0, NAMED).join(", "), 1_000) + rest;
+  return names.length === 0 ? "none" : shownText(listed(names, NAMED), 1_000);
 }
 
-function fault({ faults, most }: Check, path: string, text: string): void {
-  if (faults.length < most) faults.push({ path, text });
+function fault({ faults }: Check, path: Path, text: string, types: readonly string[] = []): void {
+  if (faults.length < MAX_FAULTS) faults.push({ path, text, types });
 }
 
 function wanted(node: SchemaNode, value: Json): string {
   const types = typesOf(node);
-  // A field that was left empty is read as an empty text.
+  // A field that was left empty is read as an empty string.
   const isEmpty = value === "" && (valuesOf(node) !== undefined || (types.length > 0 && !types.includes("string")));
   return `Expected ${schemaWords(node)}, got ${isEmpty ? "nothing" : shownText(valueText(value))}.`;
-}
-
-function within(path: string, name: string): string {
-  return path === "" ? name : `${path}.${name}`;
 }
 
 function isOfType(value: Json, type: string): boolean {
@@ -185,13 +205,13 @@ function isNumberIn(value: number, { minimum, maximum, exclusiveMinimum, exclusi
   );
 }
 
-/** Decimal fractions such as 0.3 are multiples of 0.1 up to the error of floating point. */
+/** Up to the error of floating point: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   return Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.max(1, Math.abs(times)) * 4;
 }
 
-/** zod counts the units of UTF-16 and JSON Schema counts characters: a text fits that either of them accepts. */
+/** zod counts the units of UTF-16, JSON Schema counts characters: a string fits that either of them accepts. */
 function isSizeIn(characters: number, units: number, node: SchemaNode, of: "Length" | "Items" | "Properties"): boolean {
   const [least, most] = [node[`min${of}`], node[`max${of}`]];
   return (typeof least !== "number" || units >= least) && (typeof most !== "number" || characters <= most);
@@ -212,16 +232,4 @@ const FORMATS: ReadonlyMap<unknown, (text: string) => boolean> = new Map([
 
 function hasFormat(text: string, format: unknown): boolean {
   return FORMATS.get(format)?.(text) ?? true;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return isList(value) ? value : [];
-}
-
-/** Returns the schema that a reference names. An unknown one takes any value. */
-export function referred(ref: string, root: SchemaNode): unknown {
-  if (ref === "#") return root;
-  const defs = root["$defs"];
-  const name = ref.startsWith("#/$defs/") ? ref.slice("#/$defs/".length) : undefined;
-  return name !== undefined && isRecord(defs) && Object.hasOwn(defs, name) ? defs[name] : true;
 }

@@ -53,19 +53,12 @@ export interface CallToolOptions {
 
 /** The names of the options. @internal */
 export const callToolOptions: Known<CallToolOptions> = {
-  tools: kinds.checked,
+  ...kinds.each(kinds.checked, "tools", "role", "deps"),
   steps: kinds.steps,
   clock: kinds.clock,
   signal: kinds.signal,
-  policy: kinds.object,
-  approve: kinds.function,
-  role: kinds.checked,
-  ask: kinds.function,
-  model: kinds.function,
-  session: kinds.object,
-  deps: kinds.checked,
-  opened: kinds.function,
-  tell: kinds.function,
+  ...kinds.each(kinds.object, "policy", "session"),
+  ...kinds.each(kinds.function, "approve", "ask", "model", "opened", "tell"),
 };
 
 /** Options with every default filled in. */

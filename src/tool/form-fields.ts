@@ -1,8 +1,9 @@
 import { aText, iterable, listOf, object, type Shape, takes } from "../kernel/argument.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
-import { isList, isRecord } from "../kernel/value-kind.ts";
-import { referred, schemaFaults } from "./answer-faults.ts";
-import { branchesOf, schemaWords, type SchemaNode, typesOf, valuesOf } from "./schema-words.ts";
+import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { branchesOf, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "../model/schema-node.ts";
+import { answerFaults } from "./answer-faults.ts";
+import { schemaWords, valuesOf } from "./schema-words.ts";
 
 /** The way in which a field is filled in. `json` is for values that no simpler way fits, such as a list of objects. */
 export type FieldKind = "text" | "whole" | "number" | "yes-no" | "choice" | "list" | "json";
@@ -38,12 +39,12 @@ const aFilledField: Shape = {
   fits: (pair) => Array.isArray(pair) && aField.fits(pair[0]),
 };
 
-/** Limit on the fields of a form; the rest is one field of JSON. */
-const MOST_FIELDS = 100;
-/** Limit on the levels of objects whose members are fields of their own. */
-const MOST_LEVELS = 4;
-/** Limit on references that lead to references. */
-const MOST_REFERENCES = 8;
+/** A form of more fields is one field of JSON. */
+const MAX_FIELDS = 100;
+/** Levels of objects whose members are fields of their own. */
+const MAX_LEVELS = 4;
+/** References that lead to references. */
+const MAX_REFERENCES = 8;
 
 /**
  * Returns the fields of a form. Members of inner objects are fields too; there is at least one.
@@ -55,25 +56,30 @@ const MOST_REFERENCES = 8;
 export function formFields(schema: JsonObject, order: readonly string[] = []): readonly FormField[] {
   takes("formFields", "the schema", schema, aSchema);
   takes("formFields", "the order", order, listOf(aText));
-  const places = new Map(order.map((name, place) => [name, place]));
-  const placeOf = ({ name }: FormField): number => places.get(name) ?? order.length;
-  return fieldsIn(schema, requiredFirst).toSorted((a, b) => placeOf(a) - placeOf(b));
+  const indexOf = ({ name }: FormField): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return fieldsIn(schema, requiredFirst).toSorted((a, b) => indexOf(a) - indexOf(b));
 }
 
 /** Returns the names of the fields as the schema has them; undefined where {@link formFields} finds that order in the record of the schema. */
 export function fieldOrder(schema: JsonObject): readonly string[] | undefined {
-  const names = fieldsIn(schema, (properties) => membersOf(properties)).map(({ name }) => name);
-  const found = fieldsIn(schema, (properties, required) => requiredFirst(sorted(properties), required)).map(({ name }) => name);
-  return names.every((name, place) => name === found[place]) ? undefined : names;
+  const names = fieldsIn(schema, (members) => members).map(({ name }) => name);
+  // A record sorts the members of an object by their names.
+  const sorted: InOrder = (members, required) =>
+    requiredFirst(
+      members.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      required,
+    );
+  const found = fieldsIn(schema, sorted).map(({ name }) => name);
+  return names.every((name, index) => name === found[index]) ? undefined : names;
 }
 
 type Members = readonly (readonly [name: string, node: unknown])[];
-type InOrder = (properties: SchemaNode, required: readonly unknown[]) => Members;
+type InOrder = (members: Members, required: readonly string[]) => Members;
 
 function fieldsIn(schema: JsonObject, inOrder: InOrder): readonly FormField[] {
   const fields: FormField[] = [];
   addFields(fields, { path: [], node: schema, isRequired: true, root: schema }, inOrder);
-  return fields.length > 0 && fields.length <= MOST_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
+  return fields.length > 0 && fields.length <= MAX_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
 }
 
 /** Returns a schema as one field. */
@@ -89,34 +95,25 @@ interface Place {
 }
 
 function addFields(fields: FormField[], place: Place, inOrder: InOrder): void {
-  if (fields.length > MOST_FIELDS) return;
+  if (fields.length > MAX_FIELDS) return;
   const node = resolved(place.node, place.root);
-  const { properties } = node;
+  const members = Object.entries(propertiesOf(node)).slice(0, MAX_FIELDS + 1);
   const isOpen = node["additionalProperties"] !== undefined && node["additionalProperties"] !== false;
-  const isGroup = isRecord(properties) && Object.keys(properties).length > 0 && !isOpen && branchesOf(node).length === 0;
+  const isGroup = members.length > 0 && !isOpen && branchesOf(node).length === 0;
   // An object that may be missing as a whole is one field: its members do not say whether it is there.
-  if (!isGroup || !place.isRequired || place.path.length >= MOST_LEVELS || node["allOf"] !== undefined) {
+  if (!isGroup || !place.isRequired || place.path.length >= MAX_LEVELS || node["allOf"] !== undefined) {
     fields.push(fieldAt(place));
     return;
   }
-  const required = isList(node["required"]) ? node["required"] : [];
-  for (const [name, member] of inOrder(properties, required))
+  const required = stringsOf(node["required"]);
+  for (const [name, member] of inOrder(members, required))
     addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root }, inOrder);
 }
 
-/** Required members come first, as the list of them was written. A record sorts the names of an object, but no list. */
-function requiredFirst(properties: SchemaNode, required: readonly unknown[]): Members {
-  const placeOf = ([name]: Members[number]): number => (required.includes(name) ? required.indexOf(name) : required.length);
-  return membersOf(properties).toSorted((a, b) => placeOf(a) - placeOf(b));
-}
-
-/** The members of an object as a record has them: in the order of their names. */
-function sorted(properties: SchemaNode): SchemaNode {
-  return Object.fromEntries(Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function membersOf(properties: SchemaNode): Members {
-  return Object.entries(properties).slice(0, MOST_FIELDS + 1);
+/** In the order of the list `required`, which a record keeps. */
+function requiredFirst(members: Members, required: readonly string[]): Members {
+  const indexOf = ([name]: Members[number]): number => (required.includes(name) ? required.indexOf(name) : required.length);
+  return members.toSorted((a, b) => indexOf(a) - indexOf(b));
 }
 
 function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
@@ -143,7 +140,7 @@ function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
 /** Follows references, a few of them: they may form a circle. */
 function resolved(given: unknown, root: SchemaNode): SchemaNode {
   let node = given;
-  for (let steps = 0; steps < MOST_REFERENCES && isRecord(node) && typeof node["$ref"] === "string"; steps += 1)
+  for (let steps = 0; steps < MAX_REFERENCES && isRecord(node) && typeof node["$ref"] === "string"; steps += 1)
     node = referred(node["$ref"], root);
   return isRecord(node) && typeof node["$ref"] !== "string" ? node : {};
 }
@@ -161,29 +158,18 @@ function withoutNull(node: SchemaNode, root: SchemaNode): { readonly node: Schem
   return { node: others.length === 1 ? resolved(others[0], root) : { ...node, anyOf: others, oneOf: undefined }, takesNull: true };
 }
 
-function kindOf(node: SchemaNode, root: SchemaNode): FieldKind {
-  const [type, ...others] = typesOf(node);
-  if (others.length > 0 || branchesOf(node).length > 0) return "json";
-  switch (type) {
-    case "string":
-      return "text";
-    case "integer":
-      return "whole";
-    case "number":
-      return "number";
-    case "boolean":
-      return "yes-no";
-    case "array":
-      return isListOfTexts(node, root) ? "list" : "json";
-    default:
-      return "json";
-  }
-}
+const KINDS: ReadonlyMap<string, FieldKind> = new Map([
+  ["string", "text"],
+  ["integer", "whole"],
+  ["number", "number"],
+  ["boolean", "yes-no"],
+]);
 
-function isListOfTexts({ items, prefixItems }: SchemaNode, root: SchemaNode): boolean {
-  if (prefixItems !== undefined) return false;
-  const item = resolved(items, root);
-  return typesOf(item).join() === "string" && branchesOf(item).length === 0;
+function kindOf(node: SchemaNode, root: SchemaNode): FieldKind {
+  const [type = "", ...others] = typesOf(node);
+  if (others.length > 0 || branchesOf(node).length > 0) return "json";
+  const isList = type === "array" && node["prefixItems"] === undefined && kindOf(resolved(node["items"], root), root) === "text";
+  return KINDS.get(type) ?? (isList ? "list" : "json");
 }
 
 const YES = /^(?:y|yes|true|1)$/i;
@@ -212,9 +198,9 @@ export function readField(field: FormField, text: string): Json {
     case "choice":
       return chosen(choices, typed) ?? text;
     case "list":
-      return typed.startsWith("[") ? jsonOr(typed, linesOf(text)) : linesOf(text);
+      return (typed.startsWith("[") ? parsedJson(typed) : undefined) ?? linesOf(text);
     case "json":
-      return jsonOr(typed, text);
+      return parsedJson(typed) ?? text;
   }
 }
 
@@ -235,14 +221,6 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line !== "");
 }
 
-function jsonOr(typed: string, other: Json): Json {
-  try {
-    return JSON.parse(typed) as Json;
-  } catch {
-    return other;
-  }
-}
-
 /**
  * Returns what is wrong with the value of a field, as a sentence; undefined where it fits.
  *
@@ -250,7 +228,7 @@ function jsonOr(typed: string, other: Json): Json {
  */
 export function fieldFault(field: FormField, value: Json): string | undefined {
   takes("fieldFault", "the field", field, aField);
-  const [fault] = schemaFaults(value, field.schema, field.root);
+  const [fault] = answerFaults(value, field.schema, field.root);
   if (fault === undefined) return undefined;
   return fault.path === "" ? fault.text : `${fault.path}: ${fault.text}`;
 }
@@ -262,32 +240,26 @@ export function fieldFault(field: FormField, value: Json): string | undefined {
  */
 export function filledIn(values: Iterable<readonly [field: FormField, value: Json | undefined]>): Json {
   takes("filledIn", "the values", values, iterable("fields with their values"));
-  const root: Filled = { members: new Map() };
+  const root: Group = new Map();
   for (const pair of values) {
     takes("filledIn", "each of the values", pair, aFilledField);
     const [{ path }, value] = pair;
     if (path.length === 0 && value !== undefined) return value;
-    let place = root;
+    let group = root;
     for (const name of path.slice(0, -1)) {
-      const inner = place.members.get(name);
-      const next: Filled = isFilled(inner) ? inner : { members: new Map() };
-      place.members.set(name, next);
-      place = next;
+      const inner = group.get(name);
+      const next: Group = inner instanceof Map ? inner : new Map();
+      group.set(name, next);
+      group = next;
     }
     const name = path.at(-1);
-    if (name !== undefined && value !== undefined) place.members.set(name, { value });
+    if (name !== undefined && value !== undefined) group.set(name, value);
   }
   return plainOf(root);
 }
 
-interface Filled {
-  readonly members: Map<string, Filled | { readonly value: Json }>;
-}
+type Group = Map<string, Json | Group>;
 
-function isFilled(one: Filled | { readonly value: Json } | undefined): one is Filled {
-  return one !== undefined && "members" in one;
-}
-
-function plainOf({ members }: Filled): Json {
-  return Object.fromEntries([...members].map(([name, member]) => [name, isFilled(member) ? plainOf(member) : member.value]));
+function plainOf(group: Group): Json {
+  return Object.fromEntries([...group].map(([name, member]) => [name, member instanceof Map ? plainOf(member) : member]));
 }

@@ -2,7 +2,7 @@ import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/a
 import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { listed, shownText, valueText } from "../kernel/value-text.ts";
-import { type AnswerFault, schemaFaults } from "./answer-faults.ts";
+import { type AnswerFault, answerFaults } from "./answer-faults.ts";
 import { fieldOf, readField } from "./form-fields.ts";
 
 /*
@@ -97,7 +97,7 @@ export function changedArgs(answer: unknown): JsonObject | undefined {
 }
 
 function checkArgs(args: JsonObject, schema: JsonObject): AnswerCheck {
-  const faults = schemaFaults(args, schema).map(({ path, text }) => ({ path: path === "" ? "args" : `args.${path}`, text }));
+  const faults = answerFaults(args, schema).map(({ path, text }) => ({ path: path === "" ? "args" : `args.${path}`, text }));
   return faults.length === 0 ? right({ args }) : { isRight: false, faults };
 }
 
@@ -117,7 +117,7 @@ function choiceNamed(choices: readonly Choice[], text: string, byNumber: boolean
 
 function checkFields(schema: JsonObject, answer: Json): AnswerCheck {
   const value = typeof answer === "string" ? readField(fieldOf(schema), answer) : answer;
-  const faults = schemaFaults(value, schema);
+  const faults = answerFaults(value, schema);
   return faults.length === 0 ? right(value) : { isRight: false, faults };
 }
 

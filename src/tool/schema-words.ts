@@ -1,33 +1,19 @@
-import { isList, isRecord } from "../kernel/value-kind.ts";
-import { shownText } from "../kernel/value-text.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { listed, shownText } from "../kernel/value-text.ts";
+import { branchesOf, constantsOf, type SchemaNode, typesOf } from "../model/schema-node.ts";
 
-/** A JSON Schema, or a part of one. */
-export type SchemaNode = { readonly [key: string]: unknown };
-
-/** Limit on the values and branches that words name. */
+/** Values and branches that words name. */
 const NAMED = 12;
-/** Limit on the levels of a schema that words describe. */
-const TOLD_LEVELS = 2;
+/** Levels of a schema that words describe. */
+const WORD_LEVELS = 2;
 
-/** The types that a schema names; none where it takes any. */
-export function typesOf({ type }: SchemaNode): readonly string[] {
-  return (isList(type) ? type : [type]).filter((one) => typeof one === "string");
-}
-
-/** The values that a schema is limited to; undefined where it is not. A union of constants is one, as zod writes unions of literals. */
+/** The values that a schema is limited to. A union of constants is one, as zod writes unions of literals. */
 export function valuesOf(node: unknown): readonly unknown[] | undefined {
   if (!isRecord(node)) return undefined;
-  if (isList(node["enum"])) return node["enum"];
-  if (Object.hasOwn(node, "const")) return [node["const"]];
   const branches = branchesOf(node);
-  if (branches.length === 0) return undefined;
-  const values = branches.map((branch) => (isRecord(branch) && branchesOf(branch).length === 0 ? valuesOf(branch) : undefined));
+  if (branches.length === 0) return constantsOf(node);
+  const values = branches.map((branch) => (isRecord(branch) && branchesOf(branch).length === 0 ? constantsOf(branch) : undefined));
   return values.some((list) => list === undefined) ? undefined : values.flatMap((list) => list ?? []);
-}
-
-export function branchesOf(node: SchemaNode): readonly unknown[] {
-  const { anyOf: any, oneOf: one } = node;
-  return isList(any) ? any : isList(one) ? one : [];
 }
 
 /** Says in words what a schema wants: `a whole number from 1 to 5`. */
@@ -36,10 +22,9 @@ export function schemaWords(node: unknown, level: number = 0): string {
   const values = valuesOf(node);
   if (values !== undefined) return valuesWords(values);
   const branches = branchesOf(node);
-  if (branches.length > 0) return level >= TOLD_LEVELS ? "a value" : unionWords(branches, level);
+  if (branches.length > 0) return level >= WORD_LEVELS ? "a value" : unionWords(branches, level);
   const types = typesOf(node);
-  const words = types.map((type) => typeWords(type, node, level));
-  return words.length === 0 ? "a value" : words.join(" or ");
+  return types.map((type) => typeWords(type, node, level)).join(" or ") || "a value";
 }
 
 function unionWords(branches: readonly unknown[], level: number): string {
@@ -48,9 +33,11 @@ function unionWords(branches: readonly unknown[], level: number): string {
 }
 
 function valuesWords(values: readonly unknown[]): string {
-  const told = values.slice(0, NAMED).map((value) => shownText(JSON.stringify(value) ?? "", 80));
-  const rest = values.length > NAMED ? ` and ${values.length - NAMED} more` : "";
-  return values.length === 1 ? (told[0] ?? "") : `one of ${told.join(", ")}${rest}`;
+  const words = listed(
+    values.map((value) => shownText(JSON.stringify(value) ?? "", 80)),
+    NAMED,
+  );
+  return values.length === 1 ? words : `one of ${words}`;
 }
 
 const FORMAT_WORDS: ReadonlyMap<unknown, string> = new Map([
@@ -82,15 +69,13 @@ function typeWords(type: string, node: SchemaNode, level: number): string {
 }
 
 function itemWords({ items }: SchemaNode, level: number): string {
-  if (!isRecord(items) || level >= TOLD_LEVELS) return "";
+  if (!isRecord(items) || level >= WORD_LEVELS) return "";
   return ` of which each is ${schemaWords(items, level + 1)}`;
 }
 
 function memberWords({ properties }: SchemaNode, level: number): string {
   const names = isRecord(properties) ? Object.keys(properties) : [];
-  if (names.length === 0 || level >= TOLD_LEVELS) return "";
-  const rest = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
-  return ` with ${shownText(names.slice(0, NAMED).join(", "), 400)}${rest}`;
+  return names.length === 0 || level >= WORD_LEVELS ? "" : ` with ${shownText(listed(names, NAMED), 400)}`;
 }
 
 function numberWords({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: SchemaNode): string {
@@ -112,7 +97,6 @@ function sizeWords(node: SchemaNode, of: "Length" | "Items", unit: string): stri
   return typeof most === "number" ? ` of at most ${plural(most)}` : "";
 }
 
-/** A pattern is told and not checked here: the flags of the expression are not in a schema. */
 function patternWords({ pattern }: SchemaNode): string {
   return typeof pattern === "string" ? ` that fits ${shownText(pattern, 100)}` : "";
 }

@@ -158,21 +158,11 @@ interface ToolFields {
 }
 
 const toolOptions: Known<ToolOptions<z.ZodType>> = {
-  name: kinds.checked,
-  description: kinds.checked,
+  ...kinds.each(kinds.checked, "name", "description", "timeout", "permission", "maxOutput"),
   effect: kinds.oneOf("read", "write"),
-  timeout: kinds.checked,
-  permission: kinds.checked,
-  idempotent: kinds.boolean,
-  again: kinds.boolean,
-  fresh: kinds.boolean,
-  ends: kinds.boolean,
-  parallel: kinds.boolean,
-  maxOutput: kinds.checked,
-  polls: kinds.boolean,
-  close: kinds.function,
+  ...kinds.each(kinds.boolean, "idempotent", "again", "fresh", "ends", "parallel", "polls"),
+  ...kinds.each(kinds.function, "close", "execute"),
   parameters: kinds.object,
-  execute: kinds.function,
 };
 
 /** A tool whose parameters are a zod object. */

@@ -22,7 +22,6 @@ export interface MachineOptions {
   readonly sandbox: Sandbox;
 }
 
-/** @internal */
 export const aMachine: Shape = object("an object with workspace and sandbox", {
   workspace: having("a workspace", "read"),
   sandbox: having("a sandbox", "run"),
@@ -66,8 +65,7 @@ export function commandResult(
   return toolFailure(failure, output === "" ? rest : { ...rest, output });
 }
 
-function failureOf({ missing, timedOut, signal, code }: CommandReport, timeout: number): string | undefined {
-  if (missing !== undefined) return `The program that runs it is not there (${missing}). Use another language or the shell.`;
+function failureOf({ timedOut, signal, code }: CommandReport, timeout: number): string | undefined {
   if (timedOut)
     return `Expected it to end within ${timeout} s, but it did not; it was killed with all it had started. What it printed and wrote until then is kept.`;
   if (signal !== undefined && signal !== null)

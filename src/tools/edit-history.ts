@@ -42,10 +42,9 @@ interface Editing {
 const editings = new WeakMap<Workspace, Editing>();
 
 /**
- * The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another.
+ * * The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another.
  *
  * @param door the function that makes the tool, for the error
- * @throws UsageError `ARGUMENT_INVALID` for what is no workspace
  */
 export function editingOf(door: string, workspace: Workspace): Editing {
   takes(door, "workspace", workspace, having("a workspace", "read"));

@@ -143,7 +143,7 @@ interface PdfDocument {
 /** Runs no code of a document, and fetches nothing for it. */
 const SAFELY = { isEvalSupported: false, useSystemFonts: false, disableFontFace: true, stopAtErrors: false, verbosity: 0 };
 
-/** Reads pages with the package `unpdf`. @throws UsageError `PACKAGE_MISSING`; what the package throws for bytes that are no PDF */
+/** Reads pages with the package `unpdf`. */
 const readWithUnpdf: ReadPdf = async (bytes, { from, most, signal }) => {
   const { getDocumentProxy } = loadPackage();
   // It takes over the bytes, and refuses a Buffer.

@@ -48,7 +48,6 @@ export class BoardPlan {
     this.#marks = marks;
   }
 
-  /** @throws PlanError when the steps are no dependency graph. */
   static of(title: string, steps: readonly StepFields[]): BoardPlan {
     return new BoardPlan(planOf(title, steps), new Map());
   }
@@ -67,11 +66,7 @@ export class BoardPlan {
     });
   }
 
-  /**
-   * The plan with a step marked. Notes that are left out stay; empty notes are removed.
-   *
-   * @throws PlanError `PLAN_UNKNOWN_TASK`, or `PLAN_NOT_READY` for a step that is begun or completed before the steps it depends on.
-   */
+  /** * The plan with a step marked. Notes that are left out stay; empty notes are removed. */
   marked(step: number, status: StepStatus, notes: string | undefined): BoardPlan {
     const id = String(step);
     const old = this.#mark(id);
@@ -88,10 +83,8 @@ export class BoardPlan {
   }
 
   /**
-   * The plan with another title or other steps. A step with the same words keeps its status and notes, wherever it moves; a completed step
+   * * The plan with another title or other steps. A step with the same words keeps its status and notes, wherever it moves; a completed step
    * that now depends on an open one is open again.
-   *
-   * @throws PlanError when the steps are no dependency graph.
    */
   updated(title: string, steps: readonly StepFields[] | undefined): BoardPlan {
     if (steps === undefined) return new BoardPlan(Plan.fromJSON({ ...this.#plan.toJSON(), goal: title }), this.#marks);

@@ -1,11 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
-import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
+import { type JsonObject, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
 import type { BinaryContent } from "../workspace/recorded-files.ts";
-import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
-import { PROJECT_MARK, SANDBOX_DRIVER, UNSEEN } from "./sandbox-driver.ts";
+import { driverIn } from "../workspace/sandbox-mounts.ts";
+import { limitText, type Sandbox, type SandboxRequest, type SandboxResult } from "../workspace/sandbox.ts";
 
 export interface ShellPlace {
   /** Relative to the project, empty for its root; or absolute. */
@@ -26,7 +27,6 @@ export interface SandboxedCommand {
 export interface CommandReport {
   readonly code?: number | null | undefined;
   readonly signal?: string | null | undefined;
-  readonly missing?: string | undefined;
   readonly timedOut: boolean;
   readonly isThere: boolean;
   readonly stdout: string;
@@ -50,6 +50,10 @@ export type CommandOutcome =
   | { readonly kind: "ran"; readonly report: CommandReport }
   | { readonly kind: "not run"; readonly reason: string };
 
+/** Stands in an environment for the project's folder, which is another for each command. No environment can have it by itself. */
+const PROJECT_MARK = "\0project\0";
+/** Folders of others, and caches that Python's programs leave wherever they run. Their changes are not seen. */
+export const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /** Linux takes no single argument of 128 KiB or more. */
 const LONGEST_TEXT = 120_000;
 const OUTPUT_BYTES = 100_000;
@@ -67,7 +71,7 @@ export const REPORT_BYTES: number = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 export const DRIVER_TIME: number = 60_000;
 
 /** What a driver is told of its bounds, whatever it runs. */
-export const driverBounds: JsonObject = {
+const driverBounds: JsonObject = {
   outputBytes: OUTPUT_BYTES,
   changedBytes: CHANGED_BYTES,
   changedFiles: CHANGED_FILES,
@@ -84,8 +88,6 @@ const plain = z.string().refine((text) => !text.replaceAll(PROJECT_MARK, "").inc
 const Report = z.object({
   code: z.number().int().nullish(),
   signal: z.string().max(20).nullish(),
-  /** Set when the interpreter could not be started. */
-  missing: z.string().max(50).optional(),
   timedOut: z.boolean(),
   /** False when the working folder no longer exists. */
   isThere: z.boolean(),
@@ -106,12 +108,10 @@ const Report = z.object({
 });
 
 /**
- * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
+ * * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
  * unchanged.
  *
  * @param root the project's folder
- * @throws ControlError when the signal aborts; the command is killed
- * @throws WorkspaceError when the project cannot be copied
  */
 export async function runSandboxed(
   sandbox: Sandbox,
@@ -122,15 +122,27 @@ export async function runSandboxed(
   const { program, text, place, timeout } = command;
   const fault = faultOf(text);
   if (fault !== undefined) return { kind: "not run", reason: fault };
-  const order: Json = { ...driverBounds, program, cwd: place.cwd, env: place.env, timeout };
+  const mark = randomBytes(16).toString("hex");
+  const order = { program, text, cwd: place.cwd, env: place.env, timeout, files: { written: [], removed: [] }, mark };
   const result = await sandbox.run({
     root,
-    command: ["node", "--input-type=commonjs", "-e", SANDBOX_DRIVER, "--", JSON.stringify(order), text],
+    ...driverRequest(sandbox, { once: true }),
+    input: `${JSON.stringify(order)}\n`,
     timeout: timeout + DRIVER_TIME,
     outputLimit: REPORT_BYTES,
     signal,
   });
-  return outcomeOf(result, place, timeout, signal);
+  const line = "stdout" in result ? result.stdout.split("\n").find((one) => one.startsWith(`${mark} `)) : undefined;
+  const outcome = line === undefined ? undefined : readReport(line.slice(mark.length + 1), place);
+  if (outcome?.kind !== "ran") return outcome ?? outcomeOf(result, timeout, signal);
+  const { isNew: _new, hasEnded: _ended, ...report } = outcome.report;
+  return { kind: "ran", report };
+}
+
+/** The driver of a shell, as a request of a sandbox. */
+export function driverRequest(sandbox: Sandbox, more: JsonObject = {}): Pick<SandboxRequest, "command" | "mounts"> {
+  const { path, mounts } = driverIn(sandbox, "tools", "shell.mjs");
+  return { command: ["node", path, JSON.stringify({ ...driverBounds, ...more })], mounts };
 }
 
 /** Why a text cannot be run; undefined when it can. */
@@ -142,11 +154,10 @@ export function faultOf(text: string): string | undefined {
   return `Expected at most ${LONGEST_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-/** @throws ControlError when the command was aborted */
-export function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, signal: AbortSignal): CommandOutcome {
+export function outcomeOf(result: SandboxResult, timeout: number, signal: AbortSignal): CommandOutcome {
   switch (result.kind) {
     case "exited":
-      return readReport(result.stdout, place) ?? notRun(result.stderr === "" ? `it ended with code ${result.code}` : result.stderr);
+      return notRun(result.stderr === "" ? `it ended with code ${result.code}` : result.stderr);
     case "signalled":
       return notRun(`${result.signal} ended it, perhaps because it used more memory than it may`);
     case "limit":

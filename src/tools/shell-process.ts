@@ -5,7 +5,7 @@ import type { Sandbox, SandboxProcess } from "../workspace/sandbox.ts";
 import {
   type CommandOutcome,
   DRIVER_TIME,
-  driverBounds,
+  driverRequest,
   faultOf,
   type FileChanges,
   notRun,
@@ -14,8 +14,14 @@ import {
   REPORT_BYTES,
   type SandboxedCommand,
 } from "./sandboxed-command.ts";
-import { SHELL_DRIVER } from "./shell-driver.ts";
 import { ToldFiles } from "./told-files.ts";
+
+/** A sandbox that can keep a program. */
+type StayingSandbox = Sandbox & Required<Pick<Sandbox, "start">>;
+
+export function canStay(sandbox: Sandbox): sandbox is StayingSandbox {
+  return sandbox.start !== undefined;
+}
 
 /**
  * A shell that stays in a sandbox from one command to the next, in a copy of the project that is kept equal to it.
@@ -25,19 +31,16 @@ import { ToldFiles } from "./told-files.ts";
  * `ShellProcess.P3` a report is one line that begins with the mark of its order, which nobody could know before.
  */
 export class ShellProcess {
-  readonly #start: NonNullable<Sandbox["start"]>;
+  readonly #sandbox: StayingSandbox;
   readonly #root: string;
   #running: Running | undefined;
 
-  constructor(start: NonNullable<Sandbox["start"]>, root: string) {
-    this.#start = start;
+  constructor(sandbox: StayingSandbox, root: string) {
+    this.#sandbox = sandbox;
     this.#root = root;
   }
 
-  /**
-   * @throws ControlError when the signal aborts
-   * @throws WorkspaceError when the project cannot be copied or read
-   */
+  /** * */
   async run({ text, place, timeout }: Omit<SandboxedCommand, "program">, signal: AbortSignal): Promise<CommandOutcome> {
     const fault = faultOf(text);
     if (fault !== undefined) return { kind: "not run", reason: fault };
@@ -46,12 +49,12 @@ export class ShellProcess {
     // More changed outside than can be carried over: a new copy has it.
     const running = known === undefined ? await this.#begin(signal) : this.#running;
     if (running === undefined) return notRun("the shell was closed");
-    const order = { command: text, cwd: place.cwd, env: place.env, timeout, files: known ?? { written: [], removed: [] } };
+    const order = { program: "sh", text, cwd: place.cwd, env: place.env, timeout, files: known ?? { written: [], removed: [] } };
     const answer = await answerTo(running, order, { timeout, signal });
     if (answer !== undefined) return readReport(answer, place) ?? notRun("its report cannot be read");
     this.#running = undefined;
     const ended = await running.program.ended;
-    return running.why === undefined ? outcomeOf(ended, place, timeout, signal) : notRun(running.why);
+    return running.why === undefined ? outcomeOf(ended, timeout, signal) : notRun(running.why);
   }
 
   /** Hears which changes of the last command reached the project: the others are undone in the copy. */
@@ -72,9 +75,9 @@ export class ShellProcess {
     const files = await ToldFiles.of(this.#root, signal);
     const stop = new AbortController();
     const heard = new Heard();
-    const program = this.#start({
+    const program = this.#sandbox.start({
       root: this.#root,
-      command: ["node", "--input-type=commonjs", "-e", SHELL_DRIVER, "--", JSON.stringify(driverBounds)],
+      ...driverRequest(this.#sandbox),
       signal: stop.signal,
       onOutput: (chunk) => heard.add(Buffer.from(chunk)),
     });

@@ -15,7 +15,7 @@ import {
   type SandboxedCommand,
   type ShellPlace,
 } from "./sandboxed-command.ts";
-import { ShellProcess } from "./shell-process.ts";
+import { canStay, ShellProcess } from "./shell-process.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
 interface RanCommand {
@@ -137,9 +137,9 @@ class ShellSession {
 
   #runner({ session }: ToolContext): CommandRunner {
     const { root } = this.#files.workspace;
-    const { start } = this.#sandbox;
-    if (start === undefined || session === undefined) return (command, signal) => runSandboxed(this.#sandbox, root, command, signal);
-    const staying = (this.#process ??= new ShellProcess((request) => start.call(this.#sandbox, request), root));
+    const sandbox = this.#sandbox;
+    if (!canStay(sandbox) || session === undefined) return (command, signal) => runSandboxed(sandbox, root, command, signal);
+    const staying = (this.#process ??= new ShellProcess(sandbox, root));
     return (command, signal) => staying.run(command, signal);
   }
 

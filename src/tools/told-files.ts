@@ -4,8 +4,7 @@ import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifThere } from "../kernel/system-error.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
-import { MOST_FILES, type FileChanges } from "./sandboxed-command.ts";
-import { UNSEEN } from "./sandbox-driver.ts";
+import { type FileChanges, MOST_FILES, UNSEEN } from "./sandboxed-command.ts";
 
 /** The files of a project that changed, for a copy of it. */
 export interface OutsideChanges {
@@ -40,12 +39,7 @@ export class ToldFiles {
     return files;
   }
 
-  /**
-   * Returns what changed since the last call, and takes it for carried over; undefined when it is too much.
-   *
-   * @throws WorkspaceError `WORKSPACE_IO` and its kin, `WORKSPACE_LIMIT`
-   * @throws ControlError when the signal aborts
-   */
+  /** * Returns what changed since the last call, and takes it for carried over; undefined when it is too much. */
   async changes(signal: AbortSignal): Promise<OutsideChanges | undefined> {
     const [before, now] = [this.#marks, await this.#now(signal)];
     const removed = [...new Set([...before.keys(), ...this.#undone])].filter((path) => !now.has(path));

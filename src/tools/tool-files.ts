@@ -21,10 +21,8 @@ export class ToolFiles {
   }
 
   /**
-   * Reads a file, or takes its text from the record. A record holds masks in place of secrets; the secrets come from the file if it is
+   * * Reads a file, or takes its text from the record. A record holds masks in place of secrets; the secrets come from the file if it is
    * unchanged.
-   *
-   * @throws ControlError
    */
   async read(ctx: ToolContext, path: string): Promise<FoundFile> {
     let found: FoundFile | undefined;
@@ -36,10 +34,7 @@ export class ToolFiles {
     return { kind: "text", text: await this.#unmasked(ctx, path, recorded.text), fromRecord: true };
   }
 
-  /**
-   * @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is
-   * @throws WorkspaceError
-   */
+  /** * @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is */
   write(ctx: ToolContext, path: string, content: string | BinaryContent, fromRecord = false): Promise<WrittenFile> {
     const request = { path, ...(typeof content === "string" ? { content } : content), ...forkIn(this.workspace) };
     return ctx.step({ kind: "step", name: WRITE_STEP, request, again: true }, async ({ mode }) => {
@@ -54,7 +49,6 @@ export class ToolFiles {
     return forkIn(this.workspace).fork !== undefined;
   }
 
-  /** @throws WorkspaceError */
   remove(ctx: ToolContext, path: string): Promise<null> {
     return ctx.step({ kind: "step", name: REMOVE_STEP, request: { path, ...forkIn(this.workspace) }, again: true }, async ({ mode }) => {
       if (await mayWrite(this.workspace, mode)) await this.workspace.remove(path);
@@ -90,7 +84,7 @@ export async function readText(workspace: Workspace, path: string): Promise<Foun
   return { kind: "text", text };
 }
 
-/** The message of an error that a model can act on. @throws the error itself when it is a ControlError or no error of this package */
+/** The message of an error that a model can act on. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ControlError || !TroupeError.isInstance(error)) throw error;
   return error.message;

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, keepFolder, own, type ProjectCopy } from "./project-copy.ts";
 import { plainEnvironment } from "./program-path.ts";
-import { gateWords, isOpenToAll, isReadable, missingMount, mountWords } from "./sandbox-mounts.ts";
-import { carrierWords, type NetworkGate, openGate } from "./sandbox-network.ts";
+import { driverFolder, gateWords, isOpenToAll, isReadable, missingMount, mountWords } from "./sandbox-mounts.ts";
+import { CARRIER, carrierWords, type NetworkGate, openGate } from "./sandbox-network.ts";
 import {
   checkSandboxRequest,
   limitWords,
@@ -116,7 +116,8 @@ async function runInside(
   { owner, limits, missing, gate }: InsideOptions,
 ): Promise<Exclude<SandboxResult, Refusal>> {
   const { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep } = request;
-  const shown = [...gateWords(gate), ...(await mountWords(mounts, { scratch: copy.scratch, owner, signal }))];
+  const carried = gate === undefined ? [] : [{ from: join(driverFolder("workspace"), "carrier.mjs"), to: CARRIER }];
+  const shown = [...gateWords(gate), ...(await mountWords([...mounts, ...carried], { scratch: copy.scratch, owner, signal }))];
   const node = await findNode(copy.scratch, owner !== undefined);
   const etc = await writeEtc(copy.scratch, owner);
   const room = join(copy.scratch, "room");

@@ -177,7 +177,7 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The repository at the folder itself; made where there is none. @throws WorkspaceError `WORKSPACE_GIT` */
+/** The repository at the folder itself; made where there is none. */
 async function repositoryAt(folder: string, signal: AbortSignal | undefined): Promise<GitProgram> {
   const root = await ifThere(realpath(folder));
   if (root === undefined) throw new WorkspaceError("WORKSPACE_IO", `Expected the folder "${visible(folder)}", but it is not there.`);

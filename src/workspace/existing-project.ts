@@ -107,7 +107,7 @@ async function realRoot(root: string): Promise<string> {
   }
 }
 
-/** Why a folder is not worked on as a repository. @throws WorkspaceError `WORKSPACE_BARE` */
+/** Why a folder is not worked on as a repository. */
 async function folderReason(root: string, reason: string, signal: AbortSignal | undefined): Promise<string> {
   const git = GitProgram.find(root);
   if (git === undefined) return reason;

@@ -116,10 +116,7 @@ export interface WalkedFiles {
 }
 
 /**
- * All plain files and folders below a folder. Links, devices and files still being written are left out; a folder that is not there is empty.
- *
- * @throws WorkspaceError `WORKSPACE_LIMIT` when there are more than `limit`; `WORKSPACE_IO` and its kin.
- * @throws ControlError when the signal aborts.
+ * * All plain files and folders below a folder. Links, devices and files still being written are left out; a folder that is not there is empty.
  */
 export async function walkFiles(start: string, options: WalkOptions): Promise<WalkedFiles> {
   const files: string[] = [];

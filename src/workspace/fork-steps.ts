@@ -17,7 +17,7 @@ export interface ForkedProject {
   readonly forks: WorkspaceForks;
 }
 
-/** Refuses arguments that a step of a fork cannot use. @throws UsageError `ARGUMENT_INVALID` */
+/** Refuses arguments that a step of a fork cannot use. */
 function checkArguments(door: string, steps: StepPort, project: ForkedProject, name: string): void {
   takes(door, "steps", steps, having("the context of an action", "step"));
   const parts = { workspace: having("a workspace", "list"), forks: having("forks of a project", "open", "compare") };

@@ -1,4 +1,4 @@
-import { lstat, realpath } from "node:fs/promises";
+import { realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -6,11 +6,10 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
-import { CopyBase, type ForkBase, TreeBase } from "./fork-base.ts";
-import { withHeld } from "./own-folder.ts";
-import { contentOf } from "./kept-files.ts";
+import { GitProgram } from "./git-program.ts";
+import { isNormalPath } from "./path-rules.ts";
+import { temporaryFolder } from "./project-copy.ts";
 import { declareFork, type FileChange } from "./recorded-files.ts";
-import { mergeFile, type MaybeText } from "./three-way.ts";
 import { Turns, type WorkspaceLimits } from "./workspace.ts";
 import { checkTreeName, Worktrees } from "./worktrees.ts";
 
@@ -38,17 +37,16 @@ export interface ForkUpdate {
 }
 
 /**
- * Forks of a project: folders in which somebody changes files while others change theirs. Fork and merge under a name, and remove it at the
- * end; after a kill the same name leads to the same fork. The members of one object run one at a time.
+ * Forks of a project: worktrees of its git repository, in which one worker changes files while others change theirs. Fork and merge under a name,
+ * and remove it at the end; after a kill the same name leads to the same fork. The members of one object run one at a time.
  */
 export interface WorkspaceForks {
   /** The workspace of a fork, the same object for the same name. Open the fork before the workspace is used. @throws UsageError `OPTION_INVALID` */
   workspace(name: string): FileWorkspace;
   /**
-   * Makes a fork from the project's present files, in a worktree where the project is a repository with a commit, else as a copy. One that is
-   * open already stays as it is.
+   * Makes a fork from the project's present files. One that is open already stays as it is.
    *
-   * @throws WorkspaceError `WORKSPACE_GIT` when git fails, `WORKSPACE_LIMIT` for a project too large to copy, `WORKSPACE_IO` and their kin
+   * @throws WorkspaceError `WORKSPACE_GIT` when git fails, and where the project is no repository with a commit; `WORKSPACE_IO` and its kin
    */
   open(name: string, signal?: AbortSignal): Promise<void>;
   /**
@@ -60,6 +58,8 @@ export interface WorkspaceForks {
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison>;
   /** Brings the project's changes into a fork, so that it can be merged. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
+  /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */
+  missing(signal?: AbortSignal): Promise<string | undefined>;
   /** Removes a fork with all that is not merged. One that is not open is no error. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
 }
@@ -84,10 +84,12 @@ export function workspaceForks(options: WorkspaceForksOptions): WorkspaceForks {
   return new DiskForks(options);
 }
 
+const DIFF = ["diff", "--no-ext-diff", "--no-renames", "--ignore-submodules=all", "--name-only", "-z"] as const;
+
 /**
- * Owns the workspaces of forks and the marks of those that are open. `WorkspaceForks.B1` a fork whose making was cut off is made anew,
- * because its mark is written last (`#make`). `WorkspaceForks.B2` the project changes by no member of this object. `WorkspaceForks.B3` a fork
- * that is complete is never made anew: where git fails, that is an error (`#opened`).
+ * Owns the workspaces of forks. `WorkspaceForks.B1` a fork whose making was cut off is made anew (`Worktrees.T1`). `WorkspaceForks.B2` the
+ * project changes by no member of this object. `WorkspaceForks.B3` a fork that is complete is never made anew: where git fails, that is an
+ * error (`#trees`).
  */
 class DiskForks implements WorkspaceForks {
   readonly #project: FileWorkspace;
@@ -104,8 +106,7 @@ class DiskForks implements WorkspaceForks {
     checkTreeName(name);
     const known = this.#workspaces.get(name);
     if (known !== undefined) return known;
-    const git = this.#project.git.kind === "none" ? false : "auto";
-    const made = fileWorkspace({ root: join(this.#project.root, ".troupe/trees", name), limits: this.#limits, git });
+    const made = fileWorkspace({ root: join(this.#project.root, ".troupe/trees", name), limits: this.#limits });
     declareFork(made, name, this.#project);
     this.#workspaces.set(name, made);
     return made;
@@ -114,20 +115,25 @@ class DiskForks implements WorkspaceForks {
   open(name: string, signal?: AbortSignal): Promise<void> {
     checkTreeName(name);
     return this.#turns.take(async () => {
-      if ((await this.#opened(name, signal)) === undefined) await this.#make(name, signal);
+      const trees = await this.#trees(name, signal);
+      if ((await trees.find(name, signal)) === undefined) await trees.add(name, { at: await trees.snapshot(signal), signal });
     });
+  }
+
+  async missing(signal?: AbortSignal): Promise<string | undefined> {
+    const trees = await this.#worktrees(signal);
+    return typeof trees === "string" ? trees : undefined;
   }
 
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison> {
     return this.#turns.take(async () => {
-      const base = await this.#openBase(name, signal);
+      const base = await this.#base(name, signal);
       const [fork, project] = [this.workspace(name), this.#project];
       const [changes, conflicts]: [FileChange[], string[]] = [[], []];
-      for (const path of await base.changedIn(fork, name, signal)) {
+      for (const path of await base.changedIn(fork)) {
         if (only?.includes(path) === false) continue;
         const ours = await textOf(project, path);
-        const versions = { base: await base.textOf(name, path, signal), ours, theirs: await textOf(fork, path) };
-        const merged = await mergeFile(versions, signal);
+        const merged = await mergeFile({ base: await base.textOf(path), ours, theirs: await textOf(fork, path) }, signal);
         if (merged.kind === "conflict" || !isWritable(merged.text, ours)) conflicts.push(path);
         else if (merged.text !== ours) changes.push({ path, content: merged.text ?? null });
       }
@@ -137,20 +143,19 @@ class DiskForks implements WorkspaceForks {
 
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate> {
     return this.#turns.take(async () => {
-      const base = await this.#openBase(name, signal);
+      const base = await this.#base(name, signal);
       const fork = this.workspace(name);
       const [updated, conflicts]: [string[], string[]] = [[], []];
-      for (const path of await base.changedIn(this.#project, name, signal)) {
+      for (const path of await base.changedIn(this.#project)) {
         const theirs = await textOf(fork, path);
-        const versions = { base: await base.textOf(name, path, signal), ours: await textOf(this.#project, path), theirs };
-        const merged = await mergeFile(versions, signal);
+        const merged = await mergeFile({ base: await base.textOf(path), ours: await textOf(this.#project, path), theirs }, signal);
         const text = merged.kind === "clean" ? merged.text : (merged.marked ?? theirs);
         const isKept = text === theirs || !isWritable(text, theirs);
         if (merged.kind === "conflict" || (isKept && text !== theirs)) conflicts.push(path);
         else if (!isKept) updated.push(path);
         if (!isKept) await (text === undefined ? fork.remove(path) : fork.write(path, text));
       }
-      await base.renew(name, signal);
+      await base.renew();
       return { updated, conflicts };
     });
   }
@@ -158,61 +163,115 @@ class DiskForks implements WorkspaceForks {
   remove(name: string, signal?: AbortSignal): Promise<void> {
     checkTreeName(name);
     return this.#turns.take(async () => {
-      const root = await ifThere(realpath(this.#project.root));
-      if (root === undefined) return;
-      await withHeld(root, markOf(name), false, async (file) => {
-        if ((await file.stats()) !== undefined) await file.unlink();
-      });
-      const trees = await Worktrees.open(root, signal);
-      // The worktree before the folder: its branch is known by the folder.
-      if (typeof trees !== "string") await new TreeBase(this.#project, trees).remove(name, signal);
-      await new CopyBase(this.#project, root).remove(name);
+      const trees = await this.#worktrees(signal);
+      if (typeof trees !== "string") await trees.remove(name, { drop: true, signal });
       this.#workspaces.delete(name);
     });
   }
 
-  async #make(name: string, signal: AbortSignal | undefined): Promise<void> {
-    const root = await realpath(this.#project.root);
-    const wanted = this.#project.git.kind === "none" ? "copy" : "worktree";
-    const found = await this.#baseOf(root, wanted, signal);
-    const base = typeof found === "string" ? new CopyBase(this.#project, root) : found;
-    await base.make(name, signal);
-    await withHeld(root, markOf(name), true, (file) => file.replace(Buffer.from(base.kind)));
-  }
-
-  async #openBase(name: string, signal: AbortSignal | undefined): Promise<ForkBase> {
-    checkTreeName(name);
-    const base = await this.#opened(name, signal);
-    if (base !== undefined) return base;
-    throw new WorkspaceError("WORKSPACE_FORK", `Expected the fork "${name}" to be open, but it is not. Open it first.`);
-  }
-
-  /** The base of a fork that is complete; undefined when there is none. */
-  async #opened(name: string, signal: AbortSignal | undefined): Promise<ForkBase | undefined> {
+  /** The worktrees, or why there can be none. */
+  async #worktrees(signal: AbortSignal | undefined): Promise<Worktrees | string> {
     const root = await ifThere(realpath(this.#project.root));
-    if (root === undefined) return undefined;
-    const mark = await withHeld(root, markOf(name), false, (file) => contentOf(file, markOf(name)));
-    const folder = await ifThere(lstat(join(root, ".troupe/trees", name)));
-    if (mark === undefined || folder?.isDirectory() !== true) return undefined;
-    const base = await this.#baseOf(root, mark.content.toString() === "copy" ? "copy" : "worktree", signal);
-    if (typeof base !== "string") return base;
-    // Made anew as a copy, it would lose what somebody wrote there.
-    throw new WorkspaceError(
-      "WORKSPACE_GIT",
-      `Expected the repository of which the fork "${name}" is a worktree, but ${base}. Put the repository back, or remove the fork.`,
-    );
+    return root === undefined ? "its folder is not there" : Worktrees.open(root, signal);
   }
 
-  /** @returns the reason when a worktree is asked for, and there is no repository that can have one */
-  async #baseOf(root: string, kind: ForkBase["kind"], signal: AbortSignal | undefined): Promise<ForkBase | string> {
-    if (kind === "copy") return new CopyBase(this.#project, root);
-    const trees = await Worktrees.open(root, signal);
-    return typeof trees === "string" ? trees : new TreeBase(this.#project, trees);
+  async #trees(name: string, signal: AbortSignal | undefined): Promise<Worktrees> {
+    const trees = await this.#worktrees(signal);
+    if (typeof trees !== "string") return trees;
+    const advice = "Commit the project's files with git, or put its repository back.";
+    throw new WorkspaceError("WORKSPACE_GIT", `Expected a git repository with a commit for the fork "${name}", but ${trees}. ${advice}`);
+  }
+
+  /** The common version of the project and a fork. */
+  async #base(name: string, signal: AbortSignal | undefined): Promise<ForkBase> {
+    checkTreeName(name);
+    const trees = await this.#trees(name, signal);
+    const found = await trees.find(name, signal);
+    if (found !== undefined) return new ForkBase(trees, { name, base: found.base, project: this.#project, signal });
+    throw new WorkspaceError("WORKSPACE_FORK", `Expected the fork "${name}" to be open, but it is not. Open it first.`);
   }
 }
 
-function markOf(name: string): string {
-  return `.troupe/marks/${name}`;
+interface BaseParts {
+  readonly name: string;
+  /** Id of the commit. */
+  readonly base: string;
+  readonly project: FileWorkspace;
+  readonly signal: AbortSignal | undefined;
+}
+
+class ForkBase {
+  readonly #trees: Worktrees;
+  readonly #parts: BaseParts;
+
+  constructor(trees: Worktrees, parts: BaseParts) {
+    this.#trees = trees;
+    this.#parts = parts;
+  }
+
+  /** Paths that may differ between the common version and a workspace. */
+  async changedIn(workspace: FileWorkspace): Promise<readonly string[]> {
+    const { base, project, signal } = this.#parts;
+    const git = workspace === project ? this.#trees.git : await programAt(workspace.root, signal);
+    const differing = (await git.run([...DIFF, base, "--"], { signal })).split("\0");
+    const others = (await git.run(["ls-files", "-z", "--others", "--exclude-standard"], { signal })).split("\0");
+    return [...new Set([...differing, ...others, ...workspace.pending])].filter(isNormalPath).sort();
+  }
+
+  async textOf(path: string): Promise<MaybeText> {
+    const { base, signal } = this.#parts;
+    // With filters: in the form in which a checkout writes it.
+    const found = await this.#trees.git.call(["cat-file", "--filters", `${base}:${path}`], { signal });
+    return found.kind === "exited" && found.code === 0 ? found.stdout : undefined;
+  }
+
+  /** Makes the project's present files the common version. */
+  async renew(): Promise<void> {
+    const { name, signal } = this.#parts;
+    await this.#trees.keepBase(name, await this.#trees.snapshot(signal), signal);
+  }
+}
+
+async function programAt(root: string, signal: AbortSignal | undefined): Promise<GitProgram> {
+  const git = GitProgram.find(root);
+  if (git === undefined) throw new WorkspaceError("WORKSPACE_GIT", "Expected git on the PATH, but it is gone. Install it, then resume.");
+  await git.disarm(signal);
+  return git;
+}
+
+/** A text, or undefined where there is no file. */
+type MaybeText = string | undefined;
+type Versions<Text> = Readonly<Record<"base" | "ours" | "theirs", Text>>;
+
+/** The merged file, or a conflict with a text that marks both sides, where both have one. */
+type MergedFile = { readonly kind: "clean"; readonly text: MaybeText } | { readonly kind: "conflict"; readonly marked: MaybeText };
+
+/**
+ * Merges one file: the side that changed counts; where both did, `git merge-file` merges their lines. A file that one side removed or both made is
+ * a conflict.
+ */
+async function mergeFile({ base, ours, theirs }: Versions<MaybeText>, signal?: AbortSignal): Promise<MergedFile> {
+  if (ours === theirs || theirs === base) return { kind: "clean", text: ours };
+  if (ours === base) return { kind: "clean", text: theirs };
+  if (ours === undefined || theirs === undefined) return { kind: "conflict", marked: undefined };
+  if (isBinary(ours) || isBinary(theirs) || isBinary(base ?? "")) return { kind: "conflict", marked: undefined };
+  return mergeLines({ base: base ?? "", ours, theirs }, signal);
+}
+
+async function mergeLines(versions: Versions<string>, signal: AbortSignal | undefined): Promise<MergedFile> {
+  const scratch = temporaryFolder("troupe-merge-");
+  try {
+    const git = GitProgram.find(scratch.path);
+    if (git === undefined) return { kind: "conflict", marked: undefined };
+    for (const side of ["ours", "base", "theirs"] as const) await writeFile(join(scratch.path, side), versions[side]);
+    const labels = ["-L", "project", "-L", "before", "-L", "fork"];
+    const result = await git.call(["merge-file", "-p", ...labels, "ours", "base", "theirs"], { signal, isInit: true });
+    signal?.throwIfAborted();
+    if (result.kind !== "exited" || result.isCut || result.code > 127) return { kind: "conflict", marked: undefined };
+    return result.code === 0 ? { kind: "clean", text: result.stdout } : { kind: "conflict", marked: result.stdout };
+  } finally {
+    await scratch.remove();
+  }
 }
 
 /** The text of a file; a file that is no text, too large, or a link counts as a content of its own that nothing can be merged with. */
@@ -225,7 +284,11 @@ async function textOf(workspace: FileWorkspace, path: string): Promise<MaybeText
   }
 }
 
+function isBinary(text: string): boolean {
+  return text.includes("\0") || text.includes("\ufffd");
+}
+
 /** False for a content that would lose bytes as text. */
 function isWritable(text: MaybeText, now: MaybeText): boolean {
-  return text === now || text === undefined || !(text.includes("\0") || text.includes("\ufffd"));
+  return text === now || text === undefined || !isBinary(text);
 }

@@ -29,7 +29,7 @@ export class GitProgram {
     return file === undefined ? undefined : new GitProgram(file, root);
   }
 
-  /** Switches off the filters that the repository's configuration names. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Switches off the filters that the repository's configuration names. */
   async disarm(signal?: AbortSignal): Promise<void> {
     const listed = await this.call(["config", "-z", "--name-only", "--get-regexp", "^filter\\."], { signal });
     if (listed.kind === "exited" && listed.code === 1) return;
@@ -43,7 +43,7 @@ export class GitProgram {
     this.#noFilters = Object.assign({ GIT_CONFIG_COUNT: String(keys.length) }, ...settings) as Record<string, string>;
   }
 
-  /** Runs a command and returns its output without the last line break. @throws WorkspaceError `WORKSPACE_GIT` unless it ends well */
+  /** Runs a command and returns its output without the last line break. */
   async run(args: readonly [string, ...string[]], options: GitCallOptions): Promise<string> {
     return outputOf(await this.call(args, options), args[0], options.signal);
   }
@@ -78,7 +78,7 @@ export interface GitCallOptions {
   readonly outputLimit?: number;
 }
 
-/** The output without its last line break. @throws WorkspaceError `WORKSPACE_GIT` unless it ended well */
+/** The output without its last line break. */
 export function outputOf(result: ProcessResult, command: string, signal: AbortSignal | undefined): string {
   if (result.kind === "exited" && result.code === 0) return result.stdout.replace(/\n$/, "");
   if (result.kind === "aborted" && signal !== undefined) throw abortReason(signal);

@@ -58,11 +58,10 @@ export class GitRepository {
   }
 
   /**
-   * Opens the repository at the root, or makes one with the branch `main`. Gives the reason when there is no git, or what stands at
+   * * Opens the repository at the root, or makes one with the branch `main`. Gives the reason when there is no git, or what stands at
    * `.git` is no repository.
    *
    * @param root as `realpath` gives it
-   * @throws ControlError when the signal aborts.
    */
   static async open(root: string, signal?: AbortSignal): Promise<GitRepository | string> {
     const git = GitProgram.find(root);
@@ -78,13 +77,7 @@ export class GitRepository {
     return `git ${call[0]} failed: ${describeFailure(result)}`;
   }
 
-  /**
-   * Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT` when git fails; for one, while another git holds the index.
-   * @throws UsageError `COMMIT_DATE` when the date is no time git can keep.
-   * @throws ControlError when the signal aborts.
-   */
+  /** * Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ. */
   async commit(request: PathsCommit): Promise<string | undefined> {
     if (!Number.isFinite(request.date) || request.date < 0 || request.date >= 2 ** 52) {
       throw new UsageError("COMMIT_DATE", `Expected the date of a commit in milliseconds since 1970, got ${request.date}.`);
@@ -97,7 +90,7 @@ export class GitRepository {
     }
   }
 
-  /** Returns the state of the repository. Nothing is written, not even its index. @throws errors of {@link commit} */
+  /** Returns the state of the repository. Nothing is written, not even its index. */
   async state(signal?: AbortSignal): Promise<RepositoryState> {
     const status = await this.#git.run(
       ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=normal"],
@@ -110,7 +103,7 @@ export class GitRepository {
     return { changed: status.split("\0").flatMap((line) => (line.length > 3 ? [line.slice(3)] : [])), underWay };
   }
 
-  /** Returns those paths that its ignore rules match. @throws errors of {@link commit} */
+  /** Returns those paths that its ignore rules match. */
   async ignored(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
     const stdin = paths.map((path) => `${path}\0`).join("");
     const result = await this.#git.call(["check-ignore", "-z", "--stdin"], { signal, stdin });

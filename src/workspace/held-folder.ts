@@ -38,11 +38,7 @@ export class HeldFile {
     this.#folders = folders;
   }
 
-  /**
-   * Returns the plain file there, if there is one.
-   *
-   * @throws WorkspaceError `WORKSPACE_PATH` for a link, a folder, a device, a pipe or a socket.
-   */
+  /** * Returns the plain file there, if there is one. */
   async stats(): Promise<Stats | undefined> {
     const stats = await statsOf(this.#folder.at(this.#name));
     if (stats?.isSymbolicLink() === true) throw pathError(this.#path, "is a symbolic link");
@@ -132,14 +128,13 @@ function isScript(bytes: Buffer): boolean {
 }
 
 /**
- * Finds a path below a root, folder by folder, and follows no link.
+ * * Finds a path below a root, folder by folder, and follows no link.
  *
  * @param root as `realpath` gives it
  * @param path in normal form
  * @param make whether folders on the way are made
  * @param reach Default: what this system offers.
  * @returns undefined when a folder on the way is missing and may not be made. The caller closes the rest.
- * @throws WorkspaceError `WORKSPACE_PATH` when a link, or a file in place of a folder, is on the way.
  */
 export async function holdFile(root: string, path: string, make: boolean, reach: Reach = bestReach()): Promise<HeldFile | undefined> {
   const segments = path.split("/");

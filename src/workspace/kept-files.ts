@@ -44,12 +44,11 @@ export class KeptFiles {
   }
 
   /**
-   * Keeps the present content of a file, if it has to be kept.
+   * * Keeps the present content of a file, if it has to be kept.
    *
    * @param root as `realpath` gives it
    * @param path in normal form
    * @param next the content that replaces it; undefined when it is removed
-   * @throws WorkspaceError; then the file must stay as it is
    */
   async keep(root: string, path: string, next: Uint8Array | undefined): Promise<void> {
     const found = await withHeld(root, path, false, (file) => contentOf(file, path));

@@ -12,10 +12,8 @@ const COMPARED_BYTES = 64 * 1024 * 1024;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 /**
- * Returns a path or a commit that a folder of a project has and another folder of it has neither among its files nor in its history; undefined when
+ * * Returns a path or a commit that a folder of a project has and another folder of it has neither among its files nor in its history; undefined when
  * there is none. Links, the index of git and packages in `node_modules` do not count.
- *
- * @throws WorkspaceError `WORKSPACE_LIMIT` for more than 200,000 files and folders, `WORKSPACE_GIT`, `WORKSPACE_IO`; ControlError when the signal aborts
  */
 export async function onlyHere(folder: string, other: string, signal?: AbortSignal): Promise<string | undefined> {
   const { files, folders } = await walkFiles(folder, { skip: (name) => SKIPPED.has(name), limit: LISTED_FILES, signal });

@@ -11,12 +11,11 @@ const IGNORE = ".gitignore";
 const PLACE = "place";
 
 /**
- * Makes a folder below `.troupe` of a project, and keeps git from seeing it.
+ * * Makes a folder below `.troupe` of a project, and keeps git from seeing it.
  *
  * @param root as `realpath` gives it
  * @param path below `.troupe`, such as `trees`
  * @returns its absolute path
- * @throws WorkspaceError `WORKSPACE_PATH` when a link or a file is in the way
  */
 export async function makeOwnFolder(root: string, path: string): Promise<string> {
   await withHeld(root, `${OWN}/${path}/${PLACE}`, true, async () => {});

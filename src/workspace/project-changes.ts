@@ -31,7 +31,7 @@ export interface ProjectChanges {
 const DIFF_BYTES = 200_000;
 const DIFF = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all"] as const;
 
-/** The changes from a commit to the last one of a branch. @throws WorkspaceError `WORKSPACE_GIT` */
+/** The changes from a commit to the last one of a branch. */
 export async function committedChanges(
   git: GitProgram,
   { base, head }: { readonly base: string; readonly head: string },
@@ -58,7 +58,7 @@ function differencesIn(text: string): FileDifference[] {
   return files.sort(byPath);
 }
 
-/** Paths that differ from the last commit and are not ignored, files in untracked folders included. @throws WorkspaceError `WORKSPACE_GIT` */
+/** Paths that differ from the last commit and are not ignored, files in untracked folders included. */
 export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): Promise<readonly string[]> {
   const status = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=all"] as const;
   const lines = (await git.run(status, { signal })).split("\0");

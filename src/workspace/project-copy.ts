@@ -34,12 +34,7 @@ export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Copies a project without `.git`, `.troupe` and links. Only the owner can enter the copy.
- *
- * @throws WorkspaceError `WORKSPACE_LIMIT` above 100,000 files and folders or 512 MiB; `WORKSPACE_IO` and its kin.
- * @throws ControlError when the signal aborts.
- */
+/** * Copies a project without `.git`, `.troupe` and links. Only the owner can enter the copy. */
 export async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
   const { path: scratch, remove } = temporaryFolder("troupe-sandbox-");
   try {
@@ -61,11 +56,10 @@ export interface TemporaryFolder {
 }
 
 /**
- * Makes an empty temporary folder with a resolved path. It is deleted at the latest when this process ends; it is made synchronously, so
+ * * Makes an empty temporary folder with a resolved path. It is deleted at the latest when this process ends; it is made synchronously, so
  * that it is always registered for that. If the process is killed, a later one removes the folder, because its name has the owner.
  *
  * @param prefix such as `troupe-git-`; one word between the hyphens
- * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin.
  */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   try {
@@ -77,11 +71,7 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
   }
 }
 
-/**
- * Copies what a command has made to the place where it is kept. Does nothing where it made no such folder.
- *
- * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin, also when the place is taken.
- */
+/** * Copies what a command has made to the place where it is kept. Does nothing where it made no such folder. */
 export async function keepFolder(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return;
   try {
@@ -142,12 +132,7 @@ export async function own(paths: readonly string[], owner: number | undefined): 
   await eachOf(paths, (path) => lchown(path, owner, owner));
 }
 
-/**
- * Copies files and folders without `.git`, `.troupe` and links other than those of installed programs.
- *
- * @throws WorkspaceError `WORKSPACE_LIMIT` above 100,000 files and folders or 512 MiB; `WORKSPACE_IO` and its kin.
- * @throws ControlError when the signal aborts.
- */
+/** * Copies files and folders without `.git`, `.troupe` and links other than those of installed programs. */
 export async function copyInto(
   root: string,
   project: string,

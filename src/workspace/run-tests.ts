@@ -8,6 +8,7 @@ import { AbortedError } from "../kernel/errors.ts";
 import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { limitText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
+import { driverIn } from "./sandbox-mounts.ts";
 import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { ioError, walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
@@ -60,12 +61,10 @@ const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
 const SEARCHED_BYTES = 1_000_000;
 
 /**
- * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
+ * * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
  * `__tests__` that import `node:test`. The endings `.mjs` and `.cjs` count too, and `.ts` where this Node.js runs it.
  *
  * @returns paths relative to the project, sorted
- * @throws ControlError when the signal aborts.
- * @throws WorkspaceError when the project cannot be read.
  */
 export async function findTestFiles(root: string, signal?: AbortSignal): Promise<string[]> {
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
@@ -120,7 +119,8 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
   if (files.length === 0) return { ...tallyOf(files, readTestReport("")), kind: "none" };
   const major = Number(process.versions.node.split(".")[0]);
   const limit = Math.max(1, Math.floor(timeout * FILE_SHARE));
-  const result = await sandbox.run({ root, command: ["node", ...testArguments(files, limit, major)], timeout, signal });
+  const { path, mounts } = driverIn(sandbox, "workspace");
+  const result = await sandbox.run({ root, command: ["node", ...testArguments(files, limit, major, path)], mounts, timeout, signal });
   return judge(files, result, signal);
 }
 

@@ -3,7 +3,31 @@ import { copyFile, mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copyInto, own } from "./project-copy.ts";
 import { GATE, type NetworkGate } from "./sandbox-network.ts";
-import type { Refusal, SandboxMount } from "./sandbox.ts";
+import type { Refusal, Sandbox, SandboxMount } from "./sandbox.ts";
+
+/** Where a sandbox that shows no other file of the machine has the folder of a driver. */
+const DRIVERS = "/mounted/drivers";
+
+/**
+ * Returns the path of a driver, or of the folder of all, in a sandbox, with the mounts that it needs there. A driver is a file of this package that runs inside: the
+ * build copies it as it is, so `src` has it beside its room here and in `dist` alike.
+ */
+export function driverIn(
+  sandbox: Sandbox,
+  room: "checks" | "tools" | "workspace",
+  file = "",
+): { readonly path: string; readonly mounts: readonly SandboxMount[] } {
+  const folder = driverFolder(room);
+  if (sandbox.kind !== "bubblewrap") return { path: join(folder, file), mounts: [] };
+  return { path: join(DRIVERS, file), mounts: [{ from: folder, to: DRIVERS }] };
+}
+
+/** The folder of the drivers of a room. */
+export function driverFolder(room: string): string {
+  let top = import.meta.dirname;
+  while (!existsSync(join(top, "src", room, "drivers")) && dirname(top) !== top) top = dirname(top);
+  return join(top, "src", room, "drivers");
+}
 
 /** The files that programs need for TLS. None of these has a secret. */
 const CERTIFICATES = ["/etc/ssl/certs", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
@@ -20,11 +44,10 @@ export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | un
 }
 
 /**
- * Returns bubblewrap's arguments that show files of this machine inside, read only. What the user of the sandbox cannot reach is copied next
+ * * Returns bubblewrap's arguments that show files of this machine inside, read only. What the user of the sandbox cannot reach is copied next
  * to the project's copy first.
  *
  * @param owner the user of the sandbox where it is not the user of this process
- * @throws WorkspaceError `WORKSPACE_LIMIT` for a copy above 100,000 files and folders or 512 MiB
  */
 export async function mountWords(
   mounts: readonly SandboxMount[],

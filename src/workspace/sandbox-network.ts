@@ -21,29 +21,12 @@ const OK = 200;
 /** The socket of the proxy inside. */
 export const GATE = "/troupe/network";
 
-/**
- * The program that carries connections from {@link PROXY} to the socket while a command runs: programs know proxies at addresses only. The
- * text is fixed; the command comes as arguments.
- */
-const CARRIER = String.raw`
-const { createServer, connect } = require("node:net");
-const [socket, address, file, ...args] = process.argv.slice(1);
-const { hostname, port } = new URL(address);
-const server = createServer((inner) => {
-  const outer = connect(socket);
-  for (const [one, other] of [[inner, outer], [outer, inner]]) one.on("error", () => other.destroy()).on("close", () => other.destroy()).pipe(other);
-});
-server.listen(Number(port), hostname, () => {
-  const proxy = Object.fromEntries(["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"].map((name) => [name, address]));
-  const child = require("node:child_process").spawn(file, args, { stdio: "inherit", env: { ...process.env, ...proxy } });
-  child.on("error", (error) => { console.error(error.message); process.exit(127); });
-  child.on("exit", (code) => process.exit(code ?? 1));
-});
-`;
+/** The driver that carries connections from {@link PROXY} to the socket while a command runs. */
+export const CARRIER = "/troupe/carrier.mjs";
 
 /** The words before a command that has a way out. @param node the program inside */
 export function carrierWords(node: string): readonly string[] {
-  return [node, "--input-type=commonjs", "-e", CARRIER, "--", GATE, PROXY];
+  return [node, CARRIER, GATE, PROXY];
 }
 
 /** Opens the way out of a sandbox. @param hosts as `registry.npmjs.org:443` @param owner the user of the sandbox where it is not that of this process */

@@ -191,11 +191,7 @@ export interface LimitHit extends ProcessOutput {
   readonly used: number;
 }
 
-/**
- * Returns the limits, with defaults for missing ones.
- *
- * @throws UsageError `OPTION_INVALID` for an unknown name, or a value that is no whole number of at least 1.
- */
+/** * Returns the limits, with defaults for missing ones. */
 export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultSandboxLimits)) {
@@ -208,12 +204,7 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   return { ...defaultSandboxLimits, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
-/**
- * Checks the input, the mounts, the hosts and the kept folder of a request.
- *
- * @throws UsageError `OPTION_INVALID` for an input that is too long, a relative path, a mount in a reserved folder, a host without a port, or a kept
- * folder that is no name.
- */
+/** * Checks the input, the mounts, the hosts and the kept folder of a request. */
 export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT)

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -109,102 +111,6 @@ function numberIn(value: unknown): number {
 }
 
 /**
- * A reporter and a watcher inside Node's test runner. Both texts are modules given to `node` as `data:` URLs, so they need no file in the
- * sandbox. They work with Node 20.19 and later.
- *
- * The reporter runs in the runner's process, which runs no test: a test that prints reports of its own prints them as output. Each line
- * it writes is a JSON object; see test-report.ts for the reader. Its bounds keep all lines together, every character escaped, below what
- * a sandbox keeps of a command's output: the last line must arrive.
- */
-const REPORTER = String.raw`
-import { resolve } from "node:path";
-const here = process.cwd() + "/";
-const show = (text, limit) => {
-  const plain = String(text).replaceAll("file://" + here, "").replaceAll(here, "");
-  return plain.length > limit ? plain.slice(0, limit) + "..." : plain;
-};
-const line = (value) => JSON.stringify(value) + "\n";
-const textOf = (error) => {
-  const cause = error?.cause ?? error;
-  if (typeof cause !== "object" || cause === null) return String(cause);
-  const stack = typeof cause.stack === "string" ? cause.stack.split("\n").filter((at) => !/^\s+at (.*\()?node:/.test(at)).join("\n") : "";
-  return stack.includes(String(cause.message)) ? stack : [cause.message, stack].filter(Boolean).join("\n");
-};
-export default async function* report(source) {
-  const errors = new Map();
-  const told = new Set();
-  let room = 16000, lines = 4000, failures = 40;
-  let passed = 0, failed = 0, skipped = 0;
-  for await (const { type, data } of source) {
-    if (type === "test:stdout" || type === "test:stderr") {
-      const key = resolve(data.file ?? "");
-      if (type === "test:stderr") errors.set(key, ((errors.get(key) ?? "") + data.message).slice(-4000));
-      if (room > 0) {
-        const text = show(data.message, room);
-        room -= text.length;
-        yield line({ type: "output", text });
-      }
-      continue;
-    }
-    if (type !== "test:complete" && type !== "test:pass" && type !== "test:fail") continue;
-    const error = data.details?.error;
-    const isFile = data.nesting === 0 && resolve(data.name) === resolve(data.file ?? "");
-    if (type === "test:complete") {
-      if (isFile) yield line({ type: "ended", file: show(data.file, 400) });
-      continue;
-    }
-    const isSuite = data.details?.type === "suite";
-    const isSkipped = data.skip !== undefined || data.todo !== undefined;
-    const isEcho = error?.failureType === "subtestsFailed";
-    // A suite that is skipped hides its tests: nothing tells of them.
-    if (isEcho || (isSuite && type === "test:pass" && !isSkipped)) continue;
-    const file = show(data.file ?? "", 400);
-    const name = show(data.name, 300);
-    if (isSkipped) {
-      skipped += 1;
-      if (lines-- > 0) yield line({ type: "skipped" });
-    } else if (type === "test:fail") {
-      failed += 1;
-      const status = isFile && error?.exitCode ? "it ended with exit code " + error.exitCode : isFile && error?.signal ? "it was ended by " + error.signal : "";
-      const said = isFile ? errors.get(resolve(data.file)) ?? "" : "";
-      const message = status === "" ? textOf(error) : status + (said === "" ? "" : "\n" + said);
-      if (failures-- > 0 || !told.has(file)) yield line({ type: "failed", name: isFile ? file : name, file, message: show(message, 2000) });
-      told.add(file);
-    } else if (isFile) {
-      yield line({ type: "empty", file });
-    } else {
-      passed += 1;
-      if (lines-- > 0) yield line({ type: "passed" });
-    }
-  }
-  yield line({ type: "end", passed, failed, skipped });
-}
-`;
-
-/**
- * Loaded into each test file's process before the file. A file that ends its process itself with code 0 hides the tests that had not run
- * yet, and one that leaves a server or a timer open never ends: both become a failure that says so.
- */
-const GUARD = String.raw`
-import { writeSync } from "node:fs";
-import { isMainThread } from "node:worker_threads";
-// Programs that a test starts inherit its environment, and this module with it.
-const isTestFile = process.env.NODE_TEST_CONTEXT === "child-v8" && process.env.TROUPE_TEST_FILE === undefined;
-if (isMainThread && isTestFile) {
-  process.env.TROUPE_TEST_FILE = process.argv[1] ?? "";
-  const leave = process.reallyExit;
-  process.reallyExit = (code) => {
-    if (!code) writeSync(2, "The file called process.exit(0). A test file has to end by itself, or tests are lost.\n");
-    leave.call(process, code || 1);
-  };
-  setTimeout(() => {
-    writeSync(2, "The file did not end within LIMIT ms: a test, an open server or a timer keeps it running.\n");
-    leave.call(process, 1);
-  }, LIMIT).unref();
-}
-`;
-
-/**
  * The arguments that make `node` run test files and report in the form test-report.ts reads.
  *
  * @param files paths relative to the working folder
@@ -212,19 +118,16 @@ if (isMainThread && isTestFile) {
  * guard comes first; newer ones hold each test to it and name it, so there the guard comes second.
  * @param major the version of Node.js; since 21 its runner takes its arguments for patterns, so there a ? stands for each character that
  * has a meaning in them. Whether each file was run is checked afterwards.
+ * @param drivers the folder of the reporter and the guard
  */
-export function testArguments(files: readonly string[], limit: number, major: number): string[] {
+export function testArguments(files: readonly string[], limit: number, major: number, drivers: string): string[] {
   return [
     "--test",
     "--test-concurrency=2",
     `--test-timeout=${major < 22 ? limit + 1_000 : limit}`,
-    `--import=${moduleUrl(GUARD.replaceAll("LIMIT", String(major < 22 ? limit : limit + 1_000)))}`,
-    `--test-reporter=${moduleUrl(REPORTER)}`,
+    `--import=${pathToFileURL(join(drivers, "guard.mjs")).href}?limit=${major < 22 ? limit : limit + 1_000}`,
+    `--test-reporter=${join(drivers, "reporter.mjs")}`,
     "--test-reporter-destination=stdout",
     ...files.map((file) => `./${major < 21 ? file : file.replace(/[[\]{}()!+@]/g, "?")}`),
   ];
-}
-
-function moduleUrl(source: string): string {
-  return `data:text/javascript,${encodeURIComponent(source)}`;
 }

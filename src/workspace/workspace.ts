@@ -121,7 +121,7 @@ export const aCommitRequest: Shape = object("a request of a commit { message, au
   date: kinds.number,
 });
 
-/** Refuses what is no request. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` @internal */
+/** Refuses what is no request. */
 export function checkCommit(request: CommitRequest): void {
   checkGivenOptions("commit", request, commitRequest);
   takes("commit", "request", request, aCommitRequest);
@@ -158,11 +158,7 @@ export class Quota {
     return this.#limits.fileBytes;
   }
 
-  /**
-   * Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that.
-   *
-   * @throws WorkspaceError `WORKSPACE_LIMIT`; then nothing is counted.
-   */
+  /** * Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that. */
   count(path: string, bytes: number): () => void {
     const before = this.#sizes.get(path);
     const { files, bytes: allBytes, fileBytes } = this.#limits;
@@ -196,9 +192,7 @@ export function limitError(path: string, expected: string, came: string): Worksp
   );
 }
 
-/**
- * Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own.
- */
+/** * Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -28,7 +28,7 @@ const CHECKOUT_TIME = 600_000;
 const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
 
-/** Checks the name of a worktree: a part of a folder's and of a branch's name. @throws UsageError `OPTION_INVALID` */
+/** Checks the name of a worktree: a part of a folder's and of a branch's name. */
 export function checkTreeName(name: string): void {
   if (NAME.test(name) && !name.endsWith(".")) return;
   throw new UsageError(
@@ -52,9 +52,8 @@ export class Worktrees {
   }
 
   /**
-   * @param root of the repository, as `realpath` gives it; a worktree is fine
+   * * @param root of the repository, as `realpath` gives it; a worktree is fine
    * @returns the reason when there is no repository with a commit
-   * @throws WorkspaceError `WORKSPACE_GIT` when git cannot tell that, such as in a damaged repository
    */
   static async open(root: string, signal?: AbortSignal): Promise<Worktrees | string> {
     const git = GitProgram.find(root);
@@ -76,16 +75,14 @@ export class Worktrees {
     return this.#git;
   }
 
-  /** Id of the commit at HEAD. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Id of the commit at HEAD. */
   head(signal?: AbortSignal): Promise<string> {
     return this.#git.run(["rev-parse", "--verify", "HEAD^{commit}"], { signal });
   }
 
   /**
-   * Keeps the present files, committed or not, but none that git ignores, in a commit that no branch has. Equal files on an equal HEAD give
+   * * Keeps the present files, committed or not, but none that git ignores, in a commit that no branch has. Equal files on an equal HEAD give
    * an equal id; without changes it is HEAD itself.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT`
    */
   async snapshot(signal?: AbortSignal): Promise<string> {
     const head = await this.head(signal);
@@ -104,7 +101,7 @@ export class Worktrees {
     }
   }
 
-  /** The worktree of this name, if it was made completely and its folder is there. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** The worktree of this name, if it was made completely and its folder is there. */
   async find(name: string, signal?: AbortSignal): Promise<Worktree | undefined> {
     checkTreeName(name);
     const root = this.#placeOf(name);
@@ -116,10 +113,9 @@ export class Worktrees {
   }
 
   /**
-   * Returns the worktree of this name; makes it when there is none.
+   * * Returns the worktree of this name; makes it when there is none.
    *
    * @param options `at`: the commit that it begins with. Default: that at HEAD
-   * @throws WorkspaceError `WORKSPACE_GIT`, `WORKSPACE_PATH` when a link stands where `.troupe` should
    */
   async add(name: string, options: { readonly at?: string; readonly signal?: AbortSignal | undefined } = {}): Promise<Worktree> {
     const { signal } = options;
@@ -136,11 +132,7 @@ export class Worktrees {
     return { name, root, branch, base };
   }
 
-  /**
-   * Removes a worktree with what is not committed in it. Its branch stays when it has commits of its own, unless `drop` is true.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT`
-   */
+  /** * Removes a worktree with what is not committed in it. Its branch stays when it has commits of its own, unless `drop` is true. */
   async remove(
     name: string,
     { drop = false, signal }: { readonly drop?: boolean; readonly signal?: AbortSignal | undefined } = {},
@@ -152,7 +144,7 @@ export class Worktrees {
     if (drop || (await this.#isAncestor(known.branch, "HEAD", signal))) await this.#drop(known.branch, signal);
   }
 
-  /** Names of the worktrees that were made and not removed, sorted. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Names of the worktrees that were made and not removed, sorted. */
   async names(signal?: AbortSignal): Promise<readonly string[]> {
     const refs = await this.#git.run(["for-each-ref", "--format=%(refname)", BASES], { signal });
     return refs.split("\n").flatMap((ref) => (ref === "" ? [] : [ref.slice(BASES.length)]));
@@ -164,7 +156,7 @@ export class Worktrees {
     return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
   }
 
-  /** Keeps the commit that the work of this name begins with. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** Keeps the commit that the work of this name begins with. */
   async keepBase(name: string, base: string, signal?: AbortSignal): Promise<void> {
     checkTreeName(name);
     await this.#git.run(["update-ref", BASES + name, base], { signal });

@@ -14,7 +14,7 @@ const deadPid = spawnSync(process.execPath, ["--version"]).pid;
 async function held(owner: string, age = 0): Promise<{ readonly dir: string; readonly lock: string }> {
   const dir = scratchFolder();
   await fileCache({ dir }).set("a", "1", TTL);
-  const lock = join(dir, (readdirSync(dir)[0] ?? "").replace(/json$/, "lock"));
+  const lock = join(dir, "entries", `${readdirSync(join(dir, "entries"))[0]}.lock`);
   writeFileSync(lock, owner);
   const time = (Date.now() - age) / 1000;
   utimesSync(lock, time, time);
@@ -31,7 +31,7 @@ describe("the lock of an entry", () => {
   ])("FileLock.L2 %s is taken over, and nothing is left of it", async (_what, owner, age) => {
     const { dir } = await held(owner, age);
     expect(await fileCache({ dir }).replace?.("a", "2", { expected: seen, ttl: TTL })).toBe(undefined);
-    expect([readdirSync(dir).length, await fileCache({ dir }).get("a")]).toEqual([1, { kind: "hit", value: "2" }]);
+    expect([readdirSync(join(dir, "entries")).length, await fileCache({ dir }).get("a")]).toEqual([1, { kind: "hit", value: "2" }]);
   });
 
   it("FileLock.L1 is waited for while its owner lives", async () => {

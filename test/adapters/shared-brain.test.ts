@@ -83,19 +83,18 @@ describe.runIf(hasRedis)("a server that stops for a moment", () => {
       brain.addTalk(said(3));
       expect(await brain.save()).toBe(true);
       await (how === "kill" ? server.restart() : server.resume());
-      // Whoever has the conversation brings back what a killed server has lost.
+      // Whoever has the conversation restores what a killed server has lost.
       await there.load();
       there.addTalk(said(4));
       await there.save();
-      // What both have stored alone is behind until a save joins it.
-      while (steady.health.remote === "down" || steady.health.behind > 0) {
-        await there.load();
-        await there.save();
-      }
-      while (cache.health.remote === "down") await brain.load().catch(() => undefined);
+      // A busy machine may miss an answer again.
+      while (!idsOf(brain.history).includes("m4")) await brain.load();
       brain.addTalk(said(5));
       await brain.save();
-      await there.load();
+      while (!idsOf(there.history).includes("m5")) {
+        await brain.load();
+        await there.load();
+      }
       await Promise.all([cache.close(), steady.close()]);
       expect(idsOf(there.history).toSorted()).toEqual(["m1", "m2", "m3", "m4", "m5"]);
     },

@@ -1,11 +1,25 @@
 import fc from "fast-check";
+import { randomBytes } from "node:crypto";
+import { deflateRawSync } from "node:zlib";
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { chained, chainStart } from "../../src/adapters/event-rows.ts";
 import { PLACES } from "../../src/adapters/sqlite-runs.ts";
 import type { JournalError } from "../../src/kernel/errors.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import { asked, connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
+import {
+  asked,
+  connection,
+  errorOf,
+  journalAt,
+  lively,
+  meddle,
+  newFile,
+  readOut,
+  started,
+  written,
+  writtenOneByOne,
+} from "./sqlite-setup.ts";
 import { tries } from "../long.ts";
 
 const runs: Readonly<Record<string, readonly RunEvent[]>> = { a: lively("a", 60), b: lively("b", 60) };
@@ -14,7 +28,7 @@ const runs: Readonly<Record<string, readonly RunEvent[]>> = { a: lively("a", 60)
 async function goodFile(): Promise<string> {
   const file = newFile();
   const journal = journalAt(file);
-  for (const [runId, events] of Object.entries(runs)) await written(journal, runId, events);
+  for (const [runId, events] of Object.entries(runs)) await writtenOneByOne(journal, runId, events);
   await journal.close();
   return file;
 }
@@ -51,7 +65,7 @@ describe("a run that was changed behind the journal's back", () => {
   const at = (seq: number): number => PLACES + seq;
 
   it.each([
-    ["a letter of an event", `UPDATE events SET body = replace(body, '"rounds"', '"Rounds"') WHERE place = ${at(30)}`, 30],
+    ["a byte of an event", `UPDATE events SET body = unhex('00' || substr(hex(body), 3)) WHERE place = ${at(30)}`, 30],
     ["a checksum", `UPDATE events SET checksum = zeroblob(16) WHERE place = ${at(30)}`, 30],
     ["a checksum that is cut", `UPDATE events SET checksum = x'00' WHERE place = ${at(30)}`, 30],
     [
@@ -59,14 +73,8 @@ describe("a run that was changed behind the journal's back", () => {
       `UPDATE events SET checksum = zeroblob(47 - place + ${at(0)}) WHERE place IN (${at(30)}, ${at(32)})`,
       30,
     ],
-    ["a line end behind an event", `UPDATE events SET body = body || char(10) WHERE place = ${at(30)}`, 30],
-    ["line ends in an event", `UPDATE events SET body = replace(body, ',', ',' || char(10)) WHERE place = ${at(30)}`, 30],
-    [
-      "an event as a second line of the one before",
-      `UPDATE events SET body = body || char(10) || (SELECT body FROM events WHERE place = ${at(31)}) WHERE place = ${at(30)};
-       UPDATE events SET body = '' WHERE place = ${at(31)}`,
-      30,
-    ],
+    ["a body that is empty", `UPDATE events SET body = x'' WHERE place = ${at(30)}`, 30],
+    ["a byte more", `UPDATE events SET body = unhex(hex(body) || '00') WHERE place = ${at(30)}`, 30],
     ["an event missing in the middle", `DELETE FROM events WHERE place = ${at(30)}`, 30],
     ["the first event missing", `DELETE FROM events WHERE place = ${at(0)}`, 0],
     ["the last event missing", `DELETE FROM events WHERE place = ${at(59)}`, 59],
@@ -94,8 +102,6 @@ describe("a run that was changed behind the journal's back", () => {
       "UPDATE chats SET message = (SELECT message FROM chat_messages WHERE body LIKE '%7: ä%') WHERE number = 1",
       2,
     ],
-    ["a conversation given to an event without one", `UPDATE events SET chat = (SELECT chat FROM chats) WHERE place = ${at(30)}`, 30],
-    ["a conversation taken from its event", `UPDATE events SET chat = NULL WHERE place = ${at(32)}`, 32],
   ])("%s: what stands before it is read, then it is told", async (_, change, intact) => {
     const file = newFile();
     copyFileSync(good, file);
@@ -109,7 +115,7 @@ describe("a run that was changed behind the journal's back", () => {
   it("SqliteJournal.J4 tells the run, how much is intact, and what to do", async () => {
     const file = newFile();
     copyFileSync(good, file);
-    await meddle(file, `UPDATE events SET body = '{}' WHERE place = ${at(7)}`);
+    await meddle(file, `UPDATE events SET body = x'00' WHERE place = ${at(7)}`);
     const { error } = await readOut(journalAt(file), "a");
     expect(error?.message).toBe(
       `Expected run a to be whole, but in ${file} its first 7 events, up to 6, are intact, and then: event 7 was changed since it was written. ` +
@@ -136,7 +142,7 @@ describe("a run that was changed behind the journal's back", () => {
       const journal = journalAt(file);
       const epochs = { a: (await journal.claim("a")).epoch, b: (await journal.claim("b")).epoch };
       // A row where run a's next event belongs.
-      await meddle(file, `INSERT INTO events SELECT ${at(60)}, body, checksum, NULL FROM events WHERE place = ${at(0)}`);
+      await meddle(file, `INSERT INTO events SELECT ${at(60)}, body, checksum FROM events WHERE place = ${at(0)}`);
       const append = (run: "a" | "b"): Promise<JournalError | undefined> =>
         errorOf(journal.append(run, epochs[run], 60, [started(run, 60)]));
       const [a, b] =
@@ -152,11 +158,11 @@ describe("a run that was changed behind the journal's back", () => {
     copyFileSync(good, file);
     const elsewhere = journalAt(other);
     const events = (runs["a"] ?? []).map((event) => ({ ...event, time: 7 }));
-    await written(elsewhere, "a", events);
+    await writtenOneByOne(elsewhere, "a", events);
     await meddle(
       file,
       `ATTACH '${other}' AS other`,
-      `UPDATE events SET (body, checksum, chat) = (SELECT body, checksum, chat FROM other.events o WHERE o.place = ${at(30)}) WHERE place = ${at(30)}`,
+      `UPDATE events SET (body, checksum) = (SELECT body, checksum FROM other.events o WHERE o.place = ${at(30)}) WHERE place = ${at(30)}`,
     );
     const { a } = await checkHonest(file);
     expect(a).toMatchObject({ intact: 30, error: { code: "JOURNAL_DAMAGED" } });
@@ -172,15 +178,16 @@ describe("a run that was changed behind the journal's back", () => {
 });
 
 describe("rows whose checksum is right, and which are no events all the same", () => {
-  /** Puts a body with its right checksum behind the first event of a run. */
-  async function forged(body: string): Promise<{ readonly events: RunEvent[]; readonly error: JournalError | undefined }> {
+  /** Puts a row with its right checksum behind the first event of a run. */
+  async function forged(json: string): Promise<{ readonly events: RunEvent[]; readonly error: JournalError | undefined }> {
     const file = newFile();
     const journal = journalAt(file);
     const first = started("a", 0);
     await written(journal, "a", [first]);
     const db = await connection(file);
-    const checksum = chained(chained(chainStart("a"), JSON.stringify(first), ""), body, "");
-    db.run("INSERT INTO events VALUES (?, ?, unhex(?), NULL)", [PLACES + 1, body, checksum]);
+    const body = deflateRawSync(json);
+    const checksum = chained(String(db.first("SELECT hex(checksum) FROM events")?.[0]), body);
+    db.run("INSERT INTO events VALUES (?, ?, unhex(?))", [PLACES + 1, body, checksum]);
     db.run("UPDATE runs SET events = 2, head = unhex(?)", [checksum]);
     db.close();
     return readOut(journal, "a");
@@ -188,38 +195,30 @@ describe("rows whose checksum is right, and which are no events all the same", (
   const next = started("a", 1);
 
   it("are told apart from those that are", async () => {
-    expect(await forged(JSON.stringify(next))).toEqual({ events: [started("a", 0), next], error: undefined });
-  });
-
-  it("a list stands for an event", async () => {
-    const event = { v: 1, runId: "a", seq: 1, time: 5, type: "round.ended", round: 3 };
-    expect(await forged('["round",5,3]')).toEqual({ events: [started("a", 0), event], error: undefined });
+    expect(await forged(JSON.stringify([next]))).toEqual({ events: [started("a", 0), next], error: undefined });
   });
 
   it.each([
     ["no JSON", "{"],
     ["a list of nothing", "[]"],
-    ["a list of an unknown kind", '["toString",5,3]'],
-    ["a list without a time", '["round","now",3]'],
-    ["a list that ends too early", '["end",5,0,"a",0,0,1]'],
-    ["a list that remembers what nobody said", '["end",5,0,"a",0,0,1,[],[0]]'],
-    ["a list that has a member twice", '["ask",5,"a#0~1","k","model","m",0,1,0,{},{"time":6}]'],
-    ["a list with a prototype", '["ask",5,"a#0~1","k","model","m",0,1,0,{},{"__proto__":6}]'],
-    ["no type", JSON.stringify({ ...next, type: undefined })],
-    ["an unknown type", JSON.stringify({ ...next, type: "run.exploded" })],
-    ["a type that every object has", JSON.stringify({ ...next, type: "toString" })],
-    ["another run", JSON.stringify({ ...next, runId: "b" })],
-    ["another place", JSON.stringify({ ...next, seq: 2 })],
-    ["an older version than the first", JSON.stringify({ ...next, v: 0 })],
-    ["no time", JSON.stringify({ ...next, time: "now" })],
-    ["a prototype", JSON.stringify({ ...next, x: 1 }).replace('"x"', '"__proto__"')],
-    ["a prototype spelled in numbers", JSON.stringify({ ...next, x: { y: 1 } }).replace('"y"', '"\\u005f_pr\\u006fto__"')],
+    ["an object", JSON.stringify(next)],
+    ["an event that is a number", "[5]"],
+    ["a conversation that is a number", JSON.stringify([[next, 5]])],
+    ["no type", JSON.stringify([{ ...next, type: undefined }])],
+    ["an unknown type", JSON.stringify([{ ...next, type: "run.exploded" }])],
+    ["a type that every object has", JSON.stringify([{ ...next, type: "toString" }])],
+    ["another run", JSON.stringify([{ ...next, runId: "b" }])],
+    ["another place", JSON.stringify([{ ...next, seq: 2 }])],
+    ["an older version than the first", JSON.stringify([{ ...next, v: 0 }])],
+    ["no time", JSON.stringify([{ ...next, time: "now" }])],
+    ["a prototype", JSON.stringify([{ ...next, x: 1 }]).replace('"x"', '"__proto__"')],
+    ["a prototype spelled in numbers", JSON.stringify([{ ...next, x: { y: 1 } }]).replace('"y"', '"\\u005f_pr\\u006fto__"')],
   ])("%s", async (_, body) => {
     expect(await forged(body)).toMatchObject({ events: [started("a", 0)], error: { code: "JOURNAL_DAMAGED", data: { intact: 1 } } });
   });
 
   it("an event of a newer version is refused by that name, after those before it", async () => {
-    const { events, error } = await forged(JSON.stringify({ ...next, v: 2 }));
+    const { events, error } = await forged(JSON.stringify([{ ...next, v: 2 }]));
     expect(events).toEqual([started("a", 0)]);
     expect(error).toMatchObject({ code: "EVENT_NEWER", data: { runId: "a", intact: 1, version: 2 } });
   });
@@ -250,13 +249,13 @@ describe("a broken file", () => {
   it("Cursor.P1 cut off in the middle of a long run: what is left of it is read", async () => {
     const file = newFile();
     const journal = journalAt(file);
-    const events = Array.from({ length: 400 }, (_, seq) => started("a", seq, 1_000));
+    const events = Array.from({ length: 400 }, (_, seq) => ({ ...started("a", seq), seed: randomBytes(500).toString("hex") }));
     await written(journal, "a", events);
     await journal.close();
     const whole = readFileSync(file);
     const { events: left, error } = await readOut(journalAt(fileOf(whole.subarray(0, whole.length / 2))), "a");
     expect(left).toEqual(events.slice(0, left.length));
-    expect(left.length).toBeGreaterThan(150);
+    expect(left.length).toBeGreaterThan(100);
     expect(error).toMatchObject({ code: "JOURNAL_DAMAGED", data: { runId: "a", intact: left.length } });
   });
 

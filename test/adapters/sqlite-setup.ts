@@ -115,6 +115,12 @@ export async function written(journal: Journal, runId: string, events: readonly 
   return epoch;
 }
 
+/** The same, with a row for each event. */
+export async function writtenOneByOne(journal: Journal, runId: string, events: readonly RunEvent[]): Promise<void> {
+  const epoch = await written(journal, runId, events.slice(0, 1));
+  for (const [nth, event] of events.slice(1).entries()) await journal.append(runId, epoch, nth + 1, [event]);
+}
+
 /** What a reader gets, and what ends it if not the end. */
 export async function readOut(
   journal: Journal,

@@ -10,7 +10,7 @@ async function snapshotFile(): Promise<string> {
   const journal = journalAt(file);
   await journal.create("a");
   const { epoch } = await journal.claim("a");
-  await journal.append("a", epoch, 0, lively("a", 8));
+  for (const [seq, event] of lively("a", 8).entries()) await journal.append("a", epoch, seq, [event]);
   await journal.keepSnapshot?.("a", epoch, SNAPSHOT);
   await journal.close();
   return file;

@@ -96,7 +96,7 @@ describe("the tallies of a journal in a file", () => {
 
   it("are no reason to fail where the run itself is damaged", async () => {
     const file = await ended(3);
-    await meddle(file, "DELETE FROM tallies; UPDATE events SET body = 'x'");
+    await meddle(file, "DELETE FROM tallies; UPDATE events SET body = x'00'");
     const journal = journalAt(file);
     const info = (await newest(journal)) ?? expect.fail();
     expect(info).toEqual({ runId: "r", events: 3 });

@@ -53,6 +53,7 @@ const plants: readonly Planted[] = [
   plant("arrow", "src/message/bad.ts", 'import "../team/team.ts";'),
   plant("arrow", "src/team/bad.ts", 'import { made } from "../adapters/openai.ts";\nexport const x = made;'),
   plant("arrow", "src/team/bad.ts", 'import { team } from "../index.ts";\nexport const x = team;'),
+  plant("arrow", "src/team/bad.ts", 'import { remoteRuns } from "../fleet/remote-runs.ts";\nexport const x = remoteRuns;'),
   plant("arrow", "src/team/bad.ts", 'import { scripted } from "../testing/index.ts";\nexport const x = scripted;'),
   plant("arrow", "src/index.ts", 'export { open } from "./workspace/index.ts";'),
   plant("arrow", "src/adapters/bad.ts", 'import { open } from "../workspace/index.ts";\nexport const x = open;'),

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { machineUses } from "./globals.ts";
-import { mayImport, roomOf } from "./rooms.ts";
+import { mayImport, mayLoad, roomOf } from "./rooms.ts";
 import { lineAt, nameOf, nodeAt, nodesAt, parseSource, type Import, type Node, type Source } from "./source.ts";
 
 /** A broken law. */
@@ -106,7 +106,9 @@ function productImport(source: Source, one: Import, house: House): readonly [Law
   if (!house.has(target)) return ["arrow", `${specifier} is no file of the house (write the path with .ts)`];
   const room = roomOf(target);
   if (room === undefined) return ["arrow", `${specifier} lies outside the rooms`];
-  return mayImport(from, room, target) ? undefined : ["arrow", `${from.name} may not import ${room.name} (${specifier})`];
+  return mayImport(from, room, target) || (one.kind === "dynamic" && mayLoad(from, target))
+    ? undefined
+    : ["arrow", `${from.name} may not import ${room.name} (${specifier})`];
 }
 
 function exampleImport(source: Source, one: Import, ownNames: readonly string[]): readonly [Law, string] | undefined {

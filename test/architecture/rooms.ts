@@ -20,8 +20,14 @@ const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
   research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
-/** What a core room may import of Node: what is random or a hash; and, to find the activation that code runs in, what follows a chain of waits. */
-const NODE: Readonly<Record<string, readonly string[]>> = { model: ["node:crypto", "node:async_hooks"] };
+/**
+ * What a core room may import of Node: what is random or a hash. The model follows a chain of waits, to find the activation that code runs in. The
+ * runtime writes snapshots as structured clones.
+ */
+const NODE: Readonly<Record<string, readonly string[]>> = {
+  model: ["node:crypto", "node:async_hooks"],
+  runtime: ["node:crypto", "node:v8", "node:zlib"],
+};
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: [
@@ -45,7 +51,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   client: [],
   inspector: ["zod", "preact", "@preact/signals"],
   server: ["zod", "hono", "@hono/node-server"],
-  fleet: [],
+  fleet: ["zod"],
   edges: [],
   shards: [],
   research: [],
@@ -68,6 +74,14 @@ export const ROOMS: readonly Room[] = [
   { name: "roles", kind: "shelf", packages: ["zod"], lazy: ["@dagrejs/graphlib"], node: ["node:crypto", "node:path", "node:path/posix"] },
   { name: "cli", kind: "cli", packages: ["commander", "zod"], node: "any" },
 ];
+
+/** Implementations of ports of an earlier room, which a run loads when it first needs them: the owner of a run may be another process. */
+const LOADED: ReadonlySet<string> = new Set(["team>src/fleet/remote-runs.ts"]);
+
+/** True for a file that a room may load by `import()`, and must not import. */
+export function mayLoad(from: Room, to: string): boolean {
+  return LOADED.has(`${from.name}>${to}`);
+}
 
 /** The room a file lives in, or undefined when it lives in none: `src/stray.ts`, a folder the table does not know. */
 export function roomOf(path: string): Room | undefined {

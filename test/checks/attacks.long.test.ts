@@ -1,8 +1,8 @@
 // @module-tag company
 import { describe, expect, it } from "vitest";
 import type { Criterion, PageStep } from "../../src/checks/acceptance.ts";
-import { missingPageMeans } from "../../src/checks/page-means.ts";
-import type { StackName } from "../../src/checks/stack.ts";
+import { missingPageMeans } from "../../src/checks/chromium.ts";
+import type { StackName } from "../../src/checks/stacks.ts";
 import { isProven } from "../../src/checks/verification.ts";
 import { renderVerification } from "../../src/checks/verification-text.ts";
 import { verifyProject } from "../../src/checks/verify.ts";
@@ -440,7 +440,7 @@ const python = await sandbox.run({ root: projectOf({}), command: ["python3", "-m
 const hasPytest = python.kind === "exited" && python.code === 0;
 if (!hasPytest) process.stderr.write("\nPython products are not attacked: the sandbox has no pytest (apt-get install python3-pytest)\n");
 const hasPages = missingPageMeans(sandbox) === undefined;
-if (!hasPages) process.stderr.write("\nPages are not attacked: there is neither a browser nor happy-dom\n");
+if (!hasPages) process.stderr.write("\nPages are not attacked: there is no Chromium\n");
 
 describe("a verification", () => {
   it.each(commands.filter(([, , , , stack]) => stack !== "python" || hasPytest))(

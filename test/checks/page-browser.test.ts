@@ -3,16 +3,15 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Criterion } from "../../src/checks/acceptance.ts";
 import { checkPages, type PageReport } from "../../src/checks/page-check.ts";
-import { findPageMeans } from "../../src/checks/page-means.ts";
+import { missingPageMeans } from "../../src/checks/chromium.ts";
 import type { Verdict } from "../../src/checks/verification.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { addCard, BOARD, pageCriterion, projectOf } from "./page-project.ts";
 import { someOf } from "../long.ts";
 
 const sandbox = await chooseSandbox("auto");
-const found = findPageMeans(sandbox, { choice: "browser", browser: undefined });
-const runs = sandbox.kind === "bubblewrap" && found.means.length > 0;
-if (!runs) process.stderr.write(`\nTests of pages in a browser do not run: ${[sandbox.describe, ...found.missing].join("; ")}\n`);
+const missing = missingPageMeans(sandbox);
+if (missing !== undefined) process.stderr.write(`\nTests of pages do not run: ${missing}\n`);
 
 const html = (script: string, body = "<p>Text</p>"): string => `<!doctype html><html><body>${body}<script>${script}</script></body></html>`;
 const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
@@ -91,7 +90,7 @@ const CRITERIA: readonly Criterion[] = [
   ...someOf(MORE, 0),
 ];
 
-describe.runIf(runs)("a page in a browser", () => {
+describe.runIf(missing === undefined)("a page in a browser", () => {
   let report: PageReport;
   const of = (id: string): Verdict | undefined => report.verdicts.find((one) => one.id === id);
   const failureOf = (id: string): string => {
@@ -102,7 +101,7 @@ describe.runIf(runs)("a page in a browser", () => {
   beforeAll(async () => {
     const times = { step: 5_000, load: 15_000, criterion: 60_000 };
     const request = { root: projectOf(PAGES), sandbox, criteria: CRITERIA, picture: true, timeout: 500_000, times };
-    report = await checkPages({ ...request, means: "browser" });
+    report = await checkPages(request);
   }, 600_000);
 
   it.each(["add", "drag", "errors", ...someOf(["filter", "confirm", "after"], 0)])(
@@ -114,7 +113,7 @@ describe.runIf(runs)("a page in a browser", () => {
   );
 
   it("has one verdict for each criterion, and a picture", () => {
-    expect([report.by, report.notChecked]).toEqual(["browser", undefined]);
+    expect(report.by).toBe("browser");
     expect(report.verdicts.map(({ id }) => id)).toEqual(CRITERIA.map(({ id }) => id));
     expect(Buffer.from(report.picture ?? []).toString("latin1", 1, 4)).toBe("PNG");
   });

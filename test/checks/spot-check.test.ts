@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inspectJavaScript, type Inspection } from "../../src/checks/inspection.ts";
-import { inspectPython } from "../../src/checks/python-inspection.ts";
+import { inspectPython } from "../../src/checks/inspection.ts";
 import { findWeakTests, spotCheck } from "../../src/checks/spot-check.ts";
 import { runSuites } from "../../src/checks/suites.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Criterion } from "../../src/checks/acceptance.ts";
-import { findPageMeans } from "../../src/checks/page-means.ts";
-import type { StackName } from "../../src/checks/stack.ts";
+import { missingPageMeans } from "../../src/checks/chromium.ts";
+import type { StackName } from "../../src/checks/stacks.ts";
 import { isProven, type Verification } from "../../src/checks/verification.ts";
 import { renderVerification } from "../../src/checks/verification-text.ts";
 import { verifyProject } from "../../src/checks/verify.ts";
@@ -14,8 +14,8 @@ const python = await sandbox.run({ root: projectOf({}), command: ["python3", "-c
 const hasPytest = python.kind === "exited" && python.code === 0;
 if (!hasPytest)
   process.stderr.write("\nA project in Python is not verified: the sandbox has no python3 with pytest (apt-get install python3-pytest)\n");
-const opensPages = findPageMeans(sandbox, { choice: "auto", browser: undefined }).means.length > 0;
-if (!opensPages) process.stderr.write("\nA page is not verified: there is neither a browser nor a DOM\n");
+const opensPages = missingPageMeans(sandbox) === undefined;
+if (!opensPages) process.stderr.write("\nA page is not verified: there is no Chromium\n");
 
 const NODE = {
   "package.json": `{ "name": "wordcount", "version": "1.0.0", "type": "module", "bin": { "wordcount": "src/cli.mjs" }, "scripts": { "start": "node src/cli.mjs", "test": "node --test" } }`,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { runSuites } from "../../src/checks/suites.ts";
-import { PYTHON_DRIVER } from "../../src/checks/python-driver.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { someOf } from "../long.ts";
@@ -15,14 +14,8 @@ const hasPytest = python.kind === "exited" && python.code === 0;
 if (!hasPytest)
   process.stderr.write("\nTests of pytest do not run: the sandbox has no python3 with pytest (apt-get install python3-pytest)\n");
 
-/** A sandbox whose Python has no pytest. */
-const withoutPytest: Sandbox = {
-  ...sandbox,
-  run: (request) => {
-    const command = request.command.map((word) => (word === PYTHON_DRIVER ? word.replace("import pytest", "import no_pytest") : word));
-    return sandbox.run({ ...request, command: command as [string, ...string[]] });
-  },
-};
+/** A module that hides pytest from the programs of a project. */
+const WITHOUT_PYTEST = { "pytest.py": "raise ImportError" };
 
 const node = `import test from "node:test"; import assert from "node:assert"; `;
 
@@ -99,8 +92,8 @@ describe("runSuites", () => {
 });
 
 /** The report on one Python test file. */
-async function pythonReport(text: string, timeout?: number, each?: Sandbox): Promise<SuiteReport> {
-  const [report] = await reportsOf({ "tests/test_a.py": text }, timeout, each);
+async function pythonReport(text: string, timeout?: number, more: Readonly<Record<string, string>> = {}): Promise<SuiteReport> {
+  const [report] = await reportsOf({ "tests/test_a.py": text, ...more }, timeout);
   if (report === undefined) throw new Error("expected a report");
   return report;
 }
@@ -213,18 +206,18 @@ class A(unittest.TestCase):
             with self.subTest(n=n): self.assertLess(n, 2)
 `,
       undefined,
-      withoutPytest,
+      WITHOUT_PYTEST,
     );
     expect(report).toMatchObject({ kind: "failed", passed: 1, failed: 2, skipped: 1 });
     expect(report.failures.map(({ message }) => message).join()).toContain("1 != 2");
-    expect(await pythonReport("import unittest\nraise KeyError('x')", undefined, withoutPytest)).toMatchObject({
+    expect(await pythonReport("import unittest\nraise KeyError('x')", undefined, WITHOUT_PYTEST)).toMatchObject({
       kind: "failed",
       failed: 1,
     });
   });
 
   it("says what to install where tests of pytest cannot run", async () => {
-    const report = await pythonReport("def test_a(): assert 1", undefined, withoutPytest);
+    const report = await pythonReport("def test_a(): assert 1", undefined, WITHOUT_PYTEST);
     expect(report).toMatchObject({ kind: "not run", total: 0, reason: expect.stringContaining("apt-get install python3-pytest") });
   });
 });

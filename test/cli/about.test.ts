@@ -1,4 +1,5 @@
 import { aboutFor, aboutOf, publicURL, readAbout, recordedModel, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
+import { readFlags } from "../../src/cli/option-values.ts";
 import { companySettings } from "../../src/cli/settings.ts";
 import { describe, expect, it } from "vitest";
 import { refusedSandbox } from "../../src/workspace/index.ts";
@@ -9,7 +10,7 @@ const beginning = {
   version: "1.2.3",
   idea: `Build it with ${KEY}`,
   folder: "/home/me/project",
-  settings: companySettings({ rounds: "7", seed: "s", sandbox: "none", codeReview: false }),
+  settings: companySettings({ rounds: 7, seed: "s", sandbox: "none", codeReview: false }),
   chosen: {
     model: scriptedModel([], { id: "my-own", price: { input: 1, output: 2 } }),
     baseURL: "http://127.0.0.1:8080/v1/?key=hidden#hidden",
@@ -82,7 +83,7 @@ describe("how a run goes on", () => {
   });
 
   it("is otherwise where the options say so", () => {
-    const flags = { budget: "2", sandbox: "bubblewrap", force: true, allowUnpriced: true, rounds: "4" };
+    const flags = readFlags({ budget: "2", sandbox: "bubblewrap", force: true, allowUnpriced: true, rounds: "4" });
     expect(recordedSettings(about, state, flags)).toMatchObject({
       budget: 2_000_000,
       isBudgetExplicit: true,
@@ -110,7 +111,7 @@ describe("how a run goes on", () => {
     expect(recordedSettings(about, { round, budget: undefined, bounds: { rounds: 30 } }, {}).rounds).toBe(rounds);
   });
 
-  it.each(["1", "3"])("refuses --rounds %s, which are used up", (rounds) => {
+  it.each([1, 3])("refuses --rounds %s, which are used up", (rounds) => {
     expect(() => recordedSettings(about, state, { rounds })).toThrow(expect.objectContaining({ code: "ROUNDS_USED" }) as Error);
   });
 });
@@ -128,6 +129,8 @@ describe("the model of a run that goes on", () => {
         baseURL: "http://127.0.0.1:8080/v1",
         price: { input: 1, output: 2 },
         timeouts: {},
+        others: {},
+        folders: [],
       },
     });
   });
@@ -141,7 +144,7 @@ describe("the model of a run that goes on", () => {
   });
 
   it("costs what it did, unless it is another or an option says so", () => {
-    expect(reached({ price: "3,4" })).toMatchObject({ model: { price: { input: 3, output: 4 } } });
+    expect(reached({ price: { input: 3, output: 4 } })).toMatchObject({ model: { price: { input: 3, output: 4 } } });
     expect(reached({ model: "another" })).toMatchObject({ model: { id: "another", price: undefined } });
   });
 

@@ -16,7 +16,7 @@ vi.mock("../../src/workspace/choose-sandbox.ts", () => ({
   },
 }));
 
-vi.mock("../../src/checks/page-means.ts", () => ({ missingPageMeans: () => "there is no browser" }));
+vi.mock("../../src/checks/chromium.ts", () => ({ missingPageMeans: () => "there is no browser" }));
 
 beforeEach(() => {
   machine.hasBubblewrap = true;

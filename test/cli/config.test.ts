@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { usd } from "../../src/model/money.ts";
 import { describe, expect, it } from "vitest";
 import { configured, withEnvironment } from "../../src/cli/config.ts";
 import { runSettings } from "../../src/cli/settings.ts";
-import type { Variables } from "../../src/cli/variables.ts";
+import type { Variables } from "../../src/cli/host.ts";
 import { storePlace } from "../../src/cli/store.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
@@ -39,7 +40,7 @@ describe("config files", () => {
       budget: 3_000_000,
       model: { model: { id: "of-env", baseURL: "http://127.0.0.1:2/v1" } },
     });
-    expect(await settingsOf({ user }, env, { budget: "4", model: "asked" })).toMatchObject({
+    expect(await settingsOf({ user }, env, { budget: usd(4), model: "asked" })).toMatchObject({
       budget: 4_000_000,
       model: { model: { id: "asked" } },
     });

@@ -23,7 +23,7 @@ import {
   pingModel,
 } from "../../src/cli/commands/doctor.ts";
 import { modelChoice } from "../../src/cli/model-settings.ts";
-import type { Flags } from "../../src/cli/settings.ts";
+import type { Flags } from "../../src/cli/options.ts";
 import { titled } from "../titled.ts";
 
 const scratch = scratchFolder();
@@ -73,8 +73,8 @@ describe("checkPages", () => {
     expect(await checkPages({ env: { CHROME_PATH: "/nowhere/chromium" } })).toEqual({
       name: "pages",
       state: "warn",
-      text: "a DOM without layout: happy-dom",
-      hint: "Page steps of acceptance criteria are checked in part: /nowhere/chromium is no program.",
+      text: "no browser",
+      hint: "Page steps of acceptance criteria are not checked: /nowhere/chromium is no program.",
     });
   });
 });
@@ -105,7 +105,9 @@ describe("checkModel", () => {
       state: "warn",
       hint: expect.stringContaining("--price") as string,
     });
-    expect(check({ TROUPE_BASE_URL: "http://host/v1", TROUPE_MODEL: "my-own" }, { price: "0,0" })).toMatchObject({ state: "ok" });
+    expect(check({ TROUPE_BASE_URL: "http://host/v1", TROUPE_MODEL: "my-own" }, { price: { input: 0, output: 0 } })).toMatchObject({
+      state: "ok",
+    });
   });
 });
 

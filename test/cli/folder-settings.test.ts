@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { configured } from "../../src/cli/config.ts";
-import { type FolderSettings, lowestTimes } from "../../src/cli/folder-settings.ts";
+import { type FolderSettings, lowestTimes } from "../../src/cli/model-settings.ts";
 import { main } from "../../src/cli/program.ts";
+import { readFlags } from "../../src/cli/option-values.ts";
 import { runSettings } from "../../src/cli/settings.ts";
 import { usd } from "../../src/index.ts";
 import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
@@ -49,7 +50,7 @@ describe("bounds that a folder asks for", () => {
     fc.assert(
       fc.property(user, user, fc.array(wish, { maxLength: 2 }), (budget, rounds, wishes) => {
         const text = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value));
-        const flags = { budget: text(budget.option), rounds: text(rounds.option) } as Parameters<typeof runSettings>[0];
+        const flags = readFlags({ budget: text(budget.option), rounds: text(rounds.option) });
         const env = { TROUPE_BUDGET: text(budget.variable), TROUPE_ROUNDS: text(rounds.variable) };
         const folders = wishes.map((one): FolderSettings => ({
           file: "f",

@@ -21,7 +21,7 @@ function loadedBy(file: string, known: Set<string> = new Set()): ReadonlySet<str
 describe("the command line itself", () => {
   it("loads no store, no memory, no schema and no model before a command runs", () => {
     const loaded = [...loadedBy("src/cli/main.ts")];
-    expect(loaded).toContain("src/cli/program-stores.ts");
+    expect(loaded).toContain("src/cli/store-commands.ts");
     expect(loaded.filter((name) => HEAVY.test(name))).toEqual([]);
     expect([...loadedBy("src/cli/commands/memory.ts")].filter((name) => name === "libsql")).toEqual([]);
   });

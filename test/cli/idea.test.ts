@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { COMMANDS, IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
+import { IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
 import { UsageError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
 import { editDistance } from "../../src/kernel/known-options.ts";
@@ -225,14 +225,9 @@ describe("mistypedCommand", () => {
     expect(mistypedCommand(word)).toBe(command);
   });
 
-  it("knows every command of the tree, and no other", async () => {
+  it("knows every command of the tree, also one that does not stand first", async () => {
     const { stdout } = await troupe("/nowhere", ["__complete", "bash", "--", ""]);
-    const [, ...tree] = stdout.trimEnd().split("\n");
-    expect(COMMANDS.toSorted()).toEqual(tree.toSorted());
-  });
-
-  it("finds every command itself, for one that does not stand first", () => {
-    for (const command of COMMANDS) expect(mistypedCommand(command)).toBe(command);
+    for (const command of stdout.trimEnd().split("\n").slice(1)) expect(mistypedCommand(command)).toBe(command);
   });
 
   it.each([

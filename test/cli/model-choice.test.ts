@@ -4,6 +4,7 @@ import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-
 import type { ModelSettings } from "../../src/cli/model-settings.ts";
 import { companySettings, outputSettings } from "../../src/cli/settings.ts";
 import { fakeHost } from "./fake-host.ts";
+import { usd } from "../../src/model/money.ts";
 import { titled } from "../titled.ts";
 
 const company = companySettings({});
@@ -38,15 +39,15 @@ describe("realModel", () => {
   });
 
   it("refuses a budget that cannot bind, and says how to say otherwise", async () => {
-    const refused = realModel(unpriced, companySettings({ budget: "1" }));
+    const refused = realModel(unpriced, companySettings({ budget: usd(1) }));
     await expect(refused).rejects.toMatchObject({ code: "BUDGET_UNPRICED", name: "UsageError" });
     await expect(refused).rejects.toThrow("--allow-unpriced");
-    expect(await realModel(unpriced, companySettings({ budget: "1", allowUnpriced: true }))).toMatchObject({ budget: 1_000_000 });
+    expect(await realModel(unpriced, companySettings({ budget: usd(1), allowUnpriced: true }))).toMatchObject({ budget: 1_000_000 });
   });
 
   it("takes the user's price", async () => {
     const told = { ...unpriced, price: { input: 1, output: 2 } };
-    expect(await realModel(told, companySettings({ budget: "1" }))).toMatchObject({
+    expect(await realModel(told, companySettings({ budget: usd(1) }))).toMatchObject({
       budget: 1_000_000,
       model: { price: { input: 1, output: 2 } },
     });

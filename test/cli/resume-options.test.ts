@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
-import { refuseFixed } from "../../src/cli/run-options.ts";
+import { refuseFixed } from "../../src/cli/option-values.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
@@ -33,7 +33,7 @@ describe("the options of a run that goes on", () => {
     for (const long of missing) {
       const name = long.replace(/^--(no-)?/, "").replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase());
       const given = { [name]: long.startsWith("--no-") ? false : "x" };
-      expect(() => refuseFixed(given), long).toThrow(/for a run that goes on: [a-z]/);
+      expect(() => refuseFixed(given), long).toThrow(/for a run that continues: [a-z]/);
     }
     expect([...goesOn].filter((long) => !begins.has(long))).toEqual(["--reuse"]);
     expect([...goesOn]).toEqual(expect.arrayContaining(["--approve", "--allow", "--price", "--first-byte", "--sandbox"]));
@@ -43,7 +43,7 @@ describe("the options of a run that goes on", () => {
     [["--model", "other"], "MODEL_FIXED", "fork it: troupe fork <id> --model <name>"],
     [["--out", "other"], "OPTION_FIXED", "it works in the folder that it was begun in"],
     [["--size", "L"], "OPTION_FIXED", "the depth of the work is decided"],
-    [["--no-implement"], "OPTION_FIXED", "Expected no --no-implement for a run that goes on"],
+    [["--no-implement"], "OPTION_FIXED", "Expected no --no-implement for a run that continues"],
     [["--tools", "editor"], "OPTION_FIXED", "its agent knows the tools it was begun with"],
   ])("are refused in words where they cannot change: %j", async (words, code, reason) => {
     for (const name of [["resume"], ["tell", "r", "more"], ["answer", "r", "yes"]]) {

@@ -63,7 +63,7 @@ describe("troupe runs flow", () => {
   it("draws what is whole of a damaged run, and ends with 2", async () => {
     const cwd = await withRun();
     const db = new Libsql(join(cwd, ".troupe/runs.db"));
-    db.exec("UPDATE events SET body = '{}' WHERE place = (SELECT max(place) FROM events)");
+    db.exec("UPDATE events SET body = x'00' WHERE place = (SELECT max(place) FROM events)");
     db.close();
     const { code, stdout, stderr } = await command(cwd, ["runs", "flow", "run-1"]);
     expect(code).toBe(2);

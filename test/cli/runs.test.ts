@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { main } from "../../src/cli/program.ts";
-import { RUNS_COMMANDS } from "../../src/cli/commands/runs-ls.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -345,6 +344,7 @@ describe("troupe runs gc", { tags: ["company", "long"] }, () => {
 describe("the words after runs", () => {
   it("are those of the help", async () => {
     const { stdout } = await command(freshFolder(), ["runs", "--help"]);
-    for (const name of RUNS_COMMANDS) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+    for (const name of ["ls", "show", "events", "flow", "diff", "check", "export", "import", "settle", "rm", "forget", "gc"])
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
   });
 });

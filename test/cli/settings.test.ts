@@ -1,108 +1,108 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { modelChoice } from "../../src/cli/model-settings.ts";
-import { companySettings, type Flags, outputSettings, reuseOf, runSettings } from "../../src/cli/settings.ts";
+import { readFlags, setting, timeIn } from "../../src/cli/option-values.ts";
+import { companySettings, runSettings } from "../../src/cli/settings.ts";
 
-describe("the defaults", () => {
-  it("are those of the help", () => {
-    expect(runSettings({}, {})).toEqual({
-      model: { kind: "none", asked: undefined },
-      isConfirmed: false,
-      budget: 3_000_000,
-      isBudgetExplicit: false,
-      allowUnpriced: false,
-      rounds: 60,
-      out: undefined,
-      force: false,
-      seed: undefined,
-      sandbox: "auto",
-      codeReview: true,
-      runTests: true,
-      crew: { kind: "software-company" },
-    });
+const invalid = expect.objectContaining({ code: "OPTION_INVALID" }) as Error;
+
+it("has the defaults of the help", () => {
+  expect(runSettings({}, {})).toEqual({
+    model: { kind: "none", asked: undefined },
+    isConfirmed: false,
+    budget: 3_000_000,
+    isBudgetExplicit: false,
+    allowUnpriced: false,
+    rounds: 60,
+    out: undefined,
+    force: false,
+    seed: undefined,
+    sandbox: "auto",
+    codeReview: true,
+    runTests: true,
+    crew: { kind: "software-company" },
   });
 });
 
-describe("companySettings", () => {
+describe("the value of an option", () => {
   it.each([
-    ["3", 3_000_000],
-    ["0.50", 500_000],
-    [".5", 500_000],
-    ["$2", 2_000_000],
-    [" 1 ", 1_000_000],
-    ["0.0000001", 1],
-  ])("reads --budget %j as %i micro-dollars", (budget, amount) => {
-    expect(companySettings({ budget })).toMatchObject({ budget: amount, isBudgetExplicit: true });
+    ["budget", "0.50", 500_000],
+    ["budget", ".5", 500_000],
+    ["budget", "$2", 2_000_000],
+    ["budget", " 1 ", 1_000_000],
+    ["budget", "0.0000001", 1],
+    ["rounds", "100000", 100_000],
+    ["sandbox", "none", "none"],
+    ["size", "s", "S"],
+    ["price", "0.25,2", { input: 0.25, output: 2 }],
+    ["price", "$1, $2, 0.5", { input: 1, output: 2, cachedInput: 0.5 }],
+    ["silence", "90", 90_000],
+    ["silence", " 2m ", 120_000],
+    ["silence", "1h", 3_600_000],
+    ["silence", "0.5", 500],
+    ["silence", "none", 0],
+    ["port", "0", 0],
+    ["from", "12", 12],
+    ["olderThan", "30d", 2_592_000_000],
+  ])("--%s %j is read", (name, text, value) => {
+    expect(readFlags({ [name]: text })).toEqual({ [name]: value });
   });
-
-  it.each(["abc", "", " ", "-1", "0", "NaN", "Infinity", "1e3", "0x10", "1,5", "3 dollars", "--rounds", "1000001", "1.", "\u001b[31m"])(
-    "refuses --budget %j",
-    (budget) => {
-      expect(() => companySettings({ budget })).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
-    },
-  );
 
   it.each([
-    ["1", 1],
-    ["20", 20],
-    ["100000", 100_000],
-  ])("reads --rounds %j", (rounds, n) => {
-    expect(companySettings({ rounds }).rounds).toBe(n);
+    [
+      "budget",
+      ["abc", "", " ", "-1", "0", "NaN", "Infinity", "1e3", "0x10", "1,5", "3 dollars", "--rounds", "1000001", "1.", "\u001b[31m"],
+    ],
+    ["rounds", ["0", "-1", "1.5", "", "x", "1e2", "100001", "NaN", "99999999999999999999"]],
+    ["price", ["", "1", "1,2,3,4", "a,b", "-1,2", "1;2", ",", "1,2,", "1,2,x"]],
+    ["silence", ["", "soon", "-5", "1e9", "5 minutes", "2m30s", "Infinity", "\u001b[31m"]],
+    ["sandbox", ["docker", ""]],
+    ["reuse", ["some"]],
+    ["port", ["65536", "x", ""]],
+    ["out", ["", "  "]],
+    ["seed", [""]],
+    ["model", [" "]],
+    ["baseUrl", [""]],
+  ])("--%s is refused by its name", (name, texts) => {
+    for (const text of texts) {
+      expect(() => readFlags({ [name]: text }), text).toThrow(invalid);
+      expect(() => readFlags({ [name]: text }), text).not.toThrow("\u001b");
+    }
   });
 
-  it.each(["0", "-1", "1.5", "", "x", "1e2", "100001", "NaN", "99999999999999999999"])("refuses --rounds %j", (rounds) => {
-    expect(() => companySettings({ rounds })).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
-  });
-
-  it("knows the names that MetaGPT's users type", () => {
-    expect(companySettings({ investment: "5", nRound: "7" })).toMatchObject({ budget: 5_000_000, isBudgetExplicit: true, rounds: 7 });
-  });
-
-  it.each<Flags>([
-    { budget: "1", investment: "1" },
-    { rounds: "1", nRound: "1" },
-  ])("refuses %j: the same thing said twice", (flags) => {
-    expect(() => companySettings(flags)).toThrowError(expect.objectContaining({ code: "OPTION_CONFLICT" }));
-  });
-
-  it("reads which answers are used again, all unless said otherwise", () => {
-    expect([reuseOf({}), reuseOf({ reuse: "all" }), reuseOf({ reuse: "none" })]).toEqual(["all", "all", "none"]);
-    expect(() => reuseOf({ reuse: "some" })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
-  });
-
-  it.each(["auto", "bubblewrap", "none"])("reads --sandbox %s", (sandbox) => {
-    expect(companySettings({ sandbox }).sandbox).toBe(sandbox);
-  });
-
-  it.each<Flags>([{ sandbox: "docker" }, { sandbox: "" }, { out: "" }, { out: "  " }, { seed: "" }])("refuses %j", (flags) => {
-    expect(() => companySettings(flags)).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
-  });
-
-  it("reads the switches", () => {
-    const flags: Flags = { codeReview: false, runTests: false, force: true, allowUnpriced: true, seed: "42", out: "there" };
-    expect(companySettings(flags)).toMatchObject({
-      codeReview: false,
-      runTests: false,
-      force: true,
-      allowUnpriced: true,
-      seed: "42",
-      out: "there",
+  it("has the names that MetaGPT's users type, and is not said twice", () => {
+    expect(companySettings(readFlags({ investment: "5", nRound: "7" }))).toMatchObject({
+      budget: 5_000_000,
+      isBudgetExplicit: true,
+      rounds: 7,
     });
+    for (const twice of [
+      { budget: "1", investment: "1" },
+      { nRound: "1", rounds: "1" },
+      { in: "a", projectPath: "a" },
+    ])
+      expect(() => readFlags(twice)).toThrow(expect.objectContaining({ code: "OPTION_CONFLICT" }) as Error);
   });
 
-  it("gives a whole amount of micro-dollars of 1 or more, or throws", () => {
+  it("comes from the option, else from its variable, else it is not set", () => {
+    const env = { TROUPE_SILENCE: "10", TROUPE_CALL_LIMIT: "none", TROUPE_FIRST_BYTE: " " };
+    expect([setting("silence", {}, env), setting("silence", { silence: 1 }, env)]).toEqual([10_000, 1]);
+    expect([setting("callLimit", {}, env), setting("firstByte", {}, env)]).toEqual([0, undefined]);
+    expect(() => setting("silence", {}, { TROUPE_SILENCE: "x" })).toThrow("Expected TROUPE_SILENCE");
+  });
+
+  it("is a whole amount of micro-dollars of 1 or more, or refused", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.nat().map(String)), (budget) => {
-        let amount: number;
+      fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.nat().map(String)), (text) => {
         try {
-          amount = companySettings({ budget }).budget;
+          const { budget = 0 } = readFlags({ budget: text });
+          expect(Number.isSafeInteger(budget) && budget >= 1).toBe(true);
         } catch (error) {
           expect(error).toMatchObject({ code: "OPTION_INVALID" });
-          return;
         }
-        expect(Number.isSafeInteger(amount) && amount >= 1).toBe(true);
       }),
     );
+    fc.assert(fc.property(fc.nat(999_999), (n) => timeIn("x", String(n)) === n * 1_000 && timeIn("x", `${n}s`) === n * 1_000));
   });
 });
 
@@ -113,67 +113,26 @@ describe("modelChoice", () => {
     expect(modelChoice({}, {})).toEqual({ kind: "none", asked: undefined });
     expect(modelChoice({ model: "gpt-5" }, {})).toEqual({ kind: "none", asked: "gpt-5" });
     expect(modelChoice({}, { TROUPE_MODEL: "gpt-5" })).toEqual({ kind: "none", asked: "gpt-5" });
-  });
-
-  it("takes an empty variable for an unset one", () => {
     expect(modelChoice({}, { OPENAI_API_KEY: "", TROUPE_BASE_URL: "  ", TROUPE_MODEL: "" })).toEqual({ kind: "none", asked: undefined });
   });
 
-  it("uses the default model with a key", () => {
-    expect(modelChoice({}, key)).toEqual({
+  it("uses the default model with a key, and needs no key where there is a base URL", () => {
+    const model = { id: "gpt-5-mini", apiKey: "sk-1234567890", keyFrom: "OPENAI_API_KEY", baseURL: undefined, timeouts: {} };
+    expect(modelChoice({}, key)).toMatchObject({ kind: "model", model });
+    expect(modelChoice({ baseUrl: "http://127.0.0.1:11434/v1", silence: 1 }, {})).toMatchObject({
       kind: "model",
-      model: { id: "gpt-5-mini", apiKey: "sk-1234567890", keyFrom: "OPENAI_API_KEY", baseURL: undefined, price: undefined, timeouts: {} },
+      model: { apiKey: undefined, keyFrom: undefined, timeouts: { silence: 1 } },
     });
   });
 
   it("prefers its own variables, and options to both", () => {
-    const env = {
-      ...key,
-      TROUPE_API_KEY: "own",
-      TROUPE_BASE_URL: "http://own/v1",
-      OPENAI_BASE_URL: "http://other/v1",
-      TROUPE_MODEL: "mine",
-    };
+    const own = { TROUPE_API_KEY: "own", TROUPE_BASE_URL: "http://own/v1", TROUPE_MODEL: "mine" };
+    const env = { ...key, ...own, OPENAI_BASE_URL: "http://other/v1" };
     expect(modelChoice({}, env)).toMatchObject({
       model: { id: "mine", apiKey: "own", keyFrom: "TROUPE_API_KEY", baseURL: "http://own/v1" },
     });
     expect(modelChoice({ model: "given", baseUrl: "http://given/v1" }, env)).toMatchObject({
       model: { id: "given", baseURL: "http://given/v1" },
-    });
-  });
-
-  it("needs no key where there is a base URL", () => {
-    expect(modelChoice({ baseUrl: "http://127.0.0.1:11434/v1" }, {})).toMatchObject({
-      kind: "model",
-      model: { apiKey: undefined, keyFrom: undefined },
-    });
-  });
-
-  it.each([
-    ["0.25,2", { input: 0.25, output: 2 }],
-    ["0,0", { input: 0, output: 0 }],
-    ["$1, $2", { input: 1, output: 2 }],
-  ])("reads --price %j", (price, expected) => {
-    expect(modelChoice({ price }, key)).toMatchObject({ model: { price: expected } });
-  });
-
-  it.each(["", "1", "1,2,3,4", "a,b", "-1,2", "1;2", ","])("refuses --price %j, with or without a model", (price) => {
-    expect(() => modelChoice({ price }, key)).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
-    expect(() => modelChoice({ price }, {})).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
-  });
-
-  it.each<Flags>([{ model: " " }, { baseUrl: "" }])("refuses %j", (flags) => {
-    expect(() => modelChoice(flags, key)).toThrowError(expect.objectContaining({ code: "OPTION_INVALID" }));
-  });
-});
-
-describe("outputSettings", () => {
-  it("reads how a command talks", () => {
-    expect(outputSettings({ json: true, quiet: true, verbose: true, color: false })).toEqual({
-      isJson: true,
-      isQuiet: true,
-      isVerbose: true,
-      isColorOff: true,
     });
   });
 });

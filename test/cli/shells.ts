@@ -2,13 +2,15 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SHELLS, type Shell } from "../../src/cli/completion.ts";
+import { SHELLS } from "../../src/cli/completion-scripts.ts";
 import { scratchFolder } from "./fake-host.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 
 /** The shells of this machine. */
-export const installed: ReadonlySet<Shell> = new Set(SHELLS.filter((shell) => spawnSync(shell, ["--version"]).status === 0));
+export const installed: ReadonlySet<(typeof SHELLS)[number]> = new Set(
+  SHELLS.filter((shell) => spawnSync(shell, ["--version"]).status === 0),
+);
 for (const shell of SHELLS) {
   if (!installed.has(shell)) process.stderr.write(`\nCompletion is not tested in ${shell}: it is not installed\n`);
 }
@@ -33,7 +35,7 @@ export class ShellSeat {
   }
 
   /** Returns the output of a shell that runs some lines. */
-  run(shell: Shell, lines: string): string {
+  run(shell: (typeof SHELLS)[number], lines: string): string {
     const home = scratchFolder();
     const path = `${this.#bin}${delimiter}${process.env["PATH"] ?? ""}`;
     const options = shell === "zsh" ? ["-f"] : shell === "bash" ? ["--norc", "--noprofile"] : ["--no-config"];

@@ -84,7 +84,10 @@ describe("a store that is damaged", () => {
     const cwd = freshFolder();
     expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2", "--no-run-tests"])).code).toBe(4);
     const [id, file] = [await newestIn(cwd), join(cwd, ".troupe/runs.db")];
-    sql(file, `UPDATE events SET body = replace(body, 'WriteDesign', 'WriteDesigm') WHERE body LIKE '["end",%WriteDesign%'`);
+    sql(
+      file,
+      `UPDATE events SET body = x'00' WHERE place = (SELECT max(place) FROM events WHERE place <= (SELECT min(place) + 27 FROM events))`,
+    );
     return { cwd, id };
   }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { main } from "../../src/cli/program.ts";
-import { timeIn } from "../../src/cli/time-limits.ts";
+import { timeIn } from "../../src/cli/option-values.ts";
 import { root } from "../architecture/read-house.ts";
 import { fakeHost, scratchFolder } from "../cli/fake-host.ts";
 import { codeBlocks } from "./markdown.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chooseSandbox } from "../../src/workspace/index.ts";
-import { findPageMeans } from "../../src/checks/page-means.ts";
+import { missingPageMeans } from "../../src/checks/chromium.ts";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
 import { program } from "./program.ts";
@@ -31,8 +31,7 @@ const kept: readonly Kept[] = readdirSync(ANSWERS).flatMap((product) =>
   })),
 );
 
-const { means } = findPageMeans(await chooseSandbox("bubblewrap"), { choice: "auto", browser: process.env["CHROME_PATH"] });
-const hasBrowser = means.some(({ by }) => by === "browser");
+const hasBrowser = missingPageMeans(await chooseSandbox("bubblewrap")) === undefined;
 const isPage = ({ idea }: Kept): boolean =>
   readFileSync(join(root, "evaluation/ideas", idea, "checks.mjs"), "utf8").includes('stack: "page"');
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { CacheError } from "../../src/kernel/errors.ts";
 import type { BrainMemory } from "../../src/memory/brain-memory.ts";
 import type { Cache } from "../../src/memory/cache.ts";
-import { guardedCache } from "../../src/adapters/guarded-cache.ts";
+import { RemoteCache } from "../../src/adapters/remote-cache.ts";
+import { silentLogger as logger } from "../../src/kernel/emit.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
@@ -12,8 +13,6 @@ import { type FakeRemote, fakeRemote } from "../adapters/fake-remote.ts";
 import { tries } from "../long.ts";
 
 const KEY = "shared";
-/** So long that everything that waits for a cooldown has had its turn. */
-const LONG = 20_000;
 
 async function brainIn(cache: Cache, name = "s"): Promise<BrainMemory> {
   const { brain } = brainWith(
@@ -201,7 +200,7 @@ function machines(): { readonly remote: FakeRemote; readonly clock: ReturnType<t
     remote,
     clock,
     machine(local = memoryCache({ clock })) {
-      return { local, cache: guardedCache({ remote, local, clock, cooldown: { first: 500, most: 4000 } }) };
+      return { local, cache: new RemoteCache({ remote, local, clock, logger }) };
     },
   };
 }
@@ -214,18 +213,16 @@ describe("a memory whose shared cache goes away", () => {
     const { cache } = machine();
     const brain = await brainIn(cache);
     expect(await errorOf(() => brain.load())).toMatchObject({ name: "CacheError", code: "CACHE_UNREACHABLE" });
-    // During the cooldown it is not even asked, which is the same.
     expect(await errorOf(() => brain.load())).toBeInstanceOf(CacheError);
     remote.state = "up";
-    await clock.advance(LONG);
     expect(await brain.load()).toEqual({ kind: "loaded" });
     expect(await (await brainIn(machine().cache)).load()).toEqual({ kind: "loaded" });
     await clock.advance(1e9);
     expect(await brain.load()).toEqual({ kind: "nothing" });
   });
 
-  it("BrainMemory.B6 GuardedCache.G6 writes over nothing that it could not ask for: what it saved meanwhile is added", async () => {
-    const { remote, clock, machine } = machines();
+  it("BrainMemory.B6 RemoteCache.R2 writes over nothing that it could not ask for: what it saved meanwhile is added", async () => {
+    const { remote, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";
     const { cache } = machine();
@@ -234,7 +231,6 @@ describe("a memory whose shared cache goes away", () => {
     brain.addTalk(said(3));
     expect(await brain.save()).toBe(true);
     remote.state = "up";
-    await clock.advance(LONG);
     // What it stored alone does not go over the conversation by itself either.
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2"]);
     brain.addTalk(said(4));
@@ -242,7 +238,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("BrainMemory.B6 GuardedCache.G6 finds what it saved alone after its process has died, beside what others wrote since", async () => {
+  it("BrainMemory.B6 RemoteCache.R2 finds what it saved alone after its process has died, beside what others wrote since", async () => {
     const { remote, clock, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);
@@ -263,8 +259,8 @@ describe("a memory whose shared cache goes away", () => {
     expect((await loaded(machine(here.local).cache)).isDirty).toBe(false);
   });
 
-  it("BrainMemory.B6 GuardedCache.G6 what was saved alone comes back by itself where nobody else has written", async () => {
-    const { remote, clock, machine } = machines();
+  it("BrainMemory.B6 RemoteCache.R2 what was saved alone reaches the cache with the next use where no one else has written", async () => {
+    const { remote, machine } = machines();
     const { cache } = machine();
     await begun(cache, 2);
     const brain = await loaded(cache);
@@ -275,12 +271,12 @@ describe("a memory whose shared cache goes away", () => {
     brain.addTalk(said(4));
     await brain.save();
     remote.state = "up";
-    await clock.advance(LONG);
+    await brain.load();
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("BrainMemory.B6 GuardedCache.G6 an older fallback may answer, and the save that follows keeps what is newer in the cache", async () => {
-    const { remote, clock, machine } = machines();
+  it("BrainMemory.B6 RemoteCache.R2 an older fallback may answer, and the save that follows keeps what is newer in the cache", async () => {
+    const { remote, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);
     const there = await loaded(machine().cache);
@@ -292,13 +288,12 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf(brain.history)).toEqual(["m1", "m2"]);
     brain.addTalk(said(13));
     remote.state = "up";
-    await clock.advance(LONG);
     await brain.save();
     expect([brain.summary, idsOf(brain.history)]).toEqual([there.summary, [...idsOf(there.history), "m13"]]);
     expect(JSON.stringify(await loaded(machine().cache))).toBe(JSON.stringify(brain));
   });
 
-  it("GuardedCache.G8 what was read from the cache is there when it goes away", async () => {
+  it("RemoteCache.R1 what was read from the cache is there when it goes away", async () => {
     const { remote, machine } = machines();
     await begun(machine().cache, 2);
     const here = machine();
@@ -308,7 +303,7 @@ describe("a memory whose shared cache goes away", () => {
   });
 
   it("BrainMemory.B6 two machines keep what both said while a shared server lost everything", async () => {
-    const { remote, clock, machine } = machines();
+    const { remote, machine } = machines();
     const [one, two] = [await brainIn(machine().cache), await brainIn(machine().cache)];
     one.addTalk(said(1));
     await one.save();
@@ -320,7 +315,6 @@ describe("a memory whose shared cache goes away", () => {
     await one.save();
     two.addTalk(said(4));
     await two.save();
-    await clock.advance(LONG);
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m3", "m2", "m4"]);
   });
 });

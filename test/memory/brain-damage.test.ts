@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
-import { type GuardedCache, guardedCache } from "../../src/adapters/guarded-cache.ts";
+import { RemoteCache } from "../../src/adapters/remote-cache.ts";
+import { silentLogger as logger } from "../../src/kernel/emit.ts";
 import type { Cache, CacheEntry } from "../../src/memory/cache.ts";
 import { forgetInCache, scopedCacheKey } from "../../src/memory/forget-in-cache.ts";
 import { memoryCache, simulatedClock } from "../../src/testing/index.ts";
@@ -20,9 +21,14 @@ interface Cuttable {
   cut(): Promise<void> | void;
 }
 
+/** The one file of a cache. */
+function fileIn(dir: string): string {
+  return join(dir, "entries", readdirSync(join(dir, "entries"))[0] ?? "");
+}
+
 function files(): Cuttable {
   const dir = scratchFolder();
-  return { cache: fileCache({ dir }), cut: () => truncateSync(join(dir, readdirSync(dir)[0] ?? ""), 200) };
+  return { cache: fileCache({ dir }), cut: () => truncateSync(fileIn(dir), 264) };
 }
 
 function text(): Cuttable {
@@ -36,7 +42,7 @@ function withoutReplace(): Cuttable {
   return { cache: { ...rest, delete: (key) => cache.delete(key), close: () => cache.close() }, cut };
 }
 
-function guarded(): Cuttable & { readonly cache: GuardedCache } {
+function onServer(): Cuttable {
   const clock = simulatedClock();
   const [remote, local] = [fakeRemote(clock), memoryCache({ clock })];
   const cut = async (): Promise<void> => {
@@ -45,7 +51,7 @@ function guarded(): Cuttable & { readonly cache: GuardedCache } {
     if (held !== undefined) held.text = short;
     await local.set(KEY, short, 1_000_000);
   };
-  return { cache: guardedCache({ remote, local, clock, cooldown: { first: 500, most: 4_000 } }), cut };
+  return { cache: new RemoteCache({ remote, local, clock, logger }), cut };
 }
 
 function telling(): Cuttable {
@@ -72,7 +78,7 @@ function telling(): Cuttable {
 }
 
 describe("an entry that was cut", () => {
-  it.each(Object.entries({ text, files, withoutReplace, guarded, telling }))(
+  it.each(Object.entries({ text, files, withoutReplace, onServer, telling }))(
     "BrainPlace.P3 [it was written over, unread] stays as it is, loaded or not, in: %s",
     async (_name, made) => {
       const { cache, cut } = made();
@@ -103,9 +109,11 @@ describe("an entry that was cut", () => {
     const { brain } = brainWith(undefined, { cache, key: SCOPE });
     talk(brain, 1, 4);
     await brain.save();
-    truncateSync(join(dir, readdirSync(dir)[0] ?? ""), 400);
+    truncateSync(fileIn(dir), 464);
     await remove(cache);
-    expect(readdirSync(dir).filter((file) => readFileSync(join(dir, file), "utf8").includes("word"))).toEqual([]);
+    expect(readdirSync(join(dir, "entries")).filter((file) => readFileSync(join(dir, "entries", file), "utf8").includes("word"))).toEqual(
+      [],
+    );
     brain.addTalk(said(5));
     expect(await brain.save()).toBe(true);
   });

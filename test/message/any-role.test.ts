@@ -8,7 +8,6 @@ import { type Message, type MessageFields, parseMessage, serializeMessage } from
 import { toChat } from "../../src/model/chat-message.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { parseEvent } from "../../src/runtime/record/event-schema.ts";
-import { packedEvent, unpackedEvent } from "../../src/runtime/record/packed-event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { tries } from "../long.ts";
 
@@ -80,8 +79,6 @@ describe("a message of any role", () => {
         expect(restored.get()).toEqual([message]);
         const event: RunEvent = { v: 1, runId: "r", seq: 1, time: 5, type: "message", message, to: [] };
         expect(parseEvent(throughText(event))).toEqual(throughText(event));
-        const packed = packedEvent(event);
-        if (packed !== undefined) expect(unpackedEvent(throughText(packed), "r", 1)).toEqual(event);
         expect(JSON.parse(encodeMessage({ runId: "r", addedAt: 5, message }).body)).toMatchObject({ runId: "r", addedAt: 5 });
         expect(await throughExport(message)).toEqual(message);
       }),

@@ -72,7 +72,7 @@ describe("priceOf", () => {
   it("the table is dated, and cached input never costs more than fresh", () => {
     expect(PRICES_AS_OF).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     for (const { models } of LIST_PRICES) {
-      for (const [id, price] of Object.entries(models)) {
+      for (const [id, price] of models) {
         expect(price.cachedInput ?? 0, id).toBeLessThanOrEqual(price.input);
         if (price.longPrompt !== undefined) expect(price.longPrompt.input, id).toBeGreaterThan(price.input);
       }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ChatMessage } from "../../src/model/chat-message.ts";
+import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
-import { askAgain, issueLine, readReply } from "../../src/model/structured-output.ts";
+import { askForValue, issueLine, readReply } from "../../src/model/structured-output.ts";
 import { promptFor, type Rung, rungsFor, withLadder } from "../../src/model/format-ladder.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { errorOf } from "./call-setup.ts";
@@ -209,15 +210,23 @@ describe("the instructions for the model", () => {
     });
   });
 
-  it("of a bad reply the bad fields only, and no more than a bounded part of it", () => {
-    const issues = Array.from({ length: 50 }, (_, n) => ({ path: `steps[${n}].do`, message: "is missing" }));
-    const again = askAgain(messages, output, { reply: `START${"x".repeat(1_000_000)}END`, issues });
+  it("of a bad reply the bad fields only, and no more than a bounded part of it", async () => {
+    const many = z.object({ steps: z.array(z.object({ do: z.string() })) });
+    const bad = JSON.stringify({ note: `START${"x".repeat(1_000_000)}`, steps: Array.from({ length: 50 }, () => ({})), end: "END" });
+    const asked: (readonly ChatMessage[])[] = [];
+    const ask = (given: readonly ChatMessage[]): Promise<{ reply: ChatResponse; isCut: boolean }> => {
+      asked.push(given);
+      const content = asked.length === 1 ? bad : '{"steps":[]}';
+      return Promise.resolve({ reply: { content, toolCalls: [], finishReason: "stop" }, isCut: false });
+    };
+    expect(await askForValue({ model: "m", schema: many, messages, ask })).toEqual({ steps: [] });
+    const again = asked[1] ?? [];
     expect(again.slice(0, 2)).toEqual(messages);
     expect(again[2]?.content?.length).toBeLessThan(8_100);
-    expect(again[2]?.content).toMatch(/^START[\s\S]*END$/);
+    expect(again[2]?.content).toMatch(/^\{"note":"START[^]*END"\}$/);
     expect(again[3]?.content).toContain("- steps[0].do: is missing\n");
     expect(again[3]?.content).toContain("- and 30 more like these");
     expect(again[3]?.content).not.toContain("steps[49]");
-    expect(again[3]?.content).toContain(JSON.stringify(output.json));
+    expect(again[3]?.content).toContain(JSON.stringify(outputSchema(many).json));
   });
 });

@@ -202,7 +202,7 @@ describe("a role that keeps its memory", () => {
 test("a team does not forget: its run is gone on with by what was said", () => {
   const options = { memory: false } as unknown as TeamOptions;
   expect(() => new Team(options)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-  expect(() => new Team(options)).toThrow(/memory of a team.*bare environment/);
+  expect(() => new Team(options)).toThrow(/memory of new Team.*bare environment/);
 });
 
 test("Activation.A3 a context that is kept shows nothing when its activation has ended", async () => {

@@ -19,8 +19,10 @@ import {
 } from "../../src/index.ts";
 import { forget } from "../../src/inspector/index.ts";
 import { memoryCache, type ScriptedModel, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
-import { fakeRemote } from "../adapters/fake-remote.ts";
-import { guardedCache } from "../../src/adapters/guarded-cache.ts";
+import { silentLogger } from "../../src/kernel/emit.ts";
+import type { Cache } from "../../src/memory/cache.ts";
+import { type FakeRemote, fakeRemote } from "../adapters/fake-remote.ts";
+import { RemoteCache } from "../../src/adapters/remote-cache.ts";
 import { hasPostgres } from "../adapters/postgres-process.ts";
 import { journalIn, newSchema, sharedServer } from "../adapters/postgres-setup.ts";
 import { journalAt, newFile } from "../adapters/sqlite-setup.ts";
@@ -285,11 +287,13 @@ describe("forget", () => {
     });
     await team.run(`I say ${CANARY}`, { scope: { user: "ann" } }).result;
     const without = <T extends object>(whole: T, method: keyof T): T => Object.assign(Object.create(whole) as T, { [method]: undefined });
+    const clock = simulatedClock();
+    const onServer = (remote: FakeRemote, local: Cache): Cache => new RemoteCache({ remote, local, clock, logger: silentLogger });
     for (const parts of [
       { stores: [store, without(store, "scopes")] },
       { caches: [cache, without(cache, "keys")] },
-      { caches: [guardedCache({ remote: fakeRemote(simulatedClock()), local: without(cache, "keys"), clock: simulatedClock() })] },
-      { caches: [guardedCache({ remote: without(fakeRemote(simulatedClock()), "keys"), local: cache, clock: simulatedClock() })] },
+      { caches: [onServer(fakeRemote(clock), without(cache, "keys"))] },
+      { caches: [onServer(without(fakeRemote(clock), "keys"), cache)] },
     ]) {
       expect(await codeOf(forget({ user: "ann" }, { journal, ...parts }))).toMatch(/^(ARGUMENT|OPTION)_INVALID$/);
     }

@@ -270,7 +270,7 @@ describe("a role that is retired", () => {
     const run = team.run("idea", { id: "r" });
     await run.result;
     await run.retire("Wim");
-    expect(warnings.join()).toContain('Rea watches "Write", which nobody of this team can cause');
+    expect(warnings.join()).toContain('Rea watches "Write", which no role of this team can cause');
   });
 
   test("comes back under its name with what it remembers; another role does not get the name", async () => {

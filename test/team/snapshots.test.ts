@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { DefaultDeserializer, DefaultSerializer } from "node:v8";
+import { deflateSync, inflateSync } from "node:zlib";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Role } from "../../src/role/role.ts";
@@ -9,7 +11,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal, RunSnapshot } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { recordedState } from "../../src/runtime/snapshot/recorded-state.ts";
-import { restored, snapshotOf, STATE_VERSION } from "../../src/runtime/snapshot/snapshot.ts";
+import { restored, snapshotOf } from "../../src/runtime/snapshot/snapshot.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { tries } from "../long.ts";
@@ -47,6 +49,21 @@ function signed(seq: number, body: string): RunSnapshot {
 
 function bodyOf({ state }: RunSnapshot): string {
   return state.slice(64);
+}
+
+type Parts = Record<string, unknown>[];
+
+/** A snapshot in which something was changed, with the checksum that belongs to it. @param change gets its head, its pieces and its form */
+function rewritten(snapshot: RunSnapshot, change: (parts: Parts) => void): RunSnapshot {
+  const reader = new DefaultDeserializer(inflateSync(Buffer.from(bodyOf(snapshot), "base64")));
+  reader.readHeader();
+  const head = reader.readValue() as { pieces: number };
+  const parts = [head, ...Array.from({ length: head.pieces + 1 }, () => reader.readValue() as unknown)] as Parts;
+  change(parts);
+  const writer = new DefaultSerializer();
+  writer.writeHeader();
+  for (const part of parts) writer.writeValue(part);
+  return signed(snapshot.seq, deflateSync(writer.releaseBuffer()).toString("base64"));
 }
 
 describe("a run writes snapshots behind it", () => {
@@ -139,8 +156,7 @@ describe("a snapshot that is not the run's is ignored", () => {
   });
 
   test("of another version, of another place, ahead of the record, or of another run", async () => {
-    const body = bodyOf(snapshot);
-    await expectFolded(signed(20, body.replace(`{"v":${STATE_VERSION}`, `{"v":${STATE_VERSION + 1}`)));
+    await expectFolded(rewritten(snapshot, ([head]) => void ((head as { v: number }).v += 1)));
     await expectFolded({ ...snapshot, seq: 19 });
     await expectFolded(snapshotOf(fold(events), { ...(events.at(-1) as RunEvent), time: 7 }));
     const longer = { ...(events.at(-1) as RunEvent), seq: events.length, type: "run.resumed", uncertain: [] } as RunEvent;
@@ -162,30 +178,26 @@ describe("a snapshot that is not the run's is ignored", () => {
     const journal = await journalWith("run", events);
     journal.newestSnapshot = () => Promise.reject(new Error("gone"));
     expect(stateText((await opened(journal, "run")).state)).toBe(whole);
-    const body = bodyOf(snapshot).replace(/"round":\d+/, '"round":99');
-    await expectFolded(signed(20, body));
+    await expectFolded(rewritten(snapshot, (parts) => void Object.assign(parts.at(-1) as object, { round: 99 })));
   });
 
-  test("keys that reach for a prototype change nothing", async () => {
-    const body = bodyOf(snapshot);
-    for (const key of ['"__proto__":{"phase":"ended"}', '"constructor":{"prototype":{"a":1}}', '"\\u005f_proto__":{}']) {
-      await expectFolded(signed(20, body.replace('"state":{', `"state":{${key},`)));
-      await expectFolded(signed(20, body.replace('"metadata":{', `"metadata":{${key}`)));
-    }
+  test("a key that reaches for a prototype changes nothing", async () => {
+    const hostile = JSON.parse('{"__proto__":{"phase":"ended"}}') as object;
+    const wrong = rewritten(snapshot, (parts) => void Object.assign(parts.at(-1) as object, { about: hostile }));
+    expect(restored("run", wrong)?.state.phase).toEqual({ phase: "running" });
     expect(({} as { phase?: unknown }).phase).toBeUndefined();
   });
 
-  test("property: Snapshot.S5 whatever somebody writes into one, opening the run never fails", { tags: "numbers" }, async () => {
-    const json = JSON.parse(bodyOf(snapshot)) as object;
+  test("property: Snapshot.S5 whatever is written into one, opening the run never fails", { tags: "numbers" }, async () => {
     const values = fc.oneof(fc.constantFrom(null, -1, 1.5, 1e300, "", "x", true, [], {}, [[]], [{}], [7, 7]), fc.jsonValue());
     await fc.assert(
       fc.asyncProperty(fc.nat(), values, fc.boolean(), async (nth, value, isRemoved) => {
-        const hostile = structuredClone(json);
-        const places = placesIn(hostile);
-        const [holder, key] = places[nth % places.length] as (typeof places)[number];
-        if (isRemoved) Reflect.deleteProperty(holder, key);
-        else Reflect.set(holder, key, value);
-        const wrong = signed(20, JSON.stringify(hostile));
+        const wrong = rewritten(snapshot, (parts) => {
+          const places = placesIn(parts);
+          const [holder, key] = places[nth % places.length] as (typeof places)[number];
+          if (isRemoved) Reflect.deleteProperty(holder, key);
+          else Reflect.set(holder, key, value);
+        });
         expect(() => restored("run", wrong)).not.toThrow();
         const { state } = await opened(await journalWith("run", events, wrong), "run");
         expect(state.seq).toBe(events.length);

@@ -94,15 +94,6 @@ describe("a team that changed since", () => {
     ]);
   });
 
-  test("a record without descriptions of actions, as of an earlier version, is gone on with", async () => {
-    const writer = (description: string, goal: string): Role =>
-      defineRole({ name: "Wim", goal, actions: [defineAction({ name: "Write", description, run: () => "one" })] });
-    const journal = await finished(writer("", "short"));
-    expect((await new Team({ journal, roles: [writer("Write a poem.", "short")] }).resume("r").result).status).toBe("finished");
-    const { error } = await new Team({ journal, roles: [writer("Write a poem.", "long")] }).resume("r").result;
-    expect(differencesIn(error)).toMatchObject([{ role: "Wim", kind: "changed", trait: "goal", from: '"short"', to: '"long"' }]);
-  });
-
   test("goes on by continue although nothing is left to do, and the next resume knows it", async () => {
     const journal = await finished(echo());
     expect((await new Team({ journal, roles: [echo("more")] }).resume("r", { onTeamChange: "continue" }).result).status).toBe("finished");
@@ -130,7 +121,7 @@ describe("a team that changed since", () => {
   test("another value of the option is refused before anything happens", async () => {
     const team = new Team({ journal: await finished(echo()), roles: [echo()] });
     const wrong = { onTeamChange: "force" as OnTeamChange };
-    expect(() => team.resume("r", wrong)).toThrow(/onTeamChange to be "refuse" or "continue", got "force"/);
+    expect(() => team.resume("r", wrong)).toThrow(/onTeamChange of resume to be "refuse" or "continue", got "force"/);
     await expect(team.send("r", "x", wrong)).rejects.toMatchObject({ code: "OPTION_INVALID" });
     expect(() => team.resume("r", { force: true } as object)).toThrow(/force/);
   });

@@ -166,7 +166,7 @@ describe("parameters told by a JSON Schema, which may come from anywhere", () =>
     const tool = remote({ properties: { a: { type: "integer" }, b: { enum: ["x", "y"] }, c: { default: 1 } }, required: ["a"] });
     expect(argsOf('{"a": 1, "b": "x"}', tool)).toEqual({ a: 1, b: "x" });
     expect(argsOf('{"a": "1"}', tool)).toEqual({ a: 1 });
-    expect(whyNot('{"b": "z"}', tool)).toMatch(/- a: is missing[^]*- b: .*"x"\|"y"/);
+    expect(whyNot('{"b": "z"}', tool)).toMatch(/- a: Expected a whole number, got nothing[^]*- b: Expected one of "x", "y", got "z"/);
   });
 
   it("never run a regular expression of a stranger", { tags: ["numbers", "long"] }, async () => {
@@ -195,7 +195,7 @@ describe("parameters told by a JSON Schema, which may come from anywhere", () =>
   it("may use definitions", () => {
     const tool = remote({ properties: { a: { $ref: "#/$defs/n" }, b: { $ref: "#/$defs/n" } }, $defs: { n: { type: "integer" } } });
     expect(argsOf('{"a": 1, "b": "2"}', tool)).toEqual({ a: 1, b: 2 });
-    expect(whyNot('{"a": "x"}', tool)).toMatch(/- a: .*expected number|int/);
+    expect(whyNot('{"a": "x"}', tool)).toMatch(/- a: Expected a whole number, got "x"/);
   });
 
   it.each([

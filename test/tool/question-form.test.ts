@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { inputJsonSchema } from "../../src/model/json-schema.ts";
 import { fieldsForm } from "../../src/role/human.ts";
-import { schemaFaults } from "../../src/tool/answer-faults.ts";
+import { answerFaults } from "../../src/tool/answer-faults.ts";
 import { jsonRoundTrip } from "../../src/kernel/json.ts";
 import { fieldFault, filledIn, formFields, readField } from "../../src/tool/form-fields.ts";
 import { checkAnswer, faultsText, isQuestionForm, type QuestionForm } from "../../src/tool/question-form.ts";
@@ -73,7 +73,7 @@ describe("an answer with fields", () => {
   test("fits its form exactly when it fits its schema", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(schemas, values, (schema, value) => {
-        expect(schemaFaults(value, inputJsonSchema(schema)).length === 0).toBe(schema.safeParse(value).success);
+        expect(answerFaults(value, inputJsonSchema(schema)).length === 0).toBe(schema.safeParse(value).success);
       }),
       { numRuns: tries(200, 10_000) },
     );

@@ -76,8 +76,9 @@ describe.each(Object.entries(makers))(
 
 describe("a file that is no text", () => {
   it("is not kept in a fork, whose files are merged as texts, and the model is told why", async () => {
-    const project = fileWorkspace({ root: scratchFolder(), git: false });
+    const project = fileWorkspace({ root: scratchFolder() });
     await project.write("a.txt", "a");
+    await project.commit({ message: "Begin", author: "A", date: 1 });
     const forks = workspaceForks({ workspace: project });
     await forks.open("one");
     const { result } = await call(pythonTool({ workspace: forks.workspace("one"), sandbox }), { code: inPython });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -24,17 +24,18 @@ function inRepository(): Forked {
   return { root, project, forks: workspaceForks({ workspace: project }) };
 }
 
-function withoutRepository(): Forked {
-  const root = scratchFolder();
-  for (const [path, content] of Object.entries(files)) put(root, path, content);
-  const project = fileWorkspace({ root, git: false });
-  return { root, project, forks: workspaceForks({ workspace: project }) };
-}
+describe("forks", () => {
+  const make = inRepository;
 
-describe.each([
-  ["in worktrees", inRepository],
-  ["in copies", withoutRepository],
-])("forks %s", (_kind, make) => {
+  it("need a repository with a commit, and say so", async () => {
+    const root = scratchFolder();
+    const open = (): Promise<void> => workspaceForks({ workspace: fileWorkspace({ root, git: false }) }).open("t1");
+    for (const reason of ["it is no git repository", "its repository has no commit yet"]) {
+      expect(await errorOf(open)).toMatchObject({ code: "WORKSPACE_GIT", message: expect.stringContaining(reason) as string });
+      git(root, "init", "--quiet");
+    }
+  });
+
   it("stay as they are when whoever opens them again is stopped", async () => {
     const { forks } = make();
     await forks.open("t1");
@@ -140,14 +141,13 @@ describe.each([
   });
 
   it("are found again by another process, and WorkspaceForks.B1 made anew when their making was cut off", async () => {
-    const { root, forks, project } = make();
+    const { root, forks } = make();
     await forks.open("t1");
     await forks.workspace("t1").write("src/b.js", "work\n");
-    const later = (): WorkspaceForks =>
-      workspaceForks({ workspace: fileWorkspace({ root, git: project.git.kind === "none" ? false : "auto" }) });
+    const later = (): WorkspaceForks => workspaceForks({ workspace: fileWorkspace({ root }) });
     await later().open("t1");
     expect(await later().compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
-    rmSync(join(root, ".troupe/marks/t1"));
+    git(root, "update-ref", "-d", "refs/troupe/base/t1");
     await later().open("t1");
     expect(await later().compare("t1")).toEqual({ kind: "fits", changes: [] });
   });

@@ -37,8 +37,7 @@ export interface ReactOptions {
 
 /** The names of the options. @internal */
 export const reactOptions: Known<ReactOptions> = {
-  model: kinds.model,
-  answerModel: kinds.model,
+  ...kinds.each(kinds.model, "model", "answerModel"),
   actions: kinds.oneOf("auto", "native", "text"),
 };
 

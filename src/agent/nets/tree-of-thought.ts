@@ -18,9 +18,7 @@ export interface TreeOfThoughtOptions extends ThoughtModels {
 
 const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = {
   ...thoughtModels,
-  branches: kinds.checked,
-  width: kinds.checked,
-  depth: kinds.checked,
+  ...kinds.each(kinds.checked, "branches", "width", "depth"),
   least: kinds.number,
 };
 

@@ -7,12 +7,13 @@ import { wishedRun } from "../chosen-run.ts";
 import { crewReport } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
+import type { Flags } from "../options.ts";
 import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { column, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
+import { checkDeterminism } from "./check-determinism.ts";
 
 /** The file that is checked when none is named. */
 const USUAL = "company.yaml";
@@ -24,8 +25,9 @@ const UNREACHED = {
 };
 
 /** `troupe check [file]`: tells what is wrong with a crew and what it can cost, and asks no model. Ends with 2 when it has faults. */
-export async function check(session: Session, file: string | undefined, flags: Flags): Promise<ExitCode> {
+export async function check(session: Session, flags: Flags, file?: string): Promise<ExitCode> {
   const { host, json } = session;
+  if (flags.determinism === true) return checkDeterminism(session, file);
   const named = { ...flags, crew: file ?? (await usualFile(host.cwd)) };
   const asked = await wishedRun(session, named);
   const isReached = asked.settings.model.kind === "model";

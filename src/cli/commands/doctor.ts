@@ -7,16 +7,14 @@ import { thrownText } from "../../kernel/value-text.ts";
 import { priceOf } from "../../model/price.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
-import type { FolderSettings } from "../folder-settings.ts";
-import { canAsk, canDraw, type Host } from "../host.ts";
+import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
+import { type FolderSettings, modelChoice, type ModelSettings } from "../model-settings.ts";
+import type { Flags } from "../options.ts";
 import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { modelChoice, type ModelSettings } from "../model-settings.ts";
-import type { Flags } from "../settings.ts";
-import { valueIn } from "../variables.ts";
 import { isStore, storePlace } from "../store.ts";
 
 /** The result of one check. `warn`: a run works without; `fail`: it does not. */
@@ -105,15 +103,14 @@ export async function checkSandbox(): Promise<Check> {
   return { name: "sandbox", state: "warn", text: shown(reason, 300), hint };
 }
 
-/** Checks what pages can be opened with. */
+/** Checks whether pages can be opened. */
 export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
-  const { findPageMeans } = await import("../../checks/page-means.ts");
+  const { findChromium } = await import("../../checks/chromium.ts");
   const { chooseSandbox } = await import("../../workspace/choose-sandbox.ts");
-  const { means, missing } = findPageMeans(await chooseSandbox("auto"), { choice: "auto", browser: env["CHROME_PATH"] });
-  const [best] = means;
-  if (best?.by === "browser") return { name: "pages", state: "ok", text: shown(best.describe, 300) };
-  const hint = `Page steps of acceptance criteria are ${best === undefined ? "not checked" : "checked in part"}: ${missing.join("; ")}.`;
-  return { name: "pages", state: "warn", text: shown(best?.describe ?? "neither a browser nor a DOM", 300), hint: shown(hint, 600) };
+  const found = findChromium(await chooseSandbox("auto"), env["CHROME_PATH"]);
+  if (typeof found !== "string") return { name: "pages", state: "ok", text: shown(`a browser: ${found.program}`, 300) };
+  const hint = `Page steps of acceptance criteria are not checked: ${found}.`;
+  return { name: "pages", state: "warn", text: "no browser", hint: shown(hint, 600) };
 }
 
 /** Checks that a model is set. It never shows a key. */

@@ -1,30 +1,28 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
-import { formatCost, usd } from "../../model/money.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
+import { formatCost, usd } from "../../model/money.ts";
+import { csvOf } from "../../research/experiment/row.ts";
 import {
   experimentTable as tableOf,
   heldSeries,
   type KeptExperiment,
   type ModelSpending,
-  type SweepSpending,
   plotHtml,
   type PlotOptions,
   plotSvg,
   readExperiment,
   type Row,
+  type SweepSpending,
 } from "../../research/index.ts";
-import { csvOf } from "../../research/experiment/row.ts";
-import { OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
-import { oneOf } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { printLines, report, resultStyle } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, widthOf } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 
 /** Digits of a mean without a standard error that a table shows. */
 const DIGITS = 4;
@@ -40,7 +38,7 @@ const RUN_COUNTS = 2;
 type Column = readonly string[];
 
 /** `troupe experiment status <dir>`: ends with 1 while runs are left or where one failed. */
-export async function experimentStatus(session: Session, dir: string, _flags: Flags): Promise<ExitCode> {
+export async function experimentStatus(session: Session, _flags: Flags, dir: string): Promise<ExitCode> {
   const { manifest, total, done, failed, failures, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
   const { experiment, versions, commit, machine, began } = manifest;
   const exitCode = done === total && failed === 0 ? 0 : 1;
@@ -83,7 +81,7 @@ function spentText({ spent, lost }: SweepSpending): string | undefined {
 }
 
 /** `troupe experiment table <dir>` */
-export async function experimentTable(session: Session, dir: string, flags: Flags): Promise<ExitCode> {
+export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<ExitCode> {
   const kept = await readExperiment(resolve(session.host.cwd, dir));
   const by = columnsIn(flags.by) ?? kept.params;
   const of = columnsIn(flags.of);
@@ -146,7 +144,7 @@ function numberText(value: unknown): string {
 }
 
 /** `troupe experiment plot <dir>` */
-export async function experimentPlot(session: Session, dir: string, flags: Flags): Promise<ExitCode> {
+export async function experimentPlot(session: Session, flags: Flags, dir: string): Promise<ExitCode> {
   const { cwd } = session.host;
   const kept = await readExperiment(resolve(cwd, dir));
   const rows = drawnRows(kept, flags);
@@ -175,7 +173,7 @@ function drawnRows({ series, rows }: KeptExperiment, { x, hold }: Flags): readon
 }
 
 function plotOptions(kept: KeptExperiment, rows: readonly Row[], flags: Flags): PlotOptions {
-  const kind = oneOf("--kind", flags.kind ?? "line", OPTION_WORDS["--kind"]);
+  const kind = flags.kind ?? "line";
   const x = flags.x ?? variedIn(kept);
   const { name: title } = kept.manifest.experiment;
   if (kind !== "heatmap" && flags.value !== undefined)

@@ -3,6 +3,7 @@ import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
 import { succeeds } from "../../kernel/system-error.ts";
+import { anExperiment } from "../../research/experiment/experiment.ts";
 import {
   type AnyExperiment,
   type CellReplay,
@@ -12,17 +13,15 @@ import {
   type SweepProgress,
   verifyExperiment,
 } from "../../research/index.ts";
-import { anExperiment } from "../../research/experiment/experiment.ts";
-import { canDraw } from "../host.ts";
 import type { ExitCode } from "../errors.ts";
-import { invalidOption, wholeNumber } from "../option-values.ts";
+import { canDraw } from "../host.ts";
+import { wholeNumber } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { report } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { LiveRegion, type Size } from "../screen/live-region.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { timeIn } from "../time-limits.ts";
 import { importedModule } from "../user-module.ts";
 
 const MOST = 1_000_000;
@@ -36,9 +35,9 @@ interface Asked {
 }
 
 /** `troupe experiment run <module>` */
-export async function experimentRun(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
-  const workers = flags.workers === undefined ? {} : { workers: wholeNumber("--workers", flags.workers, 1_000) };
+  const workers = flags.workers === undefined ? {} : { workers: flags.workers };
   const out = flags.anew === true ? await freeFolder(wanted) : wanted;
   const bar = new Bar(session);
   try {
@@ -61,7 +60,7 @@ export async function experimentRun(session: Session, module: string, flags: Fla
 }
 
 /** `troupe experiment verify <module>` */
-export async function experimentVerify(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+export async function experimentVerify(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds } = await asked(session, module, flags);
   const { runs, concurrency, node } = flags;
   const bar = new Bar(session);
@@ -69,7 +68,7 @@ export async function experimentVerify(session: Session, module: string, flags: 
   const found = await verifyExperiment(experiment, {
     onProgress: ({ total, done }) => bar.tell({ total, done, failed: 0, kept: 0, ms: session.host.clock.now() - began }),
     ...bounds,
-    ...(runs === undefined ? {} : { runs: wholeNumber("--runs", runs, MOST) }),
+    ...(runs === undefined ? {} : { runs }),
     ...(concurrency === undefined ? {} : { concurrency: concurrency.split(",").map((one) => wholeNumber("--concurrency", one, MOST)) }),
     ...(node === undefined ? {} : { nodes: [process.execPath, ...node] }),
   }).finally(() => bar.end());
@@ -92,16 +91,12 @@ export async function experimentVerify(session: Session, module: string, flags: 
 }
 
 /** `troupe experiment replay <module> --cell <n>` */
-export async function experimentReplay(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+export async function experimentReplay(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out } = await asked(session, module, flags);
-  const numberIn = (option: string, text: string): number => {
-    if (/^\d{1,7}$/.test(text)) return Number(text);
-    throw invalidOption(option, "a whole number from 0", text);
-  };
   const replay = await replayCell(experiment, {
     ...bounds,
-    cell: numberIn("--cell", flags.cell ?? ""),
-    rep: numberIn("--rep", flags.rep ?? "0"),
+    cell: flags.cell ?? 0,
+    rep: flags.rep ?? 0,
     out,
   });
   const { row, journal, place, changed = [], events } = replay;
@@ -146,14 +141,13 @@ async function asked({ host, interruptions }: Session, file: string, flags: Flag
     );
   }
   const { timeLimit, memory } = flags;
-  const limit = timeLimit === undefined ? 0 : timeIn("--time-limit", timeLimit);
   return {
     experiment,
     out: resolve(host.cwd, flags.out ?? `experiments/${folderName(experiment.name)}`),
     bounds: {
       module: pathToFileURL(path).href,
       signal: interruptions.signal,
-      ...(timeLimit === undefined ? {} : { timeLimit: limit === 0 ? Number.MAX_SAFE_INTEGER : limit }),
+      ...(timeLimit === undefined ? {} : { timeLimit: timeLimit || Number.MAX_SAFE_INTEGER }),
       ...(memory === undefined ? {} : { memory: wholeNumber("--memory", memory, MOST) }),
     },
   };

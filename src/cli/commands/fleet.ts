@@ -1,37 +1,41 @@
+import { resolve } from "node:path";
+import { restoreProject } from "../../fleet/restore-project.ts";
+import { nameOf } from "../../fleet/run-folder.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
 import { JournalError, TimeoutError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
-import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
+import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
 import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
-import { giveCommand } from "../../team/command-wire.ts";
-import { isUnowned } from "../../team/commands.ts";
-import { growthOf, type LastEvent, lastOf } from "../../team/growth.ts";
+import { giveCommand } from "../../fleet/command-wire.ts";
+import { growthOf, type LastEvent, lastOf } from "../../fleet/growth.ts";
+import { isUnowned } from "../../fleet/remote-runs.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
+import { fileWorkspace } from "../../workspace/file-workspace.ts";
+import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, withFleet } from "../fleet-place.ts";
 import { knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun } from "../fleet-run.ts";
 import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
-import { eventNumber, invalidOption, wholeNumber } from "../option-values.ts";
+import { workerFolders } from "../moving-workspaces.ts";
+import { invalidOption } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { escapedJson, printLines, report, resultStyle } from "../output.ts";
-import { secretsIn } from "../secrets.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
+import { secretsIn } from "../secrets.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { timeIn } from "../time-limits.ts";
 import { eventLine } from "./runs-events.ts";
 
-const DEFAULT_LIMIT = "30";
-const MOST_LISTED = 10_000;
-const STOP_LIMIT = "30s";
-const DRAIN_LIMIT = "120s";
+const DEFAULT_LIMIT = 30;
+const STOP_LIMIT = 30_000;
+const DRAIN_LIMIT = 120_000;
 
 /**
  * Milliseconds for which no look shows a worker that is gone. A look may miss one that lives: after a restart of the database it connects later
@@ -40,8 +44,7 @@ const DRAIN_LIMIT = "120s";
 const UNSEEN = 3_000;
 
 /** `troupe submit --team <name> "idea"`: gives an idea to the workers. `troupe submit --id <run>`: goes on with a run that is known. */
-export async function submit(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
-  if (flags.id === "") throw invalidOption("--id", "the id of a run", "");
+export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
   // A run that is known has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
@@ -125,7 +128,7 @@ function assertSameBeginning(runId: string, known: Beginning | undefined, { team
 
 /** `troupe ps`: the jobs that are not done, the newest runs, and the workers. */
 export function ps(session: Session, flags: Flags): Promise<ExitCode> {
-  const limit = wholeNumber("--limit", flags.limit ?? DEFAULT_LIMIT, MOST_LISTED);
+  const limit = flags.limit ?? DEFAULT_LIMIT;
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const [jobs, workers, infos] = await Promise.all([
       driver.list({ limit: MOST_JOBS }),
@@ -188,8 +191,8 @@ async function printed(session: Session, rows: readonly PsRow[], workers: Awaite
 }
 
 /** `troupe logs <id>`: what happened in a run; with `-f` until it is at rest. */
-export function logs(session: Session, id: string, flags: Flags): Promise<ExitCode> {
-  const from = eventNumber("--from", flags.from ?? "0");
+export function logs(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+  const from = flags.from ?? 0;
   return withFleet<ExitCode>(session, flags, async (fleet) => {
     const { journal } = fleet;
     const runId = await (flags.follow === true ? knownRun(fleet, id) : recordedRun(journal, id));
@@ -230,8 +233,8 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
 }
 
 /** `troupe stop <id>`: takes a run from the queue, and stops it in whatever process drives it. */
-export function stop(session: Session, id: string, flags: Flags): Promise<ExitCode> {
-  const limit = timeIn("--grace", flags.grace ?? STOP_LIMIT);
+export function stop(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+  const limit = flags.grace ?? STOP_LIMIT;
   return withFleet<ExitCode>(session, flags, async (fleet) => {
     const { journal, driver } = fleet;
     const runId = await knownRun(fleet, id);
@@ -283,7 +286,7 @@ function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
 
 /** `troupe drain`: asks workers to end, and waits for them. */
 export function drain(session: Session, flags: Flags): Promise<ExitCode> {
-  const limit = timeIn("--grace", flags.grace ?? DRAIN_LIMIT);
+  const limit = flags.grace ?? DRAIN_LIMIT;
   return withFleet<ExitCode>(session, flags, async ({ driver }) => {
     const ids = await untilDrained(session, driver, { worker: flags.worker, limit });
     await report(session, `${plural(ids.length, "worker")} drained.`, { type: "drained", workers: ids });
@@ -339,4 +342,26 @@ export async function untilDrained(
     throw new UsageError("WORKER_UNKNOWN", `Expected the id of a connected worker, got "${shown(worker, 60)}". See: troupe ps`);
   }
   return [...asked.keys()];
+}
+
+/** `troupe bring <id>`: writes the project of a run into a folder here. The run goes on where it is. */
+export function bring(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+  return withFleet<ExitCode>(session, flags, async ({ journal }) => {
+    const { host, screen, interruptions } = session;
+    const { signal } = interruptions;
+    const runId = await recordedRun(journal, id);
+    const root = resolve(host.cwd, flags.out ?? nameOf(runId));
+    const { moving } = await workerFolders(session, flags, screen.logger);
+    if (moving === undefined) await restoreProject(root, { runId, journal, stored: undefined, signal });
+    else await moving.copy(runId, journal, root, { signal });
+    const files = (await fileWorkspace({ root, git: false }).list()).length;
+    const name = shown(runId, 60);
+    if (files === 0) {
+      const hint = moving === undefined ? " Files that commands made come with --workspaces." : "";
+      throw new UsageError("PROJECT_EMPTY", `Expected a run with files, but ${name} has none so far.${hint}`);
+    }
+    const told = `The project of ${name} is in ${shown(folderName(host, root))}, with ${plural(files, "file")}.`;
+    await report(session, told, { type: "brought", run: runId, folder: root, files });
+    return 0;
+  });
 }

@@ -11,25 +11,26 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, runInfo } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
-import { aboutFor, aboutOf, crewIn, readAbout, recordedModel, recordedSettings, type RunAbout, standingOf } from "../about.ts";
+import { aboutFor, aboutOf, readAbout, recordedModel, recordedSettings, type RunAbout, standingOf } from "../about.ts";
 import { changesProject, crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { type ChosenModel, modelOfRecord, noModel, realModel } from "../model-choice.ts";
+import { invalidOption } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { inOutFolder } from "../out-folder.ts";
-import { earlierRounds, boundsOf, produce, type Production, testsPlan } from "../production.ts";
+import { boundsOf, earlierRounds, produce, type Production, testsPlan } from "../production.ts";
 import { confirmPaidRun } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { companySettings, type CompanySettings, type Flags, reuseOf } from "../settings.ts";
-import { eventNumber, invalidOption } from "../option-values.ts";
+import { companySettings, type CompanySettings } from "../settings.ts";
 import { assertOurs, sealOf, type Store } from "../store.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 /** `troupe fork <id>`: a new run that shares the past of another, in a folder of its own. */
-export function fork(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+export function fork(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async (store, parentId) => forked(session, await planned(session, store, parentId, flags), flags));
 }
 
@@ -55,14 +56,14 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
   const { store, parent, plan } = wanted;
   const about = aboutOf(parent.runId, parent.state.about);
   await assertOurs(store, parent.runId, about, flags.force === true);
-  if (changesProject(crewIn(about))) {
+  if (changesProject(about.crew)) {
     throw new UsageError(
       "FORK_CHANGE",
       "Expected a run that made a project of its own, got one that changed a project that was there, whose files it does not have. Begin a new run: troupe --in <dir>",
     );
   }
   const { out, seed = about.seed } = companySettings(flags);
-  const reuse = reuseOf(flags);
+  const { reuse = "all" } = flags;
   const settings: CompanySettings = { ...recordedSettings(about, standingOf(parent.state, plan.add.length > 0), flags), out, seed };
   const chosen = await modelFor(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
@@ -140,7 +141,7 @@ async function forkRequest(host: Host, journal: Journal, runId: string, flags: F
   const drops = (flags.drop ?? []).map(wantedDrop);
   const wanted = (flags.edit ?? []).map(wantedEdit);
   const last = Math.max(...[...drops, ...wanted].map(({ seq }) => seq));
-  const at = flags.at === undefined ? (Number.isFinite(last) ? last : info.events - 1) : eventNumber("--at", flags.at);
+  const at = flags.at === undefined ? (Number.isFinite(last) ? last : info.events - 1) : flags.at;
   const withEvent = async <T extends { readonly seq: number }>(one: T): Promise<WithEvent<T>> => {
     const event = one.seq > at ? undefined : await eventAt(journal, info, one.seq);
     if (event !== undefined) return { wanted: one, event };
@@ -186,7 +187,7 @@ async function actionsOf(about: RunAbout | undefined): Promise<readonly Action[]
     import("../../workspace/sandbox.ts"),
   ]);
   const parts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-  const { roles } = await crewOf({ ...about, crew: crewIn(about) }, parts);
+  const { roles } = await crewOf(about, parts);
   return roles.flatMap((role) => roleSpec(role).actions);
 }
 

@@ -1,20 +1,20 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { Team } from "../../team/team.ts";
-import { aboutOf, crewIn, recordedSettings, standingOf } from "../about.ts";
+import { aboutOf, recordedSettings, standingOf } from "../about.ts";
 import { crewOf } from "../company.ts";
 import { assertSameModule } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
+import type { Flags } from "../options.ts";
 import { report } from "../output.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
 import { holdingRun, type LoadedRun, loadRun } from "../stored-run.ts";
 import { assertNotEmpty } from "./resume.ts";
 
 /** `troupe hire <run> <role>`: hires a role of the run's crew into a run that works no more. It starts nothing. */
-export function hire(session: Session, id: string, role: string, flags: Flags): Promise<ExitCode> {
+export function hire(session: Session, flags: Flags, id: string, role: string): Promise<ExitCode> {
   const { as: name = role } = flags;
   return changing(session, id, flags, async (team, runId) => {
     await team.hireInto(runId, role, { name, ...onChange(flags) });
@@ -25,7 +25,7 @@ export function hire(session: Session, id: string, role: string, flags: Flags): 
 }
 
 /** `troupe retire <run> <name>`: retires a role of a run that works no more. */
-export function retire(session: Session, id: string, name: string, flags: Flags): Promise<ExitCode> {
+export function retire(session: Session, flags: Flags, id: string, name: string): Promise<ExitCode> {
   return changing(session, id, flags, async (team, runId) => {
     await team.retireFrom(runId, name, onChange(flags));
     const text = `Retired ${shown(name, 60)} from run ${shown(runId, 100)}. Its unread messages are dead letters.`;
@@ -57,7 +57,7 @@ function changing(session: Session, id: string, flags: Flags, change: (team: Tea
 async function teamOf(session: Session, store: Store, { runId, state }: LoadedRun, flags: Flags): Promise<Team> {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, flags.force === true);
-  if (flags.force !== true) await assertSameModule(session.host, crewIn(about), state);
+  if (flags.force !== true) await assertSameModule(session.host, about.crew, state);
   return definingTeam(store, runId, state);
 }
 

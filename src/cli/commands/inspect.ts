@@ -1,18 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { offlinePage, readPage } from "../../inspector/page-file.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { offlinePage, readPage } from "../../inspector/page-file.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import type { OpenedTeam, TeamRequest } from "../../server/team-source.ts";
 import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
-import { portNumber } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { printLines, report } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import { withRuns } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
@@ -23,9 +22,9 @@ const TOKEN_BYTES = 24;
 const GRACE = 0;
 
 /** `troupe inspect [run]`: serves the page of the inspector on this machine until it is interrupted. Runs are read and never changed. */
-export function inspect(session: Session, id: string | undefined, flags: Flags): Promise<ExitCode> {
+export function inspect(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
   const { host, interruptions } = session;
-  const port = portOf(flags.port);
+  const { port = 0 } = flags;
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
     const run = id === undefined ? undefined : await storedRun(journal, id);
     const { createServer } = await import("../../server/index.ts");
@@ -49,11 +48,6 @@ async function readOnly({ purpose }: TeamRequest): Promise<OpenedTeam> {
   if (purpose === "look") return Promise.resolve({ team: new Team({ roles: [] }) });
   const text = "Expected a server with a team, but troupe inspect only reads. Use troupe answer, tell, resume or fork, or troupe serve.";
   throw new UsageError("READ_ONLY", text);
-}
-
-function portOf(given: string | undefined): number {
-  if (given === undefined) return 0;
-  return portNumber("--port", given);
 }
 
 /** `troupe runs export <id> --html <file>`: a run and the page of the inspector in one file, which needs no network. */

@@ -1,17 +1,16 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
-import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
 import { debugMemory, type MemoryReport, type MessageGroup } from "../../inspector/memory-debug.ts";
+import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
 import type { StoredMessage } from "../../memory/message-store.ts";
 import type { Message } from "../../message/message.ts";
 import type { ExitCode } from "../errors.ts";
 import { findMessage, withMemory } from "../memory-store.ts";
+import type { Flags } from "../options.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { counted, momentText, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { invalidOption } from "../option-values.ts";
 
 /** Groups of messages, and repeated texts, that are listed. */
 const LISTED = 12;
@@ -22,8 +21,8 @@ const MOST_CHARACTERS = 1_000;
 const MOST_INDENT = 40;
 
 /** `troupe memory show <role> [message]`: the content of a memory, or one message of it. Ends with 2 when some of it is damaged. */
-export async function memoryShow(session: Session, given: string, messageId: string | undefined, flags: Flags): Promise<ExitCode> {
-  const last = lastOf(flags.last);
+export async function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<ExitCode> {
+  const { last = 20 } = flags;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const storage = store.reading(roleId);
     const all = await storage.entries();
@@ -38,11 +37,6 @@ export async function memoryShow(session: Session, given: string, messageId: str
     await printMemory(session, { role, entries, newest, damaged: storage.damaged });
     return storage.damaged > 0 ? 2 : 0;
   });
-}
-
-function lastOf(text = "20"): number {
-  if (/^\d{1,6}$/.test(text.trim())) return Number(text);
-  throw invalidOption("--last", "how many messages are shown, such as 20", text);
 }
 
 async function printMessage(session: Session, entry: StoredMessage): Promise<void> {

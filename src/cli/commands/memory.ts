@@ -5,28 +5,25 @@ import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspe
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
-import { timeOf } from "../../memory/stored-messages.ts";
 import type { SimilarMessage } from "../../memory/storage-options.ts";
+import { timeOf } from "../../memory/stored-messages.ts";
 import type { ExitCode } from "../errors.ts";
 import { refuseWords } from "../idea.ts";
 import { findRole, type MemoriesStore, memoryPlace, roleIds, withMemories, withMemory, withNewMemories } from "../memory-store.ts";
+import { invalidOption } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { printCompaction, printLines, report, resultStyle } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { ageOf, invalidOption, wholeNumber } from "../option-values.ts";
 import { isStore } from "../store.ts";
 import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
 
-/** The commands of `troupe memory`. */
-export const MEMORY_COMMANDS: readonly string[] = ["ls", "search", "show", "export", "import", "rebuild", "gc"];
-
 /** `troupe memory ls`: the size of each role's memory. Ends with 2 when one is damaged. @param words other arguments: none may be given */
-export async function memoryLs(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
-  refuseWords(words, "memory", MEMORY_COMMANDS);
+export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+  refuseWords(words, "memory");
   const { path, name } = memoryPlace(flags, session);
   if (!(await isStore(path))) {
     session.screen.say(`No memories are kept in ${shown(name, 300)} yet.`);
@@ -78,10 +75,10 @@ interface MemoryHit extends SimilarMessage {
 const MOST = 1_000;
 
 /** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
-export async function memorySearch(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const text = words.join(" ").trim();
   if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
-  const k = wholeNumber("--limit", flags.limit ?? "10", MOST);
+  const k = Math.min(flags.limit ?? 10, MOST);
   return withMemories<ExitCode>(session, flags, async (store) => {
     const ids = await roleIds(store);
     const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
@@ -138,7 +135,7 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
  * `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. Ends with 2 when damaged messages are
  * left out.
  */
-export function memoryExport(session: Session, given: string, file: string | undefined, flags: Flags): Promise<ExitCode> {
+export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const isPrinted = file === undefined || file === "-";
@@ -158,7 +155,7 @@ export function memoryExport(session: Session, given: string, file: string | und
 }
 
 /** `troupe memory import <file>`: takes an exported memory into the store, whole or not at all. It asks before it adds to a role's memory. */
-export async function memoryImport(session: Session, file: string, flags: Flags): Promise<ExitCode> {
+export async function memoryImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
   const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
@@ -189,7 +186,7 @@ function roleOf(content: SnapshotContent): string {
  * `troupe memory rebuild <role>`: makes all vectors again, from the messages and with the embedder that needs no network. It asks before it
  * replaces vectors of another embedder.
  */
-export function memoryRebuild(session: Session, given: string, flags: Flags): Promise<ExitCode> {
+export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const foreign = foreignVectors((await store.roles()).roles.find((role) => role.roleId === roleId));
     const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
@@ -209,9 +206,9 @@ function foreignVectors(role: StoredRole | undefined): number {
 }
 
 /** `troupe memory gc [role]`: removes messages that are older than a time, if one is given, and shrinks the store. */
-export async function memoryGc(session: Session, given: string | undefined, flags: Flags): Promise<ExitCode> {
+export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<ExitCode> {
   const { host } = session;
-  const before = flags.olderThan === undefined ? undefined : host.clock.now() - ageOf(flags.olderThan);
+  const before = flags.olderThan === undefined ? undefined : host.clock.now() - flags.olderThan;
   const { path, forgotten } = await withMemories(session, flags, async (store) => ({
     path: store.path,
     forgotten: before === undefined ? 0 : await forget(session, store, given, before, flags.yes === true),

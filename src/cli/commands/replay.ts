@@ -11,20 +11,20 @@ import type { Team } from "../../team/team.ts";
 import type { TemporaryFolder } from "../../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { aboutOf, crewIn, type RunAbout } from "../about.ts";
+import { aboutOf, type RunAbout } from "../about.ts";
 import { crewOf } from "../company.ts";
-import { modelsByRole } from "../model-choice.ts";
 import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
+import { modelsByRole } from "../model-choice.ts";
+import type { Flags } from "../options.ts";
 import { printLines } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import { loadRun, withRun } from "../stored-run.ts";
 
 /** `troupe replay <id>`: repeats a run from its record alone, and reports the first difference. */
-export function replay(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+export function replay(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const replayed = await replayRecorded(session, journal, runId);
     await print(session, runId, replayed);
@@ -123,10 +123,7 @@ async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journa
   const kind = testedIn(recorded) ?? about.sandboxKind;
   // The sandbox's kind is recorded with the tests.
   const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
-  const { name, roles } = await crewOf(
-    { ...about, crew: crewIn(about) },
-    { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) },
-  );
+  const { name, roles } = await crewOf(about, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
   const models = modelsByRole(roles, about.models ?? {}, (model) => replayModel({ model }));
   return new TeamClass({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }

@@ -9,27 +9,27 @@ import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
-import { aboutOf, crewIn, recordedSettings, type RunAbout, standingOf } from "../about.ts";
+import { aboutOf, recordedSettings, type RunAbout, standingOf } from "../about.ts";
 import { changesProject, folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
 import { assertSameModule, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
+import { refuseFixed } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
-import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
-import { type Flags, reuseOf } from "../settings.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
 import { holdingRun, type LoadedRun, loadRun, shortIdIn } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 /** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
-export function resume(session: Session, id: string | undefined, flags: Flags): Promise<ExitCode> {
+export function resume(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
 }
@@ -76,9 +76,9 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),
     isScripted: about.demo !== undefined,
-    by: workerOf({ ...about, crew: crewIn(about) }),
-    output: await outputOf(crewIn(about)),
-    proves: provesProduct({ ...about, crew: crewIn(about) }),
+    by: workerOf(about),
+    output: await outputOf(about.crew),
+    proves: provesProduct(about),
     worstCase: held + result.uncertain,
     interruption: interruptions.first,
     describe: (error) => errorReport(error, host.env),
@@ -113,10 +113,10 @@ export async function continueRun(session: Session, { store, run, flags, begin, 
   const about = aboutOf(run.runId, run.state.about);
   await assertOurs(store, run.runId, about, flags.force === true);
   const settings = recordedSettings(about, standingOf(run.state, isTold), flags);
-  const reuse = reuseOf(flags);
+  const { reuse = "all" } = flags;
   const { signal } = session.interruptions;
   const { rounds, force } = settings;
-  if (!force) await assertSameModule(session.host, crewIn(about), run.state);
+  if (!force) await assertSameModule(session.host, about.crew, run.state);
   await confirmChanges(session, about, run, force);
   const chosen = await modelOfRecord(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
@@ -143,7 +143,7 @@ const NAMED = 50;
  */
 async function confirmChanges(session: Session, about: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const { out, agent } = about;
-  if (agent === undefined && changesProject(crewIn(about))) return;
+  if (agent === undefined && changesProject(about.crew)) return;
   const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
     import("../../workspace/file-workspace.ts"),
     import("../../workspace/recorded-files.ts"),
@@ -166,7 +166,7 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
 const ID_LETTERS = /^[0-9a-f]{4,}$/;
 
 /** `troupe answer <run> [question] <text>`: answers a role's question, and continues the run. */
-export function answerQuestion(session: Session, id: string, words: readonly string[], flags: Flags): Promise<ExitCode> {
+export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, (store) =>
     holdingRun(store, id, async (runId) => {

@@ -1,25 +1,27 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { folderName, sandboxFor, workerOf } from "../company.ts";
 import { chosenRun } from "../chosen-run.ts";
+import { folderName, sandboxFor, workerOf } from "../company.ts";
 import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
 import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
-import { type ChosenModel, noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
-import { inOutFolder, slugOf } from "../out-folder.ts";
 import { checkMetaGPT, recoveredStore, testsAgain } from "../metagpt-options.ts";
+import { type ChosenModel, noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
+import { withoutFixed } from "../option-values.ts";
+import type { Flags } from "../options.ts";
+import { inOutFolder, slugOf } from "../out-folder.ts";
 import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
 import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shellWord, shown } from "../screen/text.ts";
-import { withoutFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
-import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings, type Flags } from "../settings.ts";
+import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
-export async function run(session: Session, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
+export async function run(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+  const isNamed = session.words[0] === "run";
   const { host, interruptions, screen } = session;
   if (flags.initConfig === true) return initConfig(session);
   checkMetaGPT(flags);
@@ -73,7 +75,7 @@ async function recovered(session: Session, words: readonly string[], flags: Flag
   }
   const { resume } = await import("./resume.ts");
   const { recoverPath: _path, ...others } = flags;
-  return resume(session, undefined, { ...others, store: await recoveredStore(session.host.cwd, path) });
+  return resume(session, { ...others, store: await recoveredStore(session.host.cwd, path) });
 }
 
 /** `--init-config`: writes a config file, and works on no idea. */
@@ -92,7 +94,7 @@ function askingSettings<S extends CompanySettings>({ host, json }: Session, sett
 }
 
 /** `troupe demo [id]`: plays a bundled script, with the change that it has, also where a model is set. */
-export async function demo(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+export async function demo(session: Session, flags: Flags, id: string = "shopping"): Promise<ExitCode> {
   const { screen } = session;
   const known = demoOf(await demoIdeas(), id);
   const given = companySettings(flags);
@@ -105,8 +107,8 @@ export async function demo(session: Session, id: string, flags: Flags): Promise<
   const { tell } = await import("./tell.ts");
   screen.say("");
   // A limit of rounds that was given holds for each part.
-  const { rounds: _rounds, nRound: _nRound, ...same } = withoutFixed(flags);
-  const changed = await tell(session, runId, [known.change], same);
+  const { rounds: _rounds, ...same } = withoutFixed(flags);
+  const changed = await tell(session, same, runId, known.change);
   if (changed === 0) screen.print(tryNext(session, runId, flags), 6);
   return changed;
 }
@@ -143,7 +145,7 @@ function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
 const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
 
 /** `troupe agent "task"`: one agent with tools works on a task, in a folder of its own or in a named one. */
-export async function agent(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+export async function agent(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions } = session;
   const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
   const { model, isConfirmed, ...settings } = (await chosenRun(session, flags)).settings;

@@ -3,19 +3,18 @@ import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
 import type { EdgeFault } from "../../runtime/record/edge-fault.ts";
 import type { ActEnded, RunEvent, RunResumed, RunStarted, Sent, StepEnded, StepStarted } from "../../runtime/record/event.ts";
-import { EVENT_TYPES } from "../../runtime/record/observed.ts";
 import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
 import { settledMore, type SettledTry } from "../../runtime/record/lost-tries.ts";
-import { type FlowFormat, OPTION_WORDS } from "../command-options.ts";
+import { EVENT_TYPES } from "../../runtime/record/observed.ts";
 import type { ExitCode } from "../errors.ts";
+import { oneOf } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { escapedJson, printLines } from "../output.ts";
-import { saidText, topicOf } from "../screen/progress.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { column } from "../screen/layout.ts";
+import { saidText, topicOf } from "../screen/progress.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { eventNumber, oneOf } from "../option-values.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
@@ -23,8 +22,8 @@ const SEQ = 6;
 const TYPE = 14;
 
 /** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
-export async function runsEvents(session: Session, id: string, flags: Flags): Promise<ExitCode> {
-  const from = eventNumber("--from", flags.from ?? "0");
+export async function runsEvents(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+  const from = flags.from ?? 0;
   const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
@@ -155,11 +154,14 @@ function endText({ ok, retry, error, cost, basis, settles }: StepEnded): string 
   return `${retry === true ? "failed, to be tried again" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
 }
 
-const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<FlowFormat, (flow: MessageFlow) => string>;
+const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<
+  NonNullable<Flags["format"]>,
+  (flow: MessageFlow) => string
+>;
 
 /** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
-export async function runsFlow(session: Session, id: string, flags: Flags): Promise<ExitCode> {
-  const format = oneOf("--format", flags.format ?? "mermaid", OPTION_WORDS["--format"]);
+export async function runsFlow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+  const format = flags.format ?? "mermaid";
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
     const events: RunEvent[] = [];
     const visit = (event: RunEvent): void => {

@@ -4,41 +4,23 @@ import { listedSummary } from "../../runtime/record/read-summary.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
 import type { ExitCode } from "../errors.ts";
 import { refuseWords } from "../idea.ts";
-import { wholeNumber } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { ageText, counted } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import { isStore, type Store, storePlace, withStore } from "../store.ts";
 import { shortIdIn, storedRun } from "../stored-run.ts";
 
-/** The commands of `troupe runs`. */
-export const RUNS_COMMANDS: readonly string[] = [
-  "ls",
-  "show",
-  "events",
-  "flow",
-  "diff",
-  "check",
-  "export",
-  "import",
-  "settle",
-  "rm",
-  "forget",
-  "gc",
-];
-
 /** Runs of a page. */
-const DEFAULT_LIMIT = "30";
-const MOST_LISTED = 10_000;
+const DEFAULT_LIMIT = 30;
 
 /** `troupe runs ls`: a page of the runs of the store, the newest first. @param words other arguments: none may be given */
-export async function runsLs(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host } = session;
-  refuseWords(words, "runs", RUNS_COMMANDS);
-  const limit = wholeNumber("--limit", flags.limit ?? DEFAULT_LIMIT, MOST_LISTED);
+  refuseWords(words, "runs");
+  const limit = flags.limit ?? DEFAULT_LIMIT;
   const place = storePlace(flags, host);
   if (!(await isStore(place.path))) {
     session.screen.say(`No runs are kept in ${shown(place.name, 300)} yet.`);
@@ -93,7 +75,7 @@ async function print(session: Session, { journal, option }: Store, { rows, next 
   }
   await printLines(session, tableLines(["RUN", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
   if (next === undefined) return;
-  const limit = flags.limit === undefined ? "" : ` --limit ${shown(flags.limit, 20)}`;
+  const limit = flags.limit === undefined ? "" : ` --limit ${flags.limit}`;
   screen.say(`Older runs: troupe runs ls --after ${shown(await shortIdIn(journal, next), 60)}${limit}${option}`);
 }
 

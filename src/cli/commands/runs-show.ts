@@ -1,6 +1,6 @@
+import { edgeText, faultCountsText, schedulerOf, tickText } from "../../inspector/view/run-terms.ts";
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunEvent, Sent } from "../../runtime/record/event.ts";
-import { edgeText, faultCountsText, schedulerOf, tickText } from "../../inspector/view/run-terms.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
@@ -8,16 +8,16 @@ import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
+import type { Flags } from "../options.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { nextSteps } from "../report.ts";
-import { roleOfAct } from "../screen/progress.ts";
 import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
 import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
-import { shown, type Style } from "../screen/text.ts";
+import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows } from "../screen/summary.ts";
+import { shown, type Style } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
 import { ToolCount, type ToolUse } from "../tool-calls.ts";
@@ -37,7 +37,7 @@ interface SaidDetail extends Sent {
 const LISTED = 40;
 
 /** `troupe runs show <id>`: the facts of a run at a glance. Ends with 2 when its record is damaged. */
-export function runsShow(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+export function runsShow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async (store, runId) => {
     const run = await runDetail(store.journal, runId, session.interruptions.signal);
     await print(session, run, store, await shortIdIn(store.journal, runId));

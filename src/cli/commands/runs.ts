@@ -2,28 +2,34 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
+import type { Scope } from "../../kernel/scope.ts";
 import { thrownText } from "../../kernel/value-text.ts";
-import { formatUsd, usd } from "../../model/money.ts";
+import type { MessageStore } from "../../memory/message-store.ts";
+import { formatUsd } from "../../model/money.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { linesOf } from "../../runtime/record/run-import.ts";
 import { exportRun, importRun } from "../../runtime/record/transfer.ts";
+import { forget } from "../../team/forget.ts";
+import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
+import { assertMemories, memoryPlace } from "../memory-store.ts";
+import { invalidOption } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { printCompaction, printLines, report } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { Team } from "../../team/team.ts";
-import { ageOf, dollars, invalidOption } from "../option-values.ts";
-import { withRuns, withStore } from "../store.ts";
+import { isStore, withRuns, withStore } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 import { allSummaries } from "./runs-ls.ts";
 
 /** `troupe runs export <id> [file]`: a run as lines of JSON that can be imported elsewhere, on standard output without a file. */
-export function runsExport(session: Session, id: string, file: string | undefined, flags: Flags): Promise<ExitCode> {
+export async function runsExport(session: Session, flags: Flags, id: string, file?: string): Promise<ExitCode> {
   const { host } = session;
+  if (flags.html !== undefined) return (await import("./inspect.ts")).runsHtml(session, id, { html: flags.html, file }, flags);
+  if (flags.otlp !== undefined) return (await import("./runs-otlp.ts")).runsOtlp(session, id, { otlp: flags.otlp, file }, flags);
   if (flags.content === true)
     throw new UsageError("OPTION_CONFLICT", "Expected --content with --otlp: an export without it has all texts.");
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
@@ -44,7 +50,7 @@ export function runsExport(session: Session, id: string, file: string | undefine
 }
 
 /** `troupe runs import <file>`: takes an exported run into the store, whole or not at all. */
-export async function runsImport(session: Session, file: string, flags: Flags): Promise<ExitCode> {
+export async function runsImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
   const { host } = session;
   const id = flags.as === undefined ? {} : { id: plainId(flags.as) };
   const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
@@ -92,9 +98,9 @@ function unreadable(file: string, why: string, cause?: unknown): UsageError {
 }
 
 /** `troupe runs settle <id>`: settles the calls of a run that a crash has cut off. Pools in a database learn it when the run is opened next. */
-export function runsSettle(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+export function runsSettle(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   const { clock } = session.host;
-  const cost = flags.cost === undefined ? {} : { cost: usd(dollars(flags.cost, "--cost")) };
+  const cost = flags.cost === undefined ? {} : { cost: flags.cost };
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
     const settled = await new Team({ journal, clock }).settle(runId, { ...cost, signal: session.interruptions.signal });
     const text = `Settled ${plural(settled.calls, "call")} of run ${shown(runId, 100)} at ${formatUsd(settled.cost)}; ${formatUsd(settled.kept)} had been kept for them.`;
@@ -104,10 +110,10 @@ export function runsSettle(session: Session, id: string, flags: Flags): Promise<
 }
 
 /** Runs that moved later than this ago stay. */
-const DEFAULT_AGE = "30d";
+const DEFAULT_AGE = 30 * 86_400_000;
 
 /** `troupe runs rm <id>...`: removes runs. Their projects stay. */
-export function runsRm(session: Session, given: readonly string[], flags: Flags): Promise<ExitCode> {
+export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<ExitCode> {
   return withRuns<ExitCode>(session, flags, async ({ journal }) => {
     const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
     await assertFree(journal, chosen);
@@ -121,7 +127,7 @@ export function runsRm(session: Session, given: readonly string[], flags: Flags)
 /** `troupe runs gc`: removes finished runs that are old, and shrinks the store. */
 export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
-  const before = host.clock.now() - ageOf(flags.olderThan ?? DEFAULT_AGE);
+  const before = host.clock.now() - (flags.olderThan ?? DEFAULT_AGE);
   const { path, removed } = await withRuns(session, flags, async ({ journal, path: file }) => {
     const runs = await allSummaries(journal, session.interruptions.signal);
     const isOld = (moved: number | null): boolean => moved !== null && moved < before;
@@ -155,4 +161,46 @@ async function assertFree(journal: Journal, ids: readonly string[]): Promise<voi
       if (error instanceof JournalError && error.code === "RUN_OWNED") throw error;
     }
   }
+}
+
+/** `troupe runs forget`: erases what a user, a conversation or a tenant has said, in runs and in memories. */
+export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
+  const { user, tenant } = flags;
+  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+    const conversation = flags.conversation === undefined ? undefined : await storedRun(journal, flags.conversation);
+    const scope: Scope = {
+      ...(user === undefined ? {} : { user }),
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(conversation === undefined ? {} : { conversation }),
+    };
+    const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(String(name), 60)}`);
+    if (whose.length === 0)
+      throw new UsageError("OPTION_INVALID", "Expected whose words to forget, got nobody. Say --user, --conversation or --tenant.");
+    const memories = await memoriesOf(session, flags);
+    try {
+      await confirmRemoval(
+        session,
+        `Erase what was said for ${whose.join(", ")}, in runs and memories? It is gone for good.`,
+        flags.yes === true,
+      );
+      const forgotten = await forget(scope, { journal, stores: memories, clock: session.host.clock });
+      const { runs, texts, messages } = forgotten;
+      // A call that was killed before it wrote the files again cannot be told from one that found nothing.
+      for (const kept of runs + messages === 0 ? [journal, ...memories] : []) await kept.purge?.();
+      const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
+      await report(session, text, { type: "forgotten", ...forgotten });
+      return 0;
+    } finally {
+      for (const store of memories) await store.close();
+    }
+  });
+}
+
+/** The store of memories; none where the usual place has none. @throws UsageError `STORE_MISSING` for a named one that is not there */
+async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
+  const place = memoryPlace(memory === undefined ? {} : { store: memory }, session);
+  if (place.isDefault && !(await isStore(place.path))) return [];
+  await assertMemories(place, "--memory");
+  const { sqliteStore } = await import("../../adapters/sqlite-store.ts");
+  return [sqliteStore({ path: place.path })];
 }

@@ -1,37 +1,31 @@
 import { z } from "zod";
+import { readPage } from "../../inspector/page-file.ts";
 import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
-import { readPage } from "../../inspector/page-file.ts";
 import { isLoopback } from "../../server/guard.ts";
 import type { ServerOptions } from "../../server/server-options.ts";
-import type { LogLevel } from "../../server/json-logger.ts";
 import type { Tenant } from "../../server/tenants.ts";
 import type { ExitCode } from "../errors.ts";
-import { OPTION_WORDS } from "../command-options.ts";
-import { dollars, oneOf, portNumber } from "../option-values.ts";
+import { valueIn, type Variables } from "../host.ts";
+import type { Flags } from "../options.ts";
 import { report } from "../output.ts";
-import { servedCompany } from "../served-company.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { valueIn, type Variables } from "../variables.ts";
-import { keyOf, type Store, withStore } from "../store.ts";
 import { secretsIn } from "../secrets.ts";
+import { servedCompany } from "../served-company.ts";
+import type { Session } from "../session.ts";
+import { keyOf, type Store, withStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
-const DEFAULT_PORT = "4711";
+const DEFAULT_PORT = 4711;
 const MOST_BYTES = 256 * 1024;
-const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 /** Milliseconds that model calls get to end when the server is asked to end. */
 const GRACE = 10_000;
 
 /** `troupe serve`: serves the runs of a store over HTTP, and lets a company work on new ones, until it is interrupted. */
 export function serve(session: Session, flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
-  const port = portNumber("--port", flags.port ?? DEFAULT_PORT);
-  const onTeamChange = oneOf("--on-team-change", flags.onTeamChange ?? "refuse", OPTION_WORDS["--on-team-change"]);
-  const level = oneOf("--log-level", flags.logLevel ?? "info", LEVELS);
+  const { port = DEFAULT_PORT, onTeamChange = "refuse", logLevel: level = "info" } = flags;
   return withStore<ExitCode>(session, flags, async (store) => {
     const { createServer, jsonLogger } = await import("../../server/index.ts");
     await store.ready();
@@ -100,7 +94,7 @@ async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }
   }
   const given = valueIn(host.env, "TROUPE_TOKEN");
   const token = given ?? (await keyOf(`${store.path}-token`)).trim();
-  const budget = totalBudget === undefined ? {} : { budget: usd(dollars(totalBudget, "--total-budget")) };
+  const budget = totalBudget === undefined ? {} : { budget: totalBudget };
   return { options: { token, ...budget }, secrets: [token], shownToken: given === undefined ? token : undefined };
 }
 

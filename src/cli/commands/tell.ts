@@ -5,10 +5,10 @@ import type { MessagePublished } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
+import { refuseFixed } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { shown } from "../screen/text.ts";
-import { refuseFixed } from "../run-options.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import { type Store, withRuns } from "../store.ts";
 import { holdingRun, loadRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
@@ -18,7 +18,7 @@ import { assertNotEmpty, continueRun, endOf } from "./resume.ts";
 const NAMED = 20;
 
 /** `troupe tell <run> "text"`: says something to a run that works no more, and goes on with it. */
-export function tell(session: Session, id: string, words: readonly string[], flags: Flags): Promise<ExitCode> {
+export function tell(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, async (store) => {
     const text = await textOf(session.host, id, words, flags.file);

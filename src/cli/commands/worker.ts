@@ -1,26 +1,23 @@
+import type { Worker } from "../../fleet/index.ts";
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
 import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
-import { AbortedError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/emit.ts";
-import type { Worker } from "../../fleet/index.ts";
+import { AbortedError } from "../../kernel/errors.ts";
 import { jsonLogger } from "../../server/json-logger.ts";
-import { OPTION_WORDS } from "../command-options.ts";
 import type { ExitCode } from "../errors.ts";
 import { fleetEngine } from "../fleet-engine.ts";
 import { type Fleet, fleetAddress, withFleet } from "../fleet-place.ts";
 import type { Host } from "../host.ts";
 import { workerFolders } from "../moving-workspaces.ts";
-import { oneOf, portNumber, wholeNumber } from "../option-values.ts";
+import { wholeNumber } from "../option-values.ts";
+import type { Flags } from "../options.ts";
 import { report } from "../output.ts";
 import { addressSecrets, secretsIn } from "../secrets.ts";
 import type { Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
 import { teamsOf } from "../team-module.ts";
-import { timeIn } from "../time-limits.ts";
 import { isWorkerChild, type ParentChannel, superviseWorker, toParent } from "../worker-parent.ts";
 
 const MOST_CONCURRENCY = 10_000;
-const MOST_TRIES = 1_000_000;
 
 /** Most milliseconds until a worker takes runs: some times the patience with a database that is away. */
 const START = 300_000;
@@ -38,12 +35,12 @@ interface WorkerChoices {
 }
 
 /** `troupe worker <module>`: a process that starts the worker, and starts it again when it dies; in that child the worker itself. */
-export async function worker(session: Session, module: string, flags: Flags): Promise<ExitCode> {
+export async function worker(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const choices = choicesOf(flags);
   const url = fleetAddress(session, flags);
   fleetEngine(session, flags);
   const { host } = session;
-  const level = oneOf("--log-level", flags.logLevel ?? "info", OPTION_WORDS["--log-level"]);
+  const { logLevel: level = "info" } = flags;
   const keys = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].flatMap((name) => host.env[name] ?? []).filter((key) => key !== "");
   const secrets = [...secretsIn(host.env), ...keys, url, ...addressSecrets(url)];
   const logger = jsonLogger({ level, secrets, clock: host.clock, write: (line) => void host.stderr.write(line) });
@@ -57,13 +54,13 @@ export async function worker(session: Session, module: string, flags: Flags): Pr
 }
 
 /** @throws UsageError `OPTION_INVALID` */
-function choicesOf({ concurrency = "64", tries = "20", grace = "30s", onTeamChange = "refuse", health }: Flags): WorkerChoices {
+function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags): WorkerChoices {
   return {
     concurrency: wholeNumber("--concurrency", concurrency, MOST_CONCURRENCY),
-    tries: wholeNumber("--tries", tries, MOST_TRIES),
-    grace: timeIn("--grace", grace),
-    onTeamChange: oneOf("--on-team-change", onTeamChange, OPTION_WORDS["--on-team-change"]),
-    health: health === undefined ? undefined : portNumber("--health", health),
+    tries,
+    grace,
+    onTeamChange,
+    health,
   };
 }
 

@@ -4,7 +4,7 @@ import { type FormField, formFields } from "../../tool/form-fields.ts";
 import type { QuestionForm } from "../../tool/question-form.ts";
 import { elapsed, momentText } from "./amounts.ts";
 import type { Fact } from "./layout.ts";
-import { LONGEST_QUESTION, linesOf, shown, shownLine, type Style } from "./text.ts";
+import { linesOf, LONGEST_QUESTION, shown, shownLine, type Style } from "./text.ts";
 
 /** Characters of a name, a value and a hint that a line shows. */
 const NAME = 80;

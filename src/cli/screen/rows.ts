@@ -1,9 +1,9 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
-import { type ChecksText, checksText } from "./delivery.ts";
-import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type PresentWork } from "./progress.ts";
 import { brief, elapsed } from "./amounts.ts";
+import { type ChecksText, checksText } from "./delivery.ts";
 import { column, fitted, type TextStyle, widthOf } from "./layout.ts";
+import { nameText, type OpenStep, type PresentWork, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
 import { shown } from "./text.ts";
 
 export interface Frame extends TextStyle {

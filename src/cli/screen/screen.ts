@@ -3,11 +3,11 @@ import type { Observed } from "../../runtime/record/event.ts";
 import type { Run } from "../../team/run.ts";
 import { canDraw, type Host } from "../host.ts";
 import type { OutputSettings } from "../settings.ts";
+import { elapsed } from "./amounts.ts";
+import { wrapped } from "./layout.ts";
 import { LiveRegion, type Size } from "./live-region.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
 import { checksIn, plainLine, progressLines, type ToldChecks } from "./rows.ts";
-import { elapsed } from "./amounts.ts";
-import { wrapped } from "./layout.ts";
 import { columnsOf, shown, type Style, styleFor, wantsColor } from "./text.ts";
 
 /** The events and notices that change a screen. */

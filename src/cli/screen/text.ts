@@ -1,5 +1,5 @@
 import { shownText } from "../../kernel/value-text.ts";
-import type { Variables } from "../variables.ts";
+import type { Variables } from "../host.ts";
 
 /** Longest text from outside that one place on the screen shows. */
 const LONGEST = 2_000;

@@ -4,7 +4,7 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { RunState } from "../../runtime/record/run-state.ts";
-import { copyState } from "../../runtime/record/state-copy.ts";
+import { copyState } from "../../runtime/record/state-form.ts";
 import { RunRecord } from "./run-record.ts";
 
 /** Most copies of earlier states. */

@@ -44,7 +44,7 @@ export function retire(state: RunState, event: RoleRetired): void {
 /** The roles that belong to the present round stand first in the line. */
 function leaveLine(state: RunState, role: RoleState): void {
   const { roundStart, acted, ready } = state;
-  const place = roundStart === undefined ? -1 : ready.toArray().indexOf(role);
+  const place = roundStart === undefined ? -1 : [...ready].indexOf(role);
   if (roundStart !== undefined && place >= 0 && place < roundStart.ready - acted)
     state.roundStart = { ...roundStart, ready: roundStart.ready - 1 };
   ready.delete(role);

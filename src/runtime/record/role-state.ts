@@ -9,7 +9,6 @@ import type { Usage } from "../../model/chat-model.ts";
 import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole, StepStarted } from "./event.ts";
-import { NOWHERE } from "./ready-roles.ts";
 
 /** The recorded definition of a role, apart from its name: all roles hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
@@ -102,8 +101,8 @@ const WAITING: ActivationState = Object.freeze({ kind: "waiting", retry: NO_RETR
 const NO_PLAN: Plan = new Plan({ goal: "" });
 const NO_JOINS: Joins = Object.freeze({});
 
-/** Parts that most roles of a large population never have. @internal */
-export class RareParts {
+/** Parts that most roles of a large population never have. */
+class RareParts {
   plan: Plan = NO_PLAN;
   joins: Joins = NO_JOINS;
   summary: RoleSummary = NOTHING_SUMMED_UP;
@@ -113,21 +112,10 @@ export class RareParts {
   turns: readonly number[] | undefined;
 }
 
-/** Everything in the state of a role. @internal */
-export interface RoleParts extends Pick<RoleState, "name" | "index" | "n" | "ranIn" | "custom" | "activation"> {
-  /** The first definition. */
-  readonly first: HiredAs;
-  /** The waiting messages. */
-  readonly mailbox: readonly Message[];
-  /** Undefined before it was first needed. */
-  readonly memory: Memory | undefined;
-  readonly rare: Readonly<RareParts> | undefined;
-}
-
 /**
  * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
- * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: a role that waits is its name, its place and a shared
+ * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: an idle role is its name, its index and a shared
  * definition.
  * RoleState.R2 (`#hired`) the first definition gives the initial state and the memory limit, also when the role is hired again by another.
  * RoleState.R3 (`wasHired`) whether it belonged to the team is known for every change of the team, so an activation that runs again finds the
@@ -135,7 +123,7 @@ export interface RoleParts extends Pick<RoleState, "name" | "index" | "n" | "ran
  */
 export class RoleState {
   readonly name: string;
-  /** Place in the order of hiring. */
+  /** Index in the order of hiring. */
   readonly index: number;
   /** Activations that have ended. */
   n = 0;
@@ -144,8 +132,6 @@ export class RoleState {
   /** Replaced and never changed. */
   custom: { readonly [key: string]: Json };
   activation: ActivationState = WAITING;
-  /** Its place in the line of roles with mail. */
-  #readyAt: number = NOWHERE;
   #alone: readonly string[] | undefined;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
@@ -185,8 +171,7 @@ export class RoleState {
 
   /** True while it belongs to the team. A retired role may still end its last activation. */
   get isHired(): boolean {
-    const turns = this.#rare?.turns;
-    return turns === undefined || turns.length % 2 === 1;
+    return this.wasHired(Infinity);
   }
 
   /** True where it belonged to the team after that many changes of the team. */
@@ -195,7 +180,7 @@ export class RoleState {
     return turns === undefined || turns.filter((turn) => turn <= teamAt).length % 2 === 1;
   }
 
-  /** Notes that a role which is not there yet comes with a later event. */
+  /** Notes that a later event hires the role. */
   awaitHire(): void {
     this.#parts.turns = [];
   }
@@ -210,18 +195,9 @@ export class RoleState {
     this.#parts.turns = [...(this.#parts.turns ?? [0]), change];
   }
 
-  /** The frozen list of its name alone, which all messages to it share. @internal */
+  /** The frozen list of its name alone, which all messages to it share. */
   get alone(): readonly string[] {
     return (this.#alone ??= Object.freeze([this.name]));
-  }
-
-  /** Its place in the line of roles with mail, which that line alone writes. @internal */
-  get readyAt(): number {
-    return this.#readyAt;
-  }
-
-  set readyAt(place: number) {
-    this.#readyAt = place;
   }
 
   get mailbox(): MessageQueue {
@@ -239,7 +215,7 @@ export class RoleState {
     return Math.max(open?.take ?? retry.retake ?? 0, retry.isolated);
   }
 
-  /** Puts messages into its empty mailbox, in the order in which they are to leave. @internal */
+  /** Puts messages into its empty mailbox, in the order in which they are to leave. */
   refill(messages: readonly Message[]): void {
     const { taken } = this;
     for (const message of messages.slice(0, taken)) this.mailbox.append(message);
@@ -247,14 +223,13 @@ export class RoleState {
     for (const message of messages.slice(taken)) this.mailbox.append(message);
   }
 
-  /** Returns the first `most` waiting messages without taking them; fewer when fewer wait. Default: all of them. */
+  /** Returns the first `most` waiting messages without taking them. Default: all. */
   news(most: number = this.waiting): readonly Message[] {
     return this.#mailbox === undefined ? noNews : this.#mailbox.peek(most);
   }
 
   get memory(): Memory {
-    const { memoryLimit } = this.#hired;
-    return (this.#memory ??= memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit }));
+    return (this.#memory ??= new Memory({ limit: this.#hired.memoryLimit }));
   }
 
   get workingMemory(): Memory {
@@ -306,38 +281,39 @@ export class RoleState {
     this.activation = isolated > 0 ? { kind: "waiting", retry: { ...NO_RETRY, isolated, retake: 1 } } : WAITING;
   }
 
-  /** Returns everything in the state. @internal */
-  parts(): RoleParts {
-    const { name, index, n, ranIn, custom, activation } = this;
-    return { name, index, n, ranIn, custom, activation, first: this.#hired, mailbox: this.news(), memory: this.#memory, rare: this.#rare };
-  }
-
-  /** Returns the role with these parts. @internal */
-  static of({ name, index, n, ranIn, custom, activation, first, mailbox, memory, rare }: RoleParts): RoleState {
-    const role = new RoleState(name, index, first);
-    Object.assign(role, { n, ranIn, custom, activation });
-    role.refill(mailbox);
-    role.#memory = memory;
-    role.#rare = rare === undefined ? undefined : Object.assign(new RareParts(), rare);
-    return role;
-  }
-
-  /** Returns a role of the same state that changes apart from this one. @internal */
-  copy(): RoleState {
-    const { activation, memory, rare, ...parts } = this.parts();
-    return RoleState.of({
-      ...parts,
-      activation:
-        activation.kind === "open" ? { ...activation, open: { ...activation.open, steps: new Map(activation.open.steps) } } : activation,
-      memory: memory?.copy(),
-      rare: rare && { ...rare, workingMemory: rare.workingMemory?.copy() },
-    });
-  }
-
   /** Gives up the present activation, if one was begun. Its name is not used again. */
   abandonActivation(): void {
     if (this.open !== undefined || this.activation.retry.failures > 0) this.n += 1;
     this.activation = WAITING;
+  }
+
+  /** Returns its state as plain data: a copy of what changes, with the messages and definitions that never change. */
+  form() {
+    const { name, n, ranIn, custom, open, retry } = this;
+    const rare = this.#rare;
+    return {
+      ...{ name, n, ranIn, custom, first: this.#hired, mailbox: this.news() },
+      memory: this.#memory && [...this.#memory],
+      retry: retry === NO_RETRY ? undefined : retry,
+      open: open && { ...open, steps: new Map(open.steps) },
+      rare: rare && Object.assign({}, rare, { plan: rare.plan.toJSON(), workingMemory: rare.workingMemory && [...rare.workingMemory] }),
+    };
+  }
+
+  /** Returns the role of a form. */
+  static of(form: ReturnType<RoleState["form"]>, index: number): RoleState {
+    const { name, n, ranIn, custom, first, mailbox, memory, retry = NO_RETRY, open, rare } = form;
+    const role = new RoleState(name, index, first);
+    Object.assign(role, { n, ranIn, custom });
+    if (open !== undefined) role.activation = { kind: "open", open: { ...open, steps: new Map(open.steps) }, retry };
+    else if (retry !== NO_RETRY) role.activation = { kind: "waiting", retry };
+    role.refill(mailbox);
+    for (const message of memory ?? []) role.memory.append(message);
+    if (rare === undefined) return role;
+    const { plan, workingMemory, ...others } = rare;
+    Object.assign(role.#parts, others, { plan: Plan.fromJSON(plan) });
+    for (const message of workingMemory ?? []) role.workingMemory.append(message);
+    return role;
   }
 
   get #parts(): RareParts {

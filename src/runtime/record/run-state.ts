@@ -12,7 +12,6 @@ import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { LostTry } from "./lost-tries.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
 import type { FailedActivations } from "./failed-activation.ts";
-import { ReadyRoles } from "./ready-roles.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
@@ -116,7 +115,7 @@ export class RunState {
   readonly roles: Map<string, RoleState> = new Map();
   /** The places of the roles that act and get mail in this shard of the run. Undefined: all. */
   shard: ShardRange | undefined;
-  readonly ready: ReadyRoles = new ReadyRoles();
+  readonly ready: Set<RoleState> = new Set();
   /** Activations that have ended in the present round. */
   acted: number = 0;
   /** The stages of the present round that have ended. */

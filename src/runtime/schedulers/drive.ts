@@ -170,7 +170,7 @@ class ScheduledRun {
 
   #blocked(): RoleState[] {
     const { blocked, ready } = this.#host.state;
-    return blocked.size === 0 ? [] : ready.toArray().filter(({ index }) => blocked.has(index));
+    return blocked.size === 0 ? [] : [...ready].filter(({ index }) => blocked.has(index));
   }
 
   get #isAtLimit(): boolean {
@@ -193,7 +193,7 @@ class ScheduledRun {
     const { state } = this.#host;
     // All chosen roles have acted before others are chosen.
     if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return [];
-    const waiting = state.ready.toArray();
+    const waiting = [...state.ready];
     // Roles whose mail came in this round stand behind those that had mail when it began.
     const early = state.roundStart === undefined || this.#isSwept ? waiting : waiting.slice(0, state.roundStart.ready - state.acted);
     const ready = early.filter((role) => this.#mayBegin(role));

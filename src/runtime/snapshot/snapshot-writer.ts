@@ -3,7 +3,7 @@ import { errorRecord, JournalError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../record/event.ts";
 import type { OwnedRun } from "../record/run-log.ts";
 import type { RunState } from "../record/run-state.ts";
-import { copyState } from "../record/state-copy.ts";
+import { formOf, type StateForm } from "../record/state-form.ts";
 
 /** The last snapshot of a run. */
 export interface LastSnapshot {
@@ -83,7 +83,7 @@ export class SnapshotWriter {
     if (this.#work !== undefined || this.#isOver || latest === undefined || this.#parts.state.seq < this.#due) return;
     const { state } = this.#parts;
     if (state.roles.size + state.deliveries.length > MOST_ITEMS) this.#isOver = true;
-    else this.#work = this.#write(copyState(state), latest).finally(() => (this.#work = undefined));
+    else this.#work = this.#write(formOf(state), latest).finally(() => (this.#work = undefined));
   }
 
   /** Gives up: nothing more becomes durable. */
@@ -107,19 +107,17 @@ export class SnapshotWriter {
     return seq + Math.max(this.#parts.every, Math.ceil(size / SIZE_OF_AN_EVENT));
   }
 
-  async #write(copy: RunState, latest: RunEvent): Promise<void> {
+  async #write(form: StateForm, latest: RunEvent): Promise<void> {
     const { state, owned } = this.#parts;
     // A copy that cannot be written is not tried again at the next event.
-    this.#last = { seq: copy.seq, size: this.#last.size };
+    this.#last = { seq: form.seq, size: this.#last.size };
     try {
       // Loaded here because most runs are too short for a snapshot.
-      const { snapshotText } = await import("./snapshot.ts");
-      const text = snapshotText(copy, latest);
-      while (text.next()) await nextMacrotask();
-      // Not the writer of the text itself, which holds a copy of the state.
-      this.#last = { seq: text.seq, size: text.size };
-      await this.#durable(text.seq);
-      if (!this.#isOver) await owned.journal.keepSnapshot?.(state.runId, owned.epoch, text.stored());
+      const { writtenSnapshot } = await import("./snapshot.ts");
+      const snapshot = await writtenSnapshot(form, latest, nextMacrotask);
+      this.#last = { seq: form.seq, size: snapshot.state.length };
+      await this.#durable(form.seq);
+      if (!this.#isOver) await owned.journal.keepSnapshot?.(state.runId, owned.epoch, snapshot);
     } catch (error) {
       this.#failed(error);
     }

@@ -1,22 +1,18 @@
-import { createHash } from "node:crypto";
-import { contentHash, parsedJson, textHash } from "../../kernel/json.ts";
-import { isRecord } from "../../kernel/value-kind.ts";
+import { DefaultDeserializer, DefaultSerializer } from "node:v8";
+import { deflate, deflateSync, inflateSync } from "node:zlib";
+import { contentHash, textHash } from "../../kernel/json.ts";
+import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import type { RunEvent } from "../record/event.ts";
 import type { RunSnapshot } from "../record/journal.ts";
-import { isSuspicious, plainFault } from "../record/plain-json.ts";
 import type { RunState } from "../record/run-state.ts";
-import { roleJson } from "./role-json.ts";
-import { runJson } from "./state-json.ts";
-import { stateFrom } from "./state-reader.ts";
-import { isSnapshotBody, type SnapshotBody } from "./state-schema.ts";
-import { Tables } from "./tables.ts";
+import { formOf, type StateForm, stateFrom } from "../record/state-form.ts";
 
 /*
- * The state of a run as JSON, so that a run is opened without folding all its events. The record stays the truth: a snapshot that is damaged,
- * of another version or of another past is ignored.
+ * The state of a run as text, so that a run is opened without folding all its events: a SHA-256, and the deflated structured clone of the
+ * state's form in base64. The record stays the truth: a snapshot that is damaged, of another version or of another past is ignored.
  *
- * Snapshot.S1 (`restored`) a restored state is the fold of the events before it, and the run goes on from it with the same events.
- * Snapshot.S2 (`textsOf`) a message or a definition is written once, wherever the state has it.
+ * Snapshot.S1 (`restored`) a restored state is the fold of the events before it, and the run continues from it with the same events.
+ * Snapshot.S2 (`serialized`) an object is written once, wherever the state has it.
  * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is ignored.
  * Snapshot.S4 (`continuesFrom`) a snapshot names the hash of the event before it, so it belongs to no other past: not to a run of the same
  * id that was created again, and not to a record that is shorter.
@@ -24,79 +20,71 @@ import { Tables } from "./tables.ts";
  */
 
 /**
- * Version of a snapshot. It grows with every change of this form and with every change of what `apply` makes of an event: a snapshot of another
+ * Version of a snapshot. It grows with every change of the form of a state and of what `apply` makes of an event: a snapshot of another
  * version is ignored, and the events are folded.
  */
-export const STATE_VERSION = 8;
+export const STATE_VERSION = 9;
 
-/** Hexadecimal digits of a SHA-256, which stand before the JSON of the state. */
+/** Hexadecimal digits of a SHA-256. */
 const HASH_LENGTH = 64;
 
-/** Roles or messages in one piece of the text: a piece takes a millisecond or two. */
+/** Roles or messages in one piece: a piece takes a millisecond or two. */
 const PIECE = 250;
 
-/** A snapshot that is being written. */
-export interface SnapshotText {
-  readonly seq: number;
-  /** Characters so far. */
-  readonly size: number;
-  /** Writes the next piece. Returns false when it is complete. */
-  next(): boolean;
-  /** The complete snapshot. */
-  stored(): RunSnapshot;
-}
+/** Limit on the bytes of an inflated snapshot. */
+const MAX_BYTES = 2 ** 30;
 
-/**
- * Begins the snapshot of a state that nothing changes meanwhile. It is written in pieces, so that a large one holds nothing up.
- *
- * @param last the event before it, which the state has applied last. Default: no record is to be matched
- */
-export function snapshotText(state: RunState, last?: RunEvent): SnapshotText {
-  const pieces: string[] = [];
-  const hash = createHash("sha256");
-  const texts = textsOf(state, last === undefined ? "" : contentHash(last));
-  let size = 0;
-  return {
-    seq: state.seq,
-    get size() {
-      return size;
-    },
-    next() {
-      const { value, done } = texts.next();
-      if (done === true) return false;
-      pieces.push(value);
-      hash.update(value);
-      size += value.length;
-      return true;
-    },
-    stored: () => ({ seq: state.seq, state: hash.digest("hex") + pieces.join("") }),
-  };
-}
+/** The fastest level makes it twenty times smaller. */
+const LEVEL = { level: 1 };
 
-/** Returns the snapshot of a state. @param last the event that the state has applied last */
+/** Returns the snapshot of a state. @param last the event that the state has applied last. Default: it belongs to no record */
 export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
-  const text = snapshotText(state, last);
-  while (text.next());
-  return text.stored();
+  const pieces = serialized(formOf(state), last);
+  let piece = pieces.next();
+  while (piece.done !== true) piece = pieces.next();
+  return stored(state.seq, deflateSync(piece.value, LEVEL));
 }
 
-function* textsOf(state: RunState, after: string): Generator<string, void> {
-  const tables = new Tables();
-  yield `{"v":${STATE_VERSION},"after":"${after}","state":${JSON.stringify(runJson(state, tables))}`;
-  yield* listTexts("roles", [...state.roles.values()], (role) => roleJson(role, tables));
-  yield* listTexts("messages", tables.messages.values, (message) => message);
-  yield* listTexts("definitions", tables.definitions.values, (definition) => definition);
-  yield* listTexts("chats", tables.chats.turns, (turn) => turn);
-  yield "}";
-}
-
-function* listTexts<T>(name: string, items: readonly T[], form: (item: T) => unknown): Generator<string, void> {
-  yield `,"${name}":[`;
-  for (let from = 0; from < items.length; from += PIECE) {
-    const texts = items.slice(from, from + PIECE).map((item) => JSON.stringify(form(item)));
-    yield `${from === 0 ? "" : ","}${texts.join(",")}`;
+/** Returns the snapshot of a form. @param pause is called between pieces, so that a large state holds nothing up */
+export async function writtenSnapshot(form: StateForm, last: RunEvent, pause: () => Promise<void>): Promise<RunSnapshot> {
+  const pieces = serialized(form, last);
+  let piece = pieces.next();
+  while (piece.done !== true) {
+    await pause();
+    piece = pieces.next();
   }
-  yield "]";
+  return stored(form.seq, await deflated(piece.value));
+}
+
+function deflated(bytes: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => deflate(bytes, LEVEL, (error, done) => (error === null ? resolve(done) : reject(error))));
+}
+
+function stored(seq: number, bytes: Buffer): RunSnapshot {
+  const text = bytes.toString("base64");
+  return { seq, state: textHash(text) + text };
+}
+
+/** The head of a snapshot. Behind it come `pieces` lists, and the form, which names what they have. */
+interface Head {
+  readonly v: number;
+  /** The hash of the event before it. */
+  readonly after: string;
+  readonly pieces: number;
+}
+
+function* serialized(form: StateForm, last: RunEvent | undefined): Generator<void, Buffer> {
+  const items: readonly object[] = [...form.deliveries, ...form.roles];
+  const head: Head = { v: STATE_VERSION, after: last === undefined ? "" : contentHash(last), pieces: Math.ceil(items.length / PIECE) };
+  const serializer = new DefaultSerializer();
+  serializer.writeHeader();
+  serializer.writeValue(head);
+  for (let from = 0; from < items.length; from += PIECE) {
+    serializer.writeValue(items.slice(from, from + PIECE));
+    yield;
+  }
+  serializer.writeValue(form);
+  return serializer.releaseBuffer();
 }
 
 /** A restored state and what it is known by. */
@@ -109,24 +97,33 @@ export interface RestoredState {
 }
 
 /** Returns the state of a run as a snapshot has it; undefined for one that is damaged, of another version, or of another run. */
-export function restored(runId: string, { seq, state: stored }: RunSnapshot): RestoredState | undefined {
-  const text = stored.slice(HASH_LENGTH);
-  if (textHash(text) !== stored.slice(0, HASH_LENGTH)) return undefined;
+export function restored(runId: string, { seq, state: text }: RunSnapshot): RestoredState | undefined {
+  const body = text.slice(HASH_LENGTH);
+  if (textHash(body) !== text.slice(0, HASH_LENGTH)) return undefined;
   try {
-    const body = bodyOf(text);
-    if (body?.state.runId !== runId || body.state.seq !== seq || seq < 1) return undefined;
-    return { state: stateFrom(body), after: body.after, size: text.length };
+    const bytes = inflateSync(Buffer.from(body, "base64"), { maxOutputLength: MAX_BYTES });
+    const deserializer = new DefaultDeserializer(bytes);
+    deserializer.readHeader();
+    const head: unknown = deserializer.readValue();
+    if (!isHead(head)) return undefined;
+    for (let n = 0; n < head.pieces; n += 1) deserializer.readValue();
+    const state = stateFrom(frozen(deserializer.readValue() as StateForm));
+    return state.runId === runId && state.seq === seq && seq >= 1 ? { state, after: head.after, size: text.length } : undefined;
   } catch {
-    // A snapshot with a right checksum that contradicts itself was made by somebody else.
+    // A snapshot with a right checksum that contradicts itself was written by something else.
     return undefined;
   }
 }
 
-function bodyOf(text: string): SnapshotBody | undefined {
-  const json = parsedJson(text);
-  if (!isRecord(json) || json["v"] !== STATE_VERSION) return undefined;
-  if (isSuspicious(text) && plainFault(json) !== undefined) return undefined;
-  return isSnapshotBody(json) ? json : undefined;
+function isHead(value: unknown): value is Head {
+  return isRecord(value) && value["v"] === STATE_VERSION && typeof value["after"] === "string" && isCount(value["pieces"]);
+}
+
+/** Freezes all objects and lists in a value. The state copies those that change. */
+function frozen<T>(value: T): T {
+  if (value instanceof Map) for (const item of value.values()) frozen(item);
+  else if (typeof value === "object" && value !== null && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
 }
 
 /** True when the event before a snapshot is the one that it was made after. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Screen } from "../../../src/cli/screen/screen.ts";
-import { type Flags, outputSettings } from "../../../src/cli/settings.ts";
+import type { Flags } from "../../../src/cli/options.ts";
+import { outputSettings } from "../../../src/cli/settings.ts";
 import type { Observed } from "../../../src/runtime/record/event.ts";
 import type { Run } from "../../../src/index.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";

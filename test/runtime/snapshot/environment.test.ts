@@ -89,7 +89,6 @@ describe("an environment that is restored from a snapshot", () => {
           ...{ roles: rolesIn(sketch, outside), clock: stillClock, model: outside.model() },
           ...{ concurrency: scheduler === "eager" ? 1 : 4, edges: sketch.edges },
         });
-        expect(await restored.snapshot()).toEqual(snapshot);
         expect(stateText(restored.state)).toBe(stateText(environment.state));
         eventsOf(restored, events);
         await restored.run({ rounds: 30 });
@@ -121,8 +120,8 @@ describe("an environment that is restored from a snapshot", () => {
     const snapshot = await world.snapshot();
     if (!isRecord(snapshot)) throw new Error("no snapshot");
     const { state, ...rest } = snapshot;
-    const body = JSON.stringify(state).replace('"rounds', '"round');
-    const wrong: unknown[] = [undefined, null, 3, [], {}, rest, { ...rest, state: JSON.parse(body) as unknown }];
+    const damaged = { ...rest, state: `${JSON.stringify(state).slice(1, -9)}AAAAAAA=` };
+    const wrong: unknown[] = [undefined, null, 3, [], {}, rest, damaged];
     const codes = wrong.map((one) => codeOf(() => Environment.restore(one as Json, { roles: [] })));
     expect(await Promise.all(codes)).toEqual([...wrong.map(() => "SNAPSHOT_INVALID")]);
     world.publishMessage("go");

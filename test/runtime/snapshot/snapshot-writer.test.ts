@@ -13,7 +13,7 @@ describe("SnapshotWriter.W4 a failure is a warning, once, and does not end the r
   test("also where the state cannot be written at all", async () => {
     let begun = 0;
     vi.doMock("../../../src/runtime/snapshot/snapshot.ts", () => ({
-      snapshotText: (): never => {
+      writtenSnapshot: (): never => {
         begun += 1;
         throw new Error("no such state");
       },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { fileCache } from "../../../src/adapters/file-cache.ts";
 import type { Cache } from "../../../src/memory/cache.ts";
-import { guardedCache } from "../../../src/adapters/guarded-cache.ts";
+import { RemoteCache } from "../../../src/adapters/remote-cache.ts";
+import { silentLogger as logger } from "../../../src/kernel/emit.ts";
 import { memoryCache } from "../../../src/testing/memory-cache.ts";
 import { cacheContract, type MakeCache } from "../../../src/testing/index.ts";
 import { fakeRemote } from "../../adapters/fake-remote.ts";
@@ -11,12 +12,16 @@ const kit = { describe, it, expect };
 
 cacheContract(kit, "memoryCache", (clock) => memoryCache({ clock }));
 cacheContract(kit, "fileCache", (clock) => fileCache({ dir: scratchFolder(), clock }));
-cacheContract(kit, "a guarded cache", (clock) => guardedCache({ remote: fakeRemote(clock), local: memoryCache({ clock }), clock }));
-// One whose remote is down cannot say "miss" of what it never had: see guarded-cache.test.ts.
-cacheContract(kit, "a guarded cache whose remote takes no writes", (clock) => {
+cacheContract(
+  kit,
+  "a cache on a server",
+  (clock) => new RemoteCache({ remote: fakeRemote(clock), local: memoryCache({ clock }), clock, logger }),
+);
+// One whose server is away cannot answer "miss" for what it never had: see remote-cache.test.ts.
+cacheContract(kit, "a cache on a server that takes no writes", (clock) => {
   const remote = fakeRemote(clock);
   remote.state = "full";
-  return guardedCache({ remote, local: fileCache({ dir: scratchFolder(), clock }), clock });
+  return new RemoteCache({ remote, local: fileCache({ dir: scratchFolder(), clock }), clock, logger });
 });
 
 describe("cacheContract", () => {

@@ -1,0 +1,282 @@
+/* Pages in Chromium by `playwright-core`. Each is in a context of its own, which begins with empty storage. */
+import fs from "node:fs";
+import os from "node:os";
+import { chromium } from "playwright-core";
+import { boundConsole, seenOf, showsNothing } from "./in-page.mjs";
+import { order } from "./order.mjs";
+import { BASE, collapse, cut, messageOf, PageOver, Problems, quote, StepFault, Unable, within } from "./page-problems.mjs";
+
+/** @import { Browser, BrowserContext, Locator, Page } from "playwright-core" */
+/** @import { PageStep } from "../acceptance.ts" */
+/** @typedef {{ count: number; hidden: number; text: string; values: string[] }} Seen */
+
+const MOST_TEXT = 100_000;
+const MOST_PICTURE = 1_500_000;
+const MOST_CONSOLE = 200;
+const CLOSE_TIME = 2_000;
+const LOOK_AGAIN = 100;
+const ARGUMENTS = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--disable-extensions"];
+/** Where no sandbox closes the network: a proxy that is not there, also for this machine, and no names. */
+const BLOCKED = [
+  "--proxy-server=http://127.0.0.1:9",
+  "--proxy-bypass-list=<-loopback>",
+  "--host-resolver-rules=MAP * ~NOTFOUND",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+];
+/** Chromium makes a socket in the temporary folder, and the system takes a path of 107 bytes at most for one. */
+const LONGEST_TEMPORARY = 60;
+/** @type {Browser} */
+let browser;
+
+/** @param {number} ms @returns {Promise<void>} */
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function launch() {
+  const args = order.blocks ? [...ARGUMENTS, ...BLOCKED] : ARGUMENTS;
+  const env = { ...process.env, TMPDIR: temporary() };
+  try {
+    browser = await chromium.launch({ executablePath: order.executable, headless: true, chromiumSandbox: false, args, env });
+  } catch (error) {
+    const words = messageOf(error);
+    throw new Error(`${words.split("\n")[0]} ${/\[err\] (.*(?:FATAL|error while loading).*)/.exec(words)?.[1] ?? ""}`, { cause: error });
+  }
+}
+
+/** The temporary folder, or a link to it with a short name. Whoever gave the name removes the link. */
+function temporary() {
+  const folder = os.tmpdir();
+  if (folder.length <= LONGEST_TEMPORARY || order.link === undefined) return folder;
+  fs.rmSync(order.link, { force: true });
+  fs.symlinkSync(folder, order.link);
+  return order.link;
+}
+
+export async function stopBrowser() {
+  await within(CLOSE_TIME, browser.close()).catch(killBrowser);
+}
+
+/** Browsers that this program started are its children. */
+function killBrowser() {
+  for (const name of fs.readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
+    try {
+      const parent = fs
+        .readFileSync(`/proc/${name}/stat`, "utf8")
+        .replace(/^.*\) /, "")
+        .split(" ")[1];
+      if (Number(parent) === process.pid) process.kill(Number(name), "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+export async function freshPage() {
+  const problems = new Problems();
+  if (!browser.isConnected()) await launch();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: false });
+  await context.addInitScript(boundConsole, MOST_CONSOLE);
+  const page = await context.newPage();
+  page.setDefaultTimeout(order.stepTime);
+  watch(context, page, problems);
+  return new BrowserPage(context, page, problems);
+}
+
+/** @param {BrowserContext} context @param {Page} page @param {Problems} problems */
+function watch(context, page, problems) {
+  page.on("pageerror", ({ name, message, stack }) => {
+    const line = /file:\/\/[^\s()]*?([^\s()/]+:\d+:\d+)/.exec(stack ?? "")?.[1];
+    problems.error(`uncaught ${cut(`${name}: ${message}`, 300)}${line === undefined ? "" : ` (${line})`}`);
+  });
+  page.on("console", (message) => {
+    // A resource that does not load is reported below. A page opened as a file has no manifest, and works without.
+    if (message.type() !== "error" || /^(?:Failed to load resource|Access to manifest)/.test(message.text())) return;
+    problems.error(`console.error: ${message.text()}`);
+  });
+  page.on("requestfailed", (request) => {
+    const [url, own] = [request.url(), ownFile(request.url())];
+    if (request.resourceType() === "manifest") return;
+    if (own !== undefined) problems.error(`could not load ${own} (${request.failure()?.errorText ?? ""})`);
+    else if (!/^(data|blob):/.test(url)) problems.note(`wanted ${cut(url, 200)}, and there is no network`);
+  });
+  page.on("dialog", (dialog) => {
+    problems.disturb(`${dialog.type()} dialog ${quote(dialog.message())}, accepted`);
+    dialog.accept(dialog.defaultValue()).catch(() => {});
+  });
+  page.on("download", (download) => {
+    problems.disturb(`download of ${quote(download.suggestedFilename())}, not kept`);
+    download.cancel().catch(() => {});
+  });
+  page.on("crash", () => problems.end(new PageOver("the page crashed")));
+  page.on("framenavigated", (frame) => {
+    if (frame === page.mainFrame() && !frame.url().startsWith("about:") && ownFile(frame.url()) === undefined)
+      problems.disturb(`the page left the project for ${quote(frame.url())}`);
+  });
+  context.on("page", (other) => {
+    if (other === page) return;
+    problems.disturb(`window for ${quote(other.url())}, closed`);
+    other.close().catch(() => {});
+  });
+}
+
+/** @param {string} url */
+function ownFile(url) {
+  return url.startsWith(BASE) ? decodeURI(url.slice(BASE.length)) : undefined;
+}
+
+/** Playwright's words without its log: the first line, and why the element was no target. @param {unknown} error */
+function plain(error) {
+  const text = messageOf(error).replace(/\u001b\[[0-9;]*m/g, "");
+  const reason = /^\s*- +(.*(?:intercepts pointer events|is not (?:visible|enabled|stable|editable)|outside of the viewport).*)$/gm;
+  const why = [...text.matchAll(reason)].at(-1)?.[1];
+  const first = collapse(text.split("\n")[0] ?? "").replace(/^(?:locator|page|keyboard)\.\w+: /i, "");
+  return cut(first, 300) + (why === undefined ? "" : `; ${cut(collapse(why), 300)}`);
+}
+
+/** One page. Every wait has a limit: a page that does not answer is over. */
+class BrowserPage {
+  /** @param {BrowserContext} context @param {Page} page @param {Problems} problems */
+  constructor(context, page, problems) {
+    this.context = context;
+    this.page = page;
+    this.problems = problems;
+  }
+
+  /** @param {string} address */
+  open(address) {
+    return this.#load(() => this.page.goto(address, { waitUntil: "load", timeout: order.loadTime }));
+  }
+
+  /** @param {() => Promise<unknown>} work */
+  async #load(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof Error && error.name === "TimeoutError")
+        throw new PageOver(`the page did not finish loading within ${order.loadTime} ms; a script may run without end`, { cause: error });
+      throw new StepFault(plain(error), { cause: error });
+    }
+  }
+
+  /** All elements; of a text, those that have exactly it before those that contain it. @param {string} at */
+  async #all(at) {
+    try {
+      if (!at.startsWith("text=")) {
+        const found = this.page.locator(`css=${at}`);
+        await within(order.stepTime, found.count());
+        return found;
+      }
+      const words = at
+        .slice(5)
+        .trim()
+        .replace(/^(["'])(.*)\1$/, "$2");
+      const exact = this.page.getByText(words, { exact: true });
+      return (await within(order.stepTime, exact.filter({ visible: true }).count())) > 0 ? exact : this.page.getByText(words);
+    } catch (error) {
+      if (error instanceof PageOver) throw error;
+      if (!/selector|parsing/i.test(messageOf(error))) throw new StepFault(plain(error), { cause: error });
+      throw new StepFault(`expected a CSS selector or text=, got ${quote(at)}`, { cause: error });
+    }
+  }
+
+  /** @param {string} at @returns {Promise<Locator>} */
+  async #first(at) {
+    for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
+      const all = await this.#all(at);
+      const shown = all.filter({ visible: true });
+      if ((await shown.count()) > 0) return shown.first();
+      if (Date.now() < until) continue;
+      throw new StepFault(`expected an element ${quote(at)}, got none${hiddenWords(await all.count())}`);
+    }
+  }
+
+  /** @param {PageStep} step */
+  async act(step) {
+    try {
+      await this.#act(step);
+    } catch (error) {
+      if (error instanceof StepFault || error instanceof Unable || error instanceof PageOver) throw error;
+      await within(order.stepTime, this.page.evaluate("1")).catch((fault) => {
+        if (fault instanceof PageOver) throw fault;
+      });
+      throw new StepFault(plain(error), { cause: error });
+    }
+  }
+
+  /** @param {PageStep} step @returns {Promise<unknown>} */
+  async #act(step) {
+    const timeout = order.stepTime;
+    switch (step.do) {
+      case "reload":
+        return this.#load(() => this.page.reload({ waitUntil: "load", timeout: order.loadTime }));
+      case "click":
+        return (await this.#first(step.at)).click({ timeout });
+      case "type":
+        return this.#type(await this.#first(step.at), step.text);
+      case "press":
+        if (step.at === undefined) return within(timeout, this.page.keyboard.press(step.key));
+        return (await this.#first(step.at)).press(step.key, { timeout });
+      case "select":
+        return (await this.#first(step.at)).selectOption(step.value, { timeout });
+      case "drag":
+        return (await this.#first(step.at)).dragTo(await this.#first(step.to), { timeout: timeout * 2 });
+      default:
+        throw new Unable(`there is no step ${quote(step.do)}`);
+    }
+  }
+
+  /** Replaces the text of a field, key by key, as a user does. @param {Locator} field @param {string} text */
+  async #type(field, text) {
+    const timeout = order.stepTime;
+    const type = await field.evaluate((element) => (element.tagName === "INPUT" ? Reflect.get(element, "type") : ""), undefined, {
+      timeout,
+    });
+    if (type === "file") throw new Unable("a file field cannot be filled");
+    if (/^(date|time|month|week|color|range|datetime-local)$/.test(type) || text === "" || text.length > 500)
+      return field.fill(text, { timeout });
+    await field.click({ timeout });
+    await field.selectText({ timeout });
+    return field.pressSequentially(text, { timeout: timeout * 2 });
+  }
+
+  /** @param {string} at @returns {Promise<Seen>} */
+  async look(at) {
+    const all = await this.#all(at);
+    // A page that is just being replaced by the next one has no elements.
+    const seen = await this.#asked(all.evaluateAll(seenOf, MOST_TEXT), { count: 0, hidden: 0, text: "", values: [] });
+    // A page may have changed what its scripts use.
+    return { count: Number(seen.count), hidden: Number(seen.hidden), text: String(seen.text), values: [...seen.values].map(String) };
+  }
+
+  isBlank() {
+    return this.#asked(this.page.evaluate(showsNothing), true);
+  }
+
+  /** @template T @param {Promise<T>} answer @param {T} otherwise @returns {Promise<T>} */
+  #asked(answer, otherwise) {
+    return within(order.stepTime, answer).catch((error) => {
+      if (error instanceof PageOver) throw error;
+      return otherwise;
+    });
+  }
+
+  async picture() {
+    const bytes = await this.page.screenshot({ type: "png", timeout: 5000 }).catch(() => undefined);
+    return bytes === undefined || bytes.length > MOST_PICTURE ? undefined : bytes.toString("base64");
+  }
+
+  /** @param {boolean} isOver */
+  async close(isOver) {
+    const closed = await within(CLOSE_TIME, this.context.close()).then(
+      () => true,
+      () => false,
+    );
+    if (closed && (!isOver || browser.isConnected())) return;
+    killBrowser();
+    await launch();
+  }
+}
+
+/** @param {number} hidden */
+export function hiddenWords(hidden) {
+  return hidden > 0 ? ` shown (${hidden} hidden)` : "";
+}

@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+/*
+ * Drivers run inside a sandbox, on Node.js 20.19 and later, in a copy of the project. An order comes on standard input, so that no command can
+ * read it in a list of processes. A line of the report begins with the nonce of the order; its reader checks all of it all the same.
+ */
+
+export const root = process.cwd();
+
+/** @type {any} Its form is that of the caller in TypeScript. */
+export const order = JSON.parse(readFileSync(0, "utf8"));
+
+/**
+ * @param {unknown} value
+ * @returns {Promise<void>}
+ */
+export function report(value) {
+  return new Promise((done) => process.stdout.write(`\n${order.nonce} ${JSON.stringify(value)}\n`, () => done()));
+}
+
+/** @param {string} file */
+export function textOf(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the name of the copy, which is another each time. @param {string} text */
+export function withoutRoot(text) {
+  return text.replaceAll(`${root}/`, "").replaceAll(root, ".");
+}
+
+/** The environment of a Python program of the project. */
+export function pythonEnvironment() {
+  const libraries = [root, path.join(root, "src"), path.join(root, ".packages")].filter((folder) => existsSync(folder));
+  return { ...process.env, PYTHONPATH: libraries.join(path.delimiter), PYTHONDONTWRITEBYTECODE: "1", NO_COLOR: "1" };
+}

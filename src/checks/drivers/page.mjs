@@ -1,0 +1,172 @@
+/*
+ * Plays the steps of each criterion on a page of its own, inside the sandbox, and reports each event. Every criterion has a limit: where its
+ * page does not answer, it fails, and the next criterion gets a new page.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { freshPage, hiddenWords, launch, sleep, stopBrowser } from "./browser.mjs";
+import { order, report, root } from "./order.mjs";
+import { BASE, collapse, cut, messageOf, PageOver, quote, StepFault, Unable, within } from "./page-problems.mjs";
+import { matches, RuleError } from "./text-rules.mjs";
+
+/** @import { PageStep, TextRule } from "../acceptance.ts" */
+/** @import { Seen } from "./browser.mjs" */
+/** @typedef {Awaited<ReturnType<typeof freshPage>>} FreshPage */
+
+const SETTLE = 300;
+const LOOK_AGAIN = 100;
+const ends = Date.now() + order.totalTime;
+
+/** The address of a page of the project. @param {string} [given] */
+function addressOf(given) {
+  const wanted = (given ?? order.open).replace(/^\/+/, "") || order.open;
+  const address = URL.canParse(wanted, BASE) ? new URL(wanted, BASE) : undefined;
+  if (address?.href.startsWith(BASE) !== true) throw new Unable(`expected the path of a page of the project, got ${quote(wanted)}`);
+  const file = fileURLToPath(new URL(address.pathname, BASE));
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new StepFault(`expected the page ${quote(path.relative(root, file))}, which is not in the project`);
+  if (!found.isDirectory()) return address.href;
+  const index = path.join(file, "index.html");
+  if (!fs.existsSync(index)) throw new StepFault(`expected a page in the folder ${quote(wanted)}, which has no index.html`);
+  return pathToFileURL(index).href + address.search + address.hash;
+}
+
+/** The fault of a text; undefined when it keeps the rule. Runs of white space count as one space where that helps. @param {string} text @param {TextRule} rule */
+function ruleFault(text, { equals, contains = [], lacks = [], matches: pattern }) {
+  const forms = [text.trim(), collapse(text)];
+  const got = `got ${quote(forms[1])}`;
+  if (equals !== undefined && forms[0] !== equals.trim() && forms[1] !== collapse(equals)) return `the text ${quote(equals)}, ${got}`;
+  const missing = contains.find((part) => !forms.some((form) => form.includes(part)));
+  if (missing !== undefined) return `a text with ${quote(missing)}, ${got}`;
+  const extra = lacks.find((part) => forms.some((form) => form.includes(part)));
+  if (extra !== undefined) return `a text without ${quote(extra)}, ${got}`;
+  return pattern === undefined || matches(pattern, forms, order.ruleTime) ? undefined : `a text that matches ${quote(pattern)}, ${got}`;
+}
+
+/** @param {number} count */
+function elements(count) {
+  return count === 1 ? "1 element" : `${count} elements`;
+}
+
+/** The fault of what is seen. Elements that are not shown do not count. @param {Seen} seen @param {Extract<PageStep, { do: "expect" }>} step */
+function expectFault(seen, step) {
+  const { count, visible, value, at } = step;
+  const hasRule = ["equals", "contains", "lacks", "matches"].some((part) => part in step);
+  const onlyLacks = hasRule && step.equals === undefined && step.contains === undefined && step.matches === undefined;
+  if (count !== undefined && seen.count !== count)
+    return `expected ${elements(count)} ${quote(at)}, got ${seen.count}${hiddenWords(seen.hidden)}`;
+  if (visible === false && seen.count > 0) return `expected ${quote(at)} not to be visible, got ${elements(seen.count)}`;
+  const isAsked = hasRule || count !== undefined || visible !== undefined;
+  const mustBe = visible === true || value !== undefined || (hasRule && !onlyLacks) || !isAsked;
+  if (mustBe && seen.count === 0) return `expected an element ${quote(at)}, got none${hiddenWords(seen.hidden)}`;
+  if (value !== undefined && !seen.values.includes(value))
+    return `expected ${quote(at)} to have the value ${quote(value)}, got ${quote(seen.values[0] ?? "no field")}`;
+  const fault = hasRule ? ruleFault(seen.text, step) : undefined;
+  return fault === undefined ? undefined : `expected ${quote(at)} to have ${fault}`;
+}
+
+/** @param {FreshPage} page @param {Extract<PageStep, { do: "expect" }>} step */
+async function expectOf(page, step) {
+  for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
+    const fault = expectFault(await page.look(step.at), step);
+    if (fault === undefined) return;
+    if (Date.now() >= until) throw new StepFault(fault);
+  }
+}
+
+/** @param {FreshPage} page @param {PageStep} step @returns {Promise<unknown>} */
+async function doStep(page, step) {
+  switch (step.do) {
+    case "open":
+      return page.open(addressOf(step.path));
+    case "expect":
+      return expectOf(page, step);
+    case "wait":
+      return sleep(step.ms);
+    default:
+      return page.act(step);
+  }
+}
+
+/** @param {any} step */
+function stepWords(step) {
+  const target = step.at === undefined ? "" : ` ${quote(step.at)}`;
+  const given = step.text ?? step.key ?? step.value ?? step.to ?? step.path;
+  return step.do + target + (step.do === "expect" || given === undefined ? "" : ` ${quote(given)}`);
+}
+
+/** Plays steps, and returns the outcome with the first fault. @param {FreshPage} page @param {PageStep[]} steps */
+async function play(page, steps) {
+  const all = steps[0]?.do === "open" ? steps : [/** @type {PageStep} */ ({ do: "open" }), ...steps];
+  const shift = all.length - steps.length;
+  for (const [index, step] of all.entries()) {
+    try {
+      await Promise.race([doStep(page, step), page.problems.over]);
+    } catch (error) {
+      const name = index < shift ? "opening" : `step ${index + 1 - shift} (${stepWords(step)})`;
+      const [led, open] = [all.slice(shift, index), all.length - index - 1];
+      const before = led.length === 0 ? "" : `; before it: ${cut(led.map(stepWords).join(", "), 400)}`;
+      const after = open === 0 ? "" : `; ${open === 1 ? "1 later step was" : `${open} later steps were`} not reached`;
+      const outcome = error instanceof Unable || error instanceof RuleError ? "not checked" : "failed";
+      return { outcome, evidence: `${name}: ${cut(messageOf(error), 900)}${before}${after}`, isOver: error instanceof PageOver };
+    }
+  }
+  return { outcome: "proven", evidence: `${steps.length} steps: ${cut(steps.map(stepWords).join(", "), 600)}`, isOver: false };
+}
+
+/** @param {{ id: string; steps: PageStep[] }} criterion */
+async function check({ id, steps }) {
+  if (Date.now() > ends) return { outcome: "not checked", evidence: `the time for page checks (${order.totalTime} ms) was over` };
+  await report({ kind: "begun", id });
+  const page = await freshPage();
+  const time = Math.min(order.criterionTime, Math.max(1000, ends - Date.now()));
+  const words = `the steps did not end within ${time} ms, so the page may run a script without end`;
+  const { outcome, evidence, isOver } = await within(time, play(page, steps), words).catch((error) => ({
+    outcome: "failed",
+    evidence: cut(messageOf(error)),
+    isOver: true,
+  }));
+  await page.close(isOver);
+  return { outcome, evidence: cut(evidence, 1500), errors: page.problems.errors, notes: page.problems.notes };
+}
+
+/** Opens the page without steps: its errors, whether it shows anything, and a picture. */
+async function opening() {
+  const page = await freshPage();
+  const { errors, notes, over } = page.problems;
+  try {
+    await Promise.race([page.open(addressOf()), over]);
+    await sleep(SETTLE);
+    const until = Date.now() + order.stepTime;
+    while ((await page.isBlank()) && Date.now() < until) await sleep(LOOK_AGAIN);
+    const fault = (await page.isBlank()) ? "the page shows nothing: no text, no picture, no field" : undefined;
+    const picture = order.picture ? await page.picture() : undefined;
+    await page.close(false);
+    return { fault, isDead: false, picture, errors, notes };
+  } catch (error) {
+    await page.close(error instanceof PageOver);
+    return { fault: cut(messageOf(error), 900), isDead: true, errors, notes };
+  }
+}
+
+async function main() {
+  await launch();
+  await report({ kind: "started" });
+  const opened = order.skipOpening ? undefined : await opening();
+  if (opened !== undefined) await report({ kind: "opened", ...opened });
+  for (const criterion of order.criteria) {
+    const isDead = opened?.isDead === true && criterion.steps[0]?.path === undefined;
+    const result = isDead ? { outcome: "failed", evidence: `opening: ${opened.fault}` } : await check(criterion);
+    await report({ kind: "result", id: criterion.id, ...result });
+  }
+  await report({ kind: "done" });
+  await stopBrowser();
+}
+
+process.on("unhandledRejection", () => {});
+// Its parent is the sandbox; where there is none, nothing else ends this program and its browser with it.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
+await main().catch((error) => report({ kind: "trouble", reason: cut(messageOf(error), 1500) }));
+process.exit(0);

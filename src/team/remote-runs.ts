@@ -1,0 +1,56 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
+import type { ObserverRegistry } from "../runtime/observers.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { Observed } from "../runtime/record/event.ts";
+import type { RunResult } from "../runtime/run-result.ts";
+import type { RunChange, RunCommand } from "./publishing.ts";
+import type { Reserve } from "./reserve.ts";
+import type { Run, RunControls } from "./run.ts";
+
+/** A run that another process owns, and that this one follows. */
+export interface FollowedRun {
+  readonly controls: RunControls;
+  /** Messages for the run. Those that its owner has published are removed. */
+  readonly news: (Message | string)[];
+  /** Called with the recorded idea of the run. @throws JournalError `RUN_IDEA_DIFFERS` */
+  readonly meant: (idea: Message) => void;
+  /** Drives the run in this process. Resolves with undefined while another one owns it. */
+  readonly drive: () => Promise<RunResult | undefined>;
+}
+
+/** Something to do with a run, in whichever process owns it. */
+export interface RemoteRequest<T> {
+  readonly runId: string;
+  readonly command: RunCommand;
+  readonly resultOf: (answer: unknown) => T;
+  /** Does it in this process. Rejects with `RUN_OWNED` or a MovedError while another one owns the run. */
+  readonly local: () => Promise<T>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The runs of this process, as the commands of others reach them. */
+export interface LocalRuns {
+  readonly journal: Journal;
+  readonly mask: Mask;
+  readonly clock: Clock;
+  /** Limit on the milliseconds that a command waits for its answer. */
+  readonly commandTimeout: number;
+  readonly reserve: Reserve;
+  change<T>(runId: string, change: RunChange<T>): Promise<T>;
+  /** Returns the run of that id that is under way. */
+  find(runId: string): Run | undefined;
+  report(observed: Observed, observers: ObserverRegistry): void;
+}
+
+/** The port to runs that other processes own. `fleet` implements it; a run of one process never uses it. */
+export interface RemoteRuns {
+  /** Follows a run until its end is recorded, or until this process can drive it. */
+  follow(run: FollowedRun): Promise<RunResult>;
+  /** Has the owner of a run do something, or does it here once the run has none. */
+  request<T>(request: RemoteRequest<T>): Promise<T>;
+  /** Executes a command of another process. Never rejects: the outcome is the answer. */
+  execute(runId: string, command: Json): Promise<Json>;
+}
