@@ -41,8 +41,8 @@ export interface RestateOptions {
 }
 
 const restateOptions: Known<RestateOptions> = {
-  ingress: kinds.checked,
-  admin: kinds.checked,
+  ingress: kinds.text,
+  admin: kinds.text,
   host: { says: "the address of this machine", fits: (host) => typeof host === "string" && host !== "" },
   port: { says: "a whole number from 0 to 65535", fits: (port) => isCount(port) && port <= 65_535 },
   timeout: { says: "a positive number of milliseconds", fits: (ms) => Number.isFinite(ms) && (ms as number) > 0 },

@@ -49,13 +49,13 @@ export interface HireRequest extends TeamChangeTerms {
 /** What to do with a team that differs from the run's. */
 export interface TeamChangeTerms {
   /**
-   * `refuse`: the request is refused with `TEAM_CHANGED`, and nothing is recorded. `continue`: the run goes on with the present team. Default: the
+   * `refuse`: the request is refused with `TEAM_CHANGED`, and nothing is recorded. `continue`: the run continues with the present team. Default: the
    * option of the server, which is `refuse` unless it says otherwise.
    */
   readonly onTeamChange?: "refuse" | "continue";
 }
 
-/** How a run goes on: the same in every request that lets one go on. */
+/** How a run continues. */
 export interface ContinueTerms extends TeamChangeTerms {
   /** Most rounds of a turn. Default: as before. */
   readonly rounds?: number;
@@ -65,7 +65,7 @@ export interface ContinueTerms extends TeamChangeTerms {
   readonly reuse?: "all" | "none";
 }
 
-/** A run that is to go on. */
+/** A run that is to continue. */
 export interface ContinueRequest extends ContinueTerms {
   /** Messages from outside that come with it, recorded before anything else happens. Default: none. */
   readonly add?: readonly OutsideMessage[];
@@ -116,7 +116,7 @@ export interface ForkChange {
 /** Whose words are to be erased: those of one user of the tenant, or of one conversation. */
 export type ForgetRequest = { readonly user: string } | { readonly conversation: string };
 
-/** The answer to a question, with which a run goes on. */
+/** The answer to a question, with which a run continues. */
 export interface AnswerRequest extends ContinueTerms {
   readonly answer: Json;
 }
