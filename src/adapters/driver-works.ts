@@ -5,7 +5,6 @@ import { driverClosed, type Verdict } from "../team/run-driver.ts";
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
 
-/** Returns the verdict on a delivery whose handler rejected, and logs it. */
 export function rejectedDelivery(logger: Logger, reason: string, attempt: number): Verdict {
   const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
   logger.warn("A delivery failed, and comes again.", { reason, after });
@@ -22,7 +21,6 @@ export class DriverWorks<W extends { stop(): Promise<void> }> {
   readonly #starting = new Set<Promise<W>>();
   #closing: Promise<void> | undefined;
 
-  /** @throws UsageError `DRIVER_CLOSED` */
   assertOpen(): void {
     if (this.#closing !== undefined) throw driverClosed();
   }

@@ -4,18 +4,14 @@ import type { GraphileQueue } from "./graphile-queue.ts";
 import { endPool, KEEPALIVE, type PostgresDatabase } from "./postgres-database.ts";
 import { postgresError } from "./postgres-server.ts";
 
-/** Connections by which the slots of a worker fetch and end jobs. */
 const CONNECTIONS = 8;
 
-/** The name of the statement by which the package fetches a job. */
 const FETCH = /^get_job/;
 
-/** A statement as the package asks for it. */
 type Asked = string | { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string };
 
 type Listener = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean) => void) => void;
 
-/** The connections of a worker of the package. */
 export interface GraphilePool {
   readonly pool: Pool;
   /** Ends all connections, unless the server hangs. Closing twice is no error. */
@@ -54,7 +50,6 @@ async function ask(database: PostgresDatabase, asked: Asked, given: readonly unk
   }
 }
 
-/** The pool of the one connection by which the package is notified. */
 async function listeningPool({ server }: PostgresDatabase): Promise<Pool> {
   const { Pool: PgPool } = await server.load();
   const { url, timeout, logger } = server;

@@ -6,7 +6,6 @@ import { type ConnectedWorker, driverClosed, type JobInfo, parseRunJob, type Run
 import { PostgresDatabase, type Rows } from "./postgres-database.ts";
 import { errorsOf, type PostgresPart, type PostgresServer } from "./postgres-server.ts";
 
-/** Loads the `graphile-worker` package. @throws UsageError `PACKAGE_MISSING` */
 export type LoadGraphile = () => Promise<Pick<typeof import("graphile-worker"), "Logger" | "run" | "runMigrations">>;
 
 /** The most tries that the package can count. A job is given up by its handler alone. */
@@ -20,15 +19,12 @@ const SETTLING = 5;
 /** The content of a row of the queue, besides the columns of the package and `behind`: the ids of the rows that it waits for. */
 export interface QueuedJob {
   readonly job: RunJob;
-  /** Deliveries before this row was written. */
   readonly attempts: number;
 }
 
-/** What a worker sees of the queue. */
 export interface QueueLook {
   /** True when the server has run for so long that every living worker is connected again. */
   readonly isSettled: boolean;
-  /** True when the lock of this worker is held. */
   readonly isHeld: boolean;
   /** Workers with jobs whose lock no one holds. */
   readonly suspects: readonly string[];
@@ -63,7 +59,6 @@ export class GraphileQueue {
   readonly schemaName: string;
   readonly #jobs: string;
   readonly #tasks: string;
-  /** The channel on which workers hear of commands. */
   readonly channel: string;
   readonly load: LoadGraphile;
   #migrated: Promise<void> | undefined;
@@ -77,12 +72,10 @@ export class GraphileQueue {
     this.load = load;
   }
 
-  /** The same database with another pool, which its caller closes. */
   databaseWith(connections: number): PostgresDatabase {
     return new PostgresDatabase(PART, { ...this.database.server, connections });
   }
 
-  /** @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING`, `OPTION_INVALID` */
   async submit(given: RunJob): Promise<void> {
     const job = parseRunJob(given);
     checkLength("the name of a team", job.team, LONGEST_TEAM);
@@ -128,7 +121,6 @@ export class GraphileQueue {
     return rows.map(({ due, ...job }) => ({ ...job, ...(due === null ? {} : { due }) }));
   }
 
-  /** The connected workers. */
   async workers(): Promise<readonly ConnectedWorker[]> {
     await this.migrated();
     return this.database.rows(
@@ -171,7 +163,6 @@ export class GraphileQueue {
     return look ?? { isSettled: false, isHeld: false, suspects: [], mine: [], cancelled: [], due: 0 };
   }
 
-  /** The rows of a worker whose job was cancelled. */
   async cancelled(rows: Rows, worker: string): Promise<readonly string[]> {
     return (await rows<{ id: string }>(this.#cancelled, [worker])).map(({ id }) => id);
   }
@@ -183,7 +174,6 @@ export class GraphileQueue {
     await rows("SELECT pg_notify('jobs:insert', $1)", [JSON.stringify({ count: 100 })]);
   }
 
-  /** Frees rows of a worker that has them in the queue only. */
   async freeRows(rows: Rows, worker: string, ids: readonly string[]): Promise<void> {
     const these = "WHERE id = ANY ($1::bigint[]) AND locked_by = $2 AND key IS";
     await rows(`DELETE FROM ${this.#jobs} ${these} NULL`, [ids, worker]);
@@ -239,7 +229,6 @@ export class GraphileQueue {
   }
 }
 
-/** @throws UsageError `OPTION_INVALID` for a row that this package did not write */
 export function queuedJob(payload: unknown): QueuedJob {
   const { job, attempts } = isRecord(payload) ? payload : {};
   return { job: parseRunJob(job), attempts: isCount(attempts) ? attempts : 0 };

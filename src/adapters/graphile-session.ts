@@ -5,11 +5,8 @@ import type { GraphileQueue } from "./graphile-queue.ts";
 import type { Rows } from "./postgres-database.ts";
 import { PersistentConnection } from "./postgres-persistent-connection.ts";
 
-/** A delivery that has not ended. */
 export interface JobInHand {
-  /** Aborts when the job was cancelled. */
   readonly signal: AbortSignal;
-  /** Takes the delivery out of the list. */
   end(): void;
 }
 
@@ -47,7 +44,6 @@ export class JobsInHand {
     return [...this.#all].some((one) => one.row === row);
   }
 
-  /** Aborts the deliveries of a run. */
   cancelRun(runId: string): void {
     for (const one of this.#all) if (one.runId === runId) one.abort.abort(new AbortedError("the job of the run was cancelled"));
   }
@@ -58,7 +54,6 @@ export class JobsInHand {
   }
 }
 
-/** The parts of a session. */
 export interface SessionParts {
   readonly queue: GraphileQueue;
   /** The id under which the package locks the jobs of this worker. */
@@ -66,13 +61,10 @@ export interface SessionParts {
   readonly teams: readonly string[];
   readonly concurrency: number;
   readonly inHand: JobsInHand;
-  /** Called with the number of jobs that can be delivered now. */
   readonly due: (jobs: number) => void;
-  /** Called when this worker, or all of them, are asked to drain. */
   readonly drain: () => void;
 }
 
-/** Milliseconds between two looks at the queue. */
 const LOOK = 1_000;
 /** Looks in a row after which a job that is in the queue under this worker, and not in its hands, is free again. */
 const LOOKS = 3;
@@ -88,7 +80,6 @@ const LOOKS = 3;
 export class GraphileSession {
   readonly #parts: SessionParts;
   readonly #connection: PersistentConnection;
-  /** Resolves when the lock is held for the first time. Rejects with an error of the driver. */
   readonly held: Promise<void>;
   /** Workers whose lock was free in the last look. */
   #suspects: readonly string[] = [];

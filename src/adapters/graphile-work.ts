@@ -17,7 +17,6 @@ const POLL = 10_000;
 const LOST = "DRIVER_JOB_LOST";
 const STOPPED = "Expected the package graphile-worker to take jobs until it is stopped, but it stopped by itself. Start the worker again.";
 
-/** The package's part of a worker. */
 interface PackageWorker {
   readonly runner: Runner;
   readonly workers: WorkerPool;
@@ -36,7 +35,6 @@ type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
  */
 export class GraphileWork implements Working {
   readonly ended: Promise<void>;
-  /** Resolves when this worker is asked to drain. */
   readonly drain: Promise<void>;
   readonly #queue: GraphileQueue;
   readonly #handler: DeliveryHandler;
@@ -47,7 +45,6 @@ export class GraphileWork implements Working {
   readonly #worker: string;
   #stopping: Promise<void> | undefined;
 
-  /** @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING`, `DRIVER_CLOSED` when the queue is closed */
   static async start(queue: GraphileQueue, handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
     await queue.migrated();
     const pool = await graphilePool(queue, o.concurrency);
@@ -133,7 +130,6 @@ export class GraphileWork implements Working {
   }
 }
 
-/** Starts the package's part of a worker. @throws as `GraphileWork.start` */
 async function startPackage(queue: GraphileQueue, { pool }: GraphilePool, o: WorkOptions, task: Task): Promise<PackageWorker> {
   const { run, Logger } = await queue.load();
   const events = new EventEmitter();

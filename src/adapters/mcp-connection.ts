@@ -11,18 +11,13 @@ import { isTooLong, type McpTransport, MessageTooLong, MOST_BYTES } from "./mcp-
 /** A server of the Model Context Protocol could not be reached, went away, or broke the protocol; see `code`. */
 export class McpError extends TroupeError {}
 
-/** The parts of a connection. */
 export interface McpConnectionParts {
-  /** The server's name in tools, errors and logs. */
   readonly name: string;
-  /** Opens a new transport. */
   open(): Promise<McpTransport>;
-  /** Milliseconds for connecting, and for listing the tools. */
   readonly timeout: number;
   /** Milliseconds that a process may be silent when it is asked for its versions; then it is greeted as one of the protocol before 2026-07-28. */
   readonly patience: number;
   readonly clock: Clock;
-  /** Removes secrets from the server's texts. */
   readonly mask: Mask;
   /** Called with the server's tools: at each connection, and when the server says that they changed. */
   readonly onTools: (tools: readonly ServerTool[]) => void;
@@ -79,7 +74,6 @@ export class McpConnection {
     }
   }
 
-  /** Ends the session, and the server's process if this connection started it. */
   async close(): Promise<void> {
     this.#closing.abort(new UsageError("MCP_CLOSED", `The connection to MCP server ${this.#parts.name} was closed.`));
     const link = this.#link;
@@ -186,7 +180,6 @@ export class McpConnection {
     );
   }
 
-  /** The error of an answer with a status that is no success; undefined where none came. */
   #refused(cause: unknown, opened: McpTransport | undefined, rest = ""): McpError | undefined {
     const answer = answerIn(cause);
     if (answer === undefined) return undefined;
@@ -202,7 +195,6 @@ const TERMS: ServerTerms = { token: "headers: { authorization }, such as `Bearer
 /** Characters of a server's text that are read for an error. */
 const MOST_SAID = 4_000;
 
-/** The status and text of an answer, in an error of the protocol's package. */
 function answerIn(cause: unknown): { readonly status: number; readonly said: string } | undefined {
   const data = isObject(cause) ? (cause as { readonly data?: unknown }).data : undefined;
   if (!isRecord(data) || typeof data["status"] !== "number") return undefined;

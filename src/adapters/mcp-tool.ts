@@ -10,9 +10,7 @@ import { defineTool, type Tool } from "../tool/tool.ts";
 import type { ToolResult } from "../tool/tool-result.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 
-/** Settings of the tools of one server. */
 export interface McpToolSettings {
-  /** The server's name. Every tool's name begins with it. */
   readonly server: string;
   /** Believe the server's own hints: that a tool only reads, or may be called twice. */
   readonly trust: boolean;
@@ -58,7 +56,6 @@ export function toolName(server: string, tool: string): string {
   return `${clean.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}_${hash}`;
 }
 
-/** Returns why a tool cannot be used. */
 function unfit({ name, inputSchema: schema }: ServerTool, isTaken: boolean): string | undefined {
   if (isTaken) return "another of its tools has that name";
   if (name === "") return "it has no name";
@@ -112,7 +109,6 @@ function wordsOf({ server, mask }: McpToolSettings): { source: string; seen(text
   return { source, seen, quote: (text) => quoteOutside(source, seen(text)) };
 }
 
-/** Returns the description of a tool for the model. */
 function described({ description = "", title }: ServerTool, { source, seen }: ServerWords): string {
   const text = cutText(seen(description === "" ? (title ?? "") : description), LONGEST_DESCRIPTION);
   return text.trim() === ""
@@ -192,7 +188,6 @@ function textOf(block: ContentBlock): string[] {
   }
 }
 
-/** Base64 has four characters for three bytes. */
 function unshown(what: string, mediaType: string, base64: string): string {
   return `[${what}, ${mediaType}, ${Math.floor((base64.length * 3) / 4)} bytes, not shown]`;
 }

@@ -5,7 +5,6 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** An open transport to a server. */
 export interface McpTransport {
   readonly transport: Transport;
   /** The end of the standard error of the server's process; empty without one. */
@@ -36,12 +35,10 @@ const secretTexts: Shape = { ...kinds.record(kinds.text), isSecret: true };
 const processParts: Known<McpProcess> = { command: kinds.checked, args: kinds.texts, env: secretTexts, cwd: kinds.text };
 const addressParts: Known<McpAddress> = { url: kinds.checked, headers: secretTexts };
 
-/** Characters that are kept of the standard error of a server's process. */
 const LAST_WORDS = 2_000;
 
 const isProcess = (server: McpProcess | McpAddress): server is McpProcess => "command" in server;
 
-/** Opens a transport to a server. */
 export function openTransport(server: McpProcess | McpAddress): Promise<McpTransport> {
   return isProcess(server) ? processTransport(server) : addressTransport(server);
 }
@@ -63,7 +60,6 @@ export function secretsOf(server: McpProcess | McpAddress): string[] {
   });
 }
 
-/** @throws UsageError `MCP_SERVER_INVALID` */
 export function assertServer(name: string, server: McpProcess | McpAddress): void {
   takes("mcpServer", "server", server, kinds.object);
   checkKnownOptions("the server of mcpServer", server, isProcess(server) ? processParts : addressParts);
@@ -123,12 +119,10 @@ const REFUSED = -32_077;
 const LINE_END = 10;
 const RETURN = 13;
 
-/** True for the error of a message that was too long. */
 export function isTooLong(error: unknown): boolean {
   return error instanceof MessageTooLong || (typeof error === "object" && error !== null && "code" in error && error.code === REFUSED);
 }
 
-/** A message of a server is longer than {@link MOST_BYTES}. */
 export class MessageTooLong extends RangeError {
   constructor() {
     super(`A message of more than ${MOST_BYTES} bytes came.`);
@@ -147,7 +141,6 @@ export async function bounded(response: Response, asked: unknown): Promise<Respo
   throw new MessageTooLong();
 }
 
-/** Reads a body to its end; undefined when it is too long. */
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefined> {
   const reader = body.getReader();
   const pieces: Uint8Array<ArrayBuffer>[] = [];
@@ -192,7 +185,6 @@ function eventEnd(piece: Uint8Array, before: number): number | undefined {
   return undefined;
 }
 
-/** Returns the id of a request. */
 function idIn(asked: unknown): unknown {
   return typeof asked === "string" ? (JSON.parse(asked) as { readonly id?: unknown }).id : undefined;
 }

@@ -60,7 +60,6 @@ const ReplySchema = z.object({
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
 });
 
-/** A refusal as the client reports it. */
 interface Answered {
   readonly message: string;
   readonly status: number | undefined;
@@ -102,7 +101,6 @@ export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
   };
 }
 
-/** One embedding model at one server. It owns the client. */
 class EmbeddingsEndpoint {
   readonly #server: OpenAIServer;
   readonly #model: string;

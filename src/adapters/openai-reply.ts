@@ -5,7 +5,6 @@ import { modelError } from "../model/failure.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Finish reasons of servers. */
 const FINISH: ReadonlyMap<string, FinishReason> = new Map([
   ["stop", "stop"],
   ["eos", "stop"],
@@ -25,7 +24,6 @@ const FINISH: ReadonlyMap<string, FinishReason> = new Map([
   ["safety", "content_filter"],
 ]);
 
-/** A call that has begun, as its server marks it. */
 interface BegunCall {
   readonly index: number | undefined;
   id: string | undefined;

@@ -8,12 +8,10 @@ const OPENAI_URL = "https://api.openai.com/v1";
 
 /** The target of requests, and the parts that every request has. */
 export interface OpenAIServer {
-  /** Without its query. */
   readonly baseURL: string;
   /** The query of the base URL, which every request gets: `?api-version=2024-06-01`, or nothing. */
   readonly query: string;
   readonly apiKey: string;
-  /** True for OpenAI's own servers. */
   readonly isOpenAI: boolean;
   readonly streams: boolean;
   readonly organization: string | undefined;
@@ -46,7 +44,6 @@ export interface ServerOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Their names. @internal */
 export const serverOptions: Known<ServerOptions> = {
   model: kinds.text,
   apiKey: kinds.secret,
@@ -138,10 +135,8 @@ export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: str
   });
 }
 
-/** The symbol under which Node's own `fetch` and the package `undici` share the dispatcher of requests. */
 const SHARED_DISPATCHER: symbol = Symbol.for("undici.globalDispatcher.1");
 
-/** The part of a dispatcher of `undici` that is used here. */
 interface Dispatcher {
   dispatch(options: object, handler: object): boolean;
 }

@@ -5,27 +5,21 @@ import { plainValue } from "../tool/plain-result.ts";
 import { GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 import type { SpanValues, UsedTokens } from "./otel-spans.ts";
 
-/** What spans contain beyond the record. */
 export interface SpanContent {
-  /** True where spans have texts of messages, prompts, answers, tools and errors. */
   readonly content: boolean;
-  /** The value of `gen_ai.provider.name`. */
   readonly provider: string;
 }
 
-/** The name, the kind and the first attributes of the span of a step. */
 export interface StepForm {
   readonly name: string;
   readonly isClient: boolean;
   readonly values: SpanValues;
 }
 
-/** Micro-dollars as dollars. */
 export function dollars(micro: number): number {
   return micro / 1_000_000;
 }
 
-/** Returns how the span of a step of a role begins. */
 export function stepForm(
   started: StepStarted,
   { runId, role }: { readonly runId: string; readonly role: string },
@@ -89,7 +83,6 @@ export function tokensOf({ usage }: StepEnded): (UsedTokens & { readonly isEstim
   return { input, output, cached: numberIn(usage["cachedTokens"]), isEstimated: usage["estimated"] === true };
 }
 
-/** The attributes with which the span of a step ends. */
 export function answerValues(kind: string, ended: StepEnded, { content }: SpanContent): SpanValues {
   const { value, cost, retry, byDeadline } = ended;
   const tokens = tokensOf(ended);
@@ -141,7 +134,6 @@ function spanText(value: unknown): string {
   return `${text.slice(0, TEXT_LIMIT).replace(/[\uD800-\uDBFF]$/, "")}[${text.length - TEXT_LIMIT} more characters]`;
 }
 
-/** The messages of a request as `gen_ai.input.messages`: as many of the last ones as have room. */
 function inputMessages(messages: unknown): string | undefined {
   if (!Array.isArray(messages)) return undefined;
   const last: string[] = [];
@@ -156,7 +148,6 @@ function inputMessages(messages: unknown): string | undefined {
   return `[${last.join(",")}]`;
 }
 
-/** The answer of a model as `gen_ai.output.messages`. */
 function outputMessages(answer: unknown): string | undefined {
   if (!isRecord(answer)) return undefined;
   return JSON.stringify([{ role: "assistant", parts: partsOf(answer), finish_reason: answer["finishReason"] }]);

@@ -31,7 +31,6 @@ export class MessageOrigins {
     return news.map((message) => ({ message, sender: this.#senders.get(sentMessage(message)) }));
   }
 
-  /** @param sender the span of the activation that the event ends */
   apply(event: RunEvent, sender?: SpanContext): void {
     const body = slim(event);
     if (this.#state === undefined || body === undefined) return;

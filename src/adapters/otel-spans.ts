@@ -9,36 +9,29 @@ import { type DURATIONS, GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 /** Attributes of a span or a measurement by name. Undefined ones are left out of a span; a measurement has none. */
 export type SpanValues = Readonly<Attributes>;
 
-/** A span that has not ended. */
 export interface OpenSpan {
   /** Undefined where nothing can refer to the span. */
   readonly context: SpanContext | undefined;
   set(values: SpanValues): void;
   /** Marks the span as failed. @param text a description */
   fail(type: string, text: string | undefined): void;
-  /** @param time milliseconds since 1970 */
   end(time: number): void;
 }
 
-/** The beginning of a span. */
 export interface SpanBeginning {
   readonly name: string;
   readonly isClient: boolean;
-  /** Milliseconds since 1970. */
   readonly time: number;
   readonly parent: OpenSpan | undefined;
   readonly values: SpanValues;
   readonly links: readonly { readonly context: SpanContext; readonly values: SpanValues }[];
 }
 
-/** The receiver of spans. */
 export interface SpanTarget {
   begin(beginning: SpanBeginning): OpenSpan;
 }
 
-/** The receiver of measurements. */
 export interface MeasureTarget {
-  /** @param seconds how long the operation took */
   took(operation: MeasuredOperation, seconds: number, values: SpanValues): void;
   used(operation: "chat" | "embeddings", tokens: UsedTokens, values: SpanValues): void;
 }
@@ -55,7 +48,6 @@ export type MeasuredOperation = keyof typeof DURATIONS;
 /** Limit on the links of one span: the default of OpenTelemetry. */
 const MOST_LINKS = 128;
 
-/** An open span with the time of its beginning, and what it has cost in micro-dollars. */
 interface OpenPart {
   readonly span: OpenSpan;
   readonly time: number;
@@ -217,7 +209,6 @@ export class RunSpans {
     return this.#leg;
   }
 
-  /** Ends the present leg, and everything open in it. */
   #endLeg(values: SpanValues): void {
     const leg = this.#leg;
     if (leg === undefined) return;

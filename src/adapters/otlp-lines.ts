@@ -5,15 +5,11 @@ import type { SpanContent } from "./otel-attributes.ts";
 import { GEN_AI } from "./otel-names.ts";
 import { type OpenSpan, RunSpans, type SpanBeginning, type SpanTarget, type SpanValues } from "./otel-spans.ts";
 
-/** How the spans of a recorded run are written. */
 export interface OtlpOptions extends SpanContent {
-  /** The value of `service.name`. */
   readonly service: string;
-  /** The version of this package. */
   readonly version: string;
 }
 
-/** Spans in one line. */
 export interface OtlpLine {
   /** A request of OTLP as JSON, without line breaks. */
   readonly text: string;
@@ -127,7 +123,6 @@ function defined(values: SpanValues): SpanValues {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Nanoseconds do not fit a number. */
 function nanos(ms: number): string {
   return (BigInt(Math.round(ms * 1_000)) * 1_000n).toString();
 }

@@ -7,7 +7,6 @@ import { RUN_TABLES, runChannel } from "./postgres-tables.ts";
 import type { TallyText } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** The largest value of the column for events. */
 const MOST_EVENTS = 2 ** 31 - 1;
 /** Characters of bodies after which a statement takes no further run. */
 const MOST_CHARACTERS = 8_000_000;
@@ -20,11 +19,9 @@ interface RunEnd {
   readonly epoch: number;
   events: number;
   checksum: string;
-  /** Names of conversations that are stored. */
   readonly chats: Set<string>;
 }
 
-/** Events that wait to be written. */
 interface Asked {
   readonly runId: string;
   readonly epoch: number;
@@ -102,7 +99,6 @@ export class PostgresAppends {
     this.#ends.delete(runId);
   }
 
-  /** Resolves when nothing waits. */
   settled(): Promise<void> {
     return this.#queue.settled();
   }
@@ -163,7 +159,6 @@ export class PostgresAppends {
     return errors;
   }
 
-  /** Learns the ends of runs that were claimed elsewhere, if at all. */
   async #look(rows: Rows, batch: readonly Asked[]): Promise<void> {
     const unknown = batch.filter(({ runId, epoch }) => this.#ends.get(runId)?.epoch !== epoch).map(({ runId }) => runId);
     if (unknown.length === 0) return;
@@ -199,7 +194,6 @@ function lengthOf(events: readonly EventBlock[]): number {
   return events.reduce((sum, { body }) => sum + body.length, 0);
 }
 
-/** Splits events into parts for statements that are not too long. */
 function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[]> {
   let from = 0;
   let characters = 0;
@@ -230,7 +224,6 @@ function mismatch(runId: string, next: number, expectedSeq: number): JournalErro
   return new JournalError("SEQ_MISMATCH", `Expected event ${next} of run ${runId} next, got ${expectedSeq}.`);
 }
 
-/** The number of events of a run after an append. */
 function countAfter({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {
   return events.reduce((sum, block) => sum + block.events, expectedSeq);
 }
@@ -256,7 +249,6 @@ function advance({ end, after, turns }: Prepared): void {
   for (const { chat } of turns) end.chats.add(chat);
 }
 
-/** The lists of a statement: runs, events, turns of conversations, tallies. */
 function valuesOf(prepared: readonly Prepared[]): readonly string[] {
   const runs = prepared.map(({ end: { number, epoch, events, checksum }, after }) => {
     return { number, epoch, events, after: after.events, head: checksum, next: after.checksum };

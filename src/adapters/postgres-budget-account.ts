@@ -5,11 +5,9 @@ import type { Cancellation } from "../kernel/cancellation.ts";
 import { succeeds } from "../kernel/system-error.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
-/** The pool of an account. */
 export interface AccountPool {
   readonly db: PostgresDatabase;
   readonly name: string;
-  /** Takes an amount for an account. @param repeats ids of lost holds @throws BudgetError, ControlError */
   take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string>;
   /** Lets others see that this process lives, until the returned function is called: it has a hold, or asks for one. */
   keep(): () => void;
@@ -17,18 +15,14 @@ export interface AccountPool {
   changed(): void;
   /** Called when sending the spending of an account has failed; it is repeated. */
   failed(error: unknown): void;
-  /** Called when the database knows the end of an account. */
   closed(account: PostgresAccount): void;
 }
 
-/** The hold of a call whose end is unknown. */
 interface LostAmount {
   readonly id: string;
-  /** Micro-dollars. */
   readonly amount: number;
 }
 
-/** An account that the database has opened. */
 interface OpenedAccount {
   readonly key: string;
   readonly opening: string;
@@ -38,10 +32,8 @@ interface OpenedAccount {
   readonly letGo: (() => void) | undefined;
 }
 
-/** Holds that one statement settles at most. */
 const MOST_SETTLED = 1_000;
 
-/** Waits for work, for the patience of the database at most. */
 export async function settledIn({ server }: PostgresDatabase, work: Iterable<Promise<void>>): Promise<void> {
   const { signal } = new AbortController();
   await succeeds(withTimeout(server.clock, server.patience, "what is sent to Postgres", signal, () => Promise.all(work)));
@@ -66,9 +58,7 @@ export class PostgresAccount implements BudgetAccount {
   #total: number;
   #known: number;
   #settled: string[] = [];
-  /** Lost amounts that the database does not know. */
   #losing: LostAmount[] = [];
-  /** The ids of lost holds. */
   readonly #lostIds = new Map<BudgetHold, string>();
   /** Keeps this process visible until the first reservation: others wait for calls that are repeated. */
   #letGo: (() => void) | undefined;
@@ -188,7 +178,6 @@ export class PostgresAccount implements BudgetAccount {
     return this.#settled.length + this.#losing.length > 0 || this.#known < this.#total || this.#ends !== undefined;
   }
 
-  /** @returns false when the pool was closed first */
   async #sendOnce(failed: () => void): Promise<boolean> {
     const { db, name } = this.#pool;
     const [settled, total, losing] = [this.#settled.slice(0, MOST_SETTLED), this.#total, [...this.#losing]];

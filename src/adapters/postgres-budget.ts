@@ -79,7 +79,6 @@ export function postgresBudget(options: PostgresBudgetOptions): PostgresBudget {
   return new PostgresPool(server, options);
 }
 
-/** @throws UsageError `OPTION_INVALID` unless it is a name that a row can have */
 export function checkSharedName(what: string, name: unknown): void {
   if (typeof name === "string" && /^[^\u0000-\u001f\ud800-\udfff]{1,200}$/u.test(name)) return;
   throw invalid(`name of ${what} to be 1 to 200 characters without control characters`, name);
@@ -91,7 +90,6 @@ function invalid(expected: string, got: unknown): UsageError {
 
 interface Waiter {
   readonly amount: number;
-  /** Asks the database. @returns true when the wait is over */
   readonly ask: () => Promise<boolean>;
   readonly reject: (error: Error) => void;
 }

@@ -45,12 +45,10 @@ export class PostgresCommands {
     this.#owners = owners;
   }
 
-  /** Wakes the sender of a command. */
   heard(id: string): void {
     this.#waiting.get(id)?.();
   }
 
-  /** Gives a command to the owner of a run and returns its answer. */
   async send(runId: string, command: Json, o: CommandOptions): Promise<Json> {
     const { signal = new AbortController().signal, timeout = COMMAND_TIMEOUT } = o;
     return withTimeout(this.#db.server.clock, timeout, `an answer of the owner of run ${runId}`, signal, async (within) => {
@@ -84,7 +82,6 @@ export class PostgresCommands {
     for (const row of taken) void this.#answer(names.get(row.number) ?? "", row);
   }
 
-  /** @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` */
   async #assertReachable(runId: string, row: RunRow): Promise<void> {
     const owner = identityIn(row.owner);
     const isGone = row.session === NOBODY || (owner !== undefined && hasDied(owner));
@@ -115,7 +112,6 @@ export class PostgresCommands {
     throw new JournalError("JOURNAL_FULL", full, { data: { runId } });
   }
 
-  /** Waits for an answer, as long as the owner is there. */
   async #answered(id: string, runId: string, within: AbortSignal): Promise<Json> {
     const { schema, server } = this.#db;
     for (;;) {
@@ -156,7 +152,6 @@ function tooLong(what: string, length: number): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected a ${what} of at most ${LONGEST} characters, got ${length}. Send less.`);
 }
 
-/** Returns the value of an answer. @throws the error of the owner, by its code */
 function answerIn(text: string): Json {
   const { value = null, error } = JSON.parse(text) as { readonly value?: Json; readonly error?: unknown };
   if (!isRecord(error)) return value;

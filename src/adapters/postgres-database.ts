@@ -11,7 +11,6 @@ export type Statement = string | { readonly name: string; readonly text: string 
 /** Runs one statement, or several without values. Returns the rows of one statement. */
 export type Rows = <R extends object>(statement: Statement, values?: readonly unknown[]) => Promise<readonly R[]>;
 
-/** A connection that a piece of work has for itself. */
 export interface PostgresConnection {
   readonly rows: Rows;
 }
@@ -28,14 +27,12 @@ export const KEEPALIVE = `SELECT count(set_config(name, wanted, false)) FROM (VA
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1_000;
 
-/** How {@link retried} repeats work. */
 interface RetryOptions {
   readonly isClosed: () => boolean;
   readonly pause: (tries: number) => number;
   readonly failed?: (error: unknown) => void;
 }
 
-/** Repeats work after failures that may pass, for `patience` milliseconds. @throws errors of the part and of `work` */
 export async function retried<T>(
   { part, server, pause }: Pick<PostgresDatabase, "part" | "server" | "pause">,
   o: RetryOptions,
@@ -67,7 +64,6 @@ export async function retried<T>(
 export class PostgresDatabase {
   readonly part: PostgresPart;
   readonly server: PostgresServer;
-  /** The quoted name of the schema, for statements. */
   readonly schema: string;
   readonly #closing = new AbortController();
   readonly #configured = new WeakSet<object>();
@@ -84,19 +80,16 @@ export class PostgresDatabase {
     this.schema = `"${server.schema}"`;
   }
 
-  /** Aborts when the database is closed. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Runs one statement, which may run twice. @throws errors of the part */
   readonly rows: Rows = (statement, values) => this.patiently((connection) => connection.rows(statement, values));
 
   /** Runs work as one transaction. When the answer to COMMIT is lost, the work is repeated: it must recognize what an earlier try has written. */
   readonly transaction = <T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> =>
     this.patiently((connection) => inTransaction(connection, () => work(connection)));
 
-  /** Does work once on a connection of the pool. @throws errors of `pg` and of `work` */
   async once<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     await this.#prepared();
     return this.#connected(work);
@@ -157,7 +150,6 @@ export class PostgresDatabase {
     await untilAborted(sleep(this.server.clock, ms), this.closing).catch(() => undefined);
   };
 
-  /** Ends all connections. Closing twice is no error. */
   close(): Promise<void> {
     this.#closing.abort(new AbortedError(`the ${this.part.name} was closed`));
     this.#ending ??= this.#pool === undefined ? Promise.resolve() : endPool(this.#pool, this.server);
@@ -246,7 +238,6 @@ export class PostgresDatabase {
     return withTimeout(clock, timeout, `${what} at ${shown}`, this.closing, work);
   }
 
-  /** Logs once that the database is away, and once that it is back. */
   #report(isAway: boolean, error?: unknown): void {
     if (this.#isAway === isAway) return;
     this.#isAway = isAway;
@@ -255,7 +246,6 @@ export class PostgresDatabase {
     else logger.info(`Postgres at ${shown} answers again.`);
   }
 
-  /** Makes the tables unless they are there. @throws errors of the part `newer`, `foreign` */
   async #create(connection: PostgresConnection): Promise<void> {
     const { name, version, tables } = this.part;
     if (await this.#hasTables(connection)) return;
@@ -317,7 +307,6 @@ export async function endPool(pool: Pool, { clock, timeout }: PostgresServer): P
   await succeeds(withTimeout(clock, timeout, "the end of connections", new AbortController().signal, () => pool.end()));
 }
 
-/** The id of the server's process that answers. */
 async function backendOf(rows: Rows): Promise<number | undefined> {
   const [found] = await rows<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return found?.pid;

@@ -60,12 +60,10 @@ interface BoundRun {
   readonly epoch: number;
 }
 
-/** A run that this journal owns. */
 interface OwnedRun extends BoundRun {
   readonly letGo: () => void;
 }
 
-/** Milliseconds between two looks whether the connection of an owner has come back. */
 const LOOK = 100;
 
 /**
@@ -251,7 +249,6 @@ export class PostgresJournal implements Journal {
     return this.#afterGrace(runId, row);
   }
 
-  /** @throws JournalError `RUN_OWNED` when the owner connects again in time */
   async #afterGrace(runId: string, row: RunRow): Promise<FormerOwner> {
     const { clock } = this.#db.server;
     const until = clock.now() + this.#grace;
@@ -319,7 +316,6 @@ export class PostgresJournal implements Journal {
     else this.#watch.heard(channel, what === "removed");
   }
 
-  /** @param epoch the new one */
   #lostNumber(number: number, epoch: number): void {
     const run = [...this.#owned.values()].find((each) => each.number === number);
     if (run !== undefined && epoch > run.epoch) this.#lose(run.runId, run.epoch);

@@ -67,21 +67,16 @@ export function postgresLimits(options: PostgresLimitsOptions): PostgresLimits {
   return new DatabaseLimits(server, options.name, options);
 }
 
-/** The longest wait in milliseconds before the database is asked again. */
 const LOOK = 1_000;
 /** The share of the shortest time of a limit by which a place may be late. It shrinks by `CALMER` with each place that comes in time. */
 const LATE = 1 / 20;
 const CALMER = 0.95;
 
-/** A place that was taken or renewed. */
 interface TakenPlace {
-  /** The time of the question. */
   readonly asked: number;
-  /** Milliseconds after it in which the call may begin. */
   readonly slack: number;
 }
 
-/** True while the call of a place may begin. */
 function isInTime({ asked, slack }: TakenPlace, { clock }: LimitRequest): boolean {
   return clock.now() - asked <= slack;
 }
@@ -103,7 +98,6 @@ class DatabaseLimits implements PostgresLimits {
   readonly #hasTokens: boolean;
   readonly #db: PostgresDatabase;
   readonly #presence: Presence;
-  /** Statements that free places and are not done yet. */
   readonly #freeing = new Set<Promise<void>>();
   /** Resolves when the last call has its place, or waits no more. */
   #last: Promise<void> = Promise.resolve();
@@ -112,7 +106,6 @@ class DatabaseLimits implements PostgresLimits {
   readonly #leastLate: number;
   /** Wakes the waiting calls, to ask again. */
   readonly #wakers = new Set<() => void>();
-  /** The number of changes that were heard of. */
   #news = 0;
 
   constructor(server: PostgresServer, name: string, options: LimitOptions) {
@@ -180,7 +173,6 @@ class DatabaseLimits implements PostgresLimits {
     this.#late = Math.max(this.#late, 2 * slack);
   }
 
-  /** Waits until a place is taken, or a taken one renewed. */
   async #placeOf(what: "take" | "renew", id: string, { tokens, clock, signal }: LimitRequest): Promise<TakenPlace> {
     for (;;) {
       throwIfAborted(signal);
@@ -207,7 +199,6 @@ class DatabaseLimits implements PostgresLimits {
     return row?.wait ?? LOOK;
   }
 
-  /** Resolves after a time, after a change, or when the signal aborts. */
   #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -5,7 +5,6 @@ import type { NearVector, StoredVector, VectorLookup, VectorPlace } from "../mem
 import { numbersOf, SPAN, vectorChecksum } from "./message-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Rows } from "./postgres-database.ts";
 
-/** Places of a page. */
 const PAGE = 512;
 /** The type `vector` has no more numbers. */
 const LONGEST_VECTOR = 16_000;
@@ -21,7 +20,6 @@ export interface RolePlaces {
   readonly last: number;
 }
 
-/** Returns the places of a role; undefined when nothing of it is stored. */
 export function placesOfRole(
   { rows, schema }: PostgresDatabase,
   roleId: string,
@@ -33,7 +31,6 @@ export function placesOfRole(
   return found.then(([row]) => row && { base: row.number * SPAN, last: row.last });
 }
 
-/** The row of a vector. */
 export interface VectorRow {
   readonly place: string;
   readonly checksum: string | null;
@@ -64,9 +61,7 @@ interface PageRow extends VectorRow {
  * The comparison is exact: an approximate index needs a fixed number of dimensions.
  */
 export class PostgresNearest implements VectorLookup {
-  /** Runs work in the database of the store. */
   readonly #ask: <T>(work: (db: PostgresDatabase) => Promise<T>) => Promise<T>;
-  /** The quoted schema of the extension. */
   #home: string | undefined;
 
   constructor(ask: <T>(work: (db: PostgresDatabase) => Promise<T>) => Promise<T>) {
@@ -147,18 +142,15 @@ export class PostgresNearest implements VectorLookup {
     await insertUnits(schema, rows, { home, fingerprint, units });
   }
 
-  /** Deletes the vectors of the role with this base. */
   async clear({ server, schema }: PostgresDatabase, { rows }: PostgresConnection, base: number): Promise<void> {
     if ((await this.#homeIn(server.schema, rows)) === undefined) return;
     await rows(`DELETE FROM ${schema}.memory_near WHERE place > $1 AND place < $2`, [base, base + SPAN]);
   }
 
-  /** Overwrites the vectors of removed messages. */
   async purge(): Promise<void> {
     if (await this.isAvailable()) await this.#ask((db) => db.vacuum("memory_near"));
   }
 
-  /** The schema of the extension, whose table is made if needed; undefined where it is not available. */
   async #found(): Promise<string | undefined> {
     if (this.#home !== undefined) return this.#home;
     return this.#ask(({ transaction, server, schema }) =>
@@ -255,7 +247,6 @@ function usable(vector: Float32Array): readonly Float32Array[] {
   return unit === undefined ? [] : [unit];
 }
 
-/** @throws MemoryError `EMBEDDING_DIMENSION`, `EMBEDDING_INVALID` */
 function checkedQuery(query: Float32Array): Float32Array {
   if (query.length > LONGEST_VECTOR) {
     throw new MemoryError(
@@ -270,7 +261,6 @@ function checkedQuery(query: Float32Array): Float32Array {
   throw new MemoryError("EMBEDDING_INVALID", text);
 }
 
-/** A vector as the extension reads it. */
 function textOf(vector: Float32Array): string {
   return `[${Array.from(vector, (value) => value.toPrecision(DIGITS)).join()}]`;
 }

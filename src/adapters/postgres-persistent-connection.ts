@@ -6,7 +6,6 @@ import { thrownText } from "../kernel/value-text.ts";
 import { type PostgresDatabase, retried, type Rows, type Statement } from "./postgres-database.ts";
 import { isPassing, postgresClosed } from "./postgres-server.ts";
 
-/** Milliseconds between two questions whether a connection still answers. */
 const PING = 10_000;
 /** Milliseconds until a connection that failed is opened again: doubled each time. */
 const FIRST_PAUSE = 50;
@@ -21,12 +20,10 @@ const IDLE_LIMIT = `SELECT set_config(name, '60000', false) FROM pg_settings WHE
 /** A pooler may keep the connection for another client. */
 const RELEASE = "SELECT pg_advisory_unlock_all(), set_config('application_name', '', false)";
 
-/** The parts of a persistent connection. */
 export interface PersistentParts {
   readonly db: PostgresDatabase;
   /** Prepares each connection that is opened: takes its lock, listens on its channels. */
   readonly prepare: (rows: Rows) => Promise<void>;
-  /** Called with each notification. */
   readonly heard: (channel: string, payload: string) => void;
   /** Called after a reconnect: notifications in between were missed. When it rejects, the connection is opened once more. */
   readonly renewed: () => Promise<void>;
@@ -37,14 +34,10 @@ export interface PersistentParts {
 interface OpenConnection {
   readonly client: Client;
   readonly rows: Rows;
-  /** The last error event of the client. */
   reason: unknown;
-  /** When the last question ended. */
   askedAt: number;
   isAsking: boolean;
-  /** True when a question was answered. */
   isProven: boolean;
-  /** Cancels the timer of the next question. */
   cancel: (() => void) | undefined;
 }
 
@@ -80,7 +73,6 @@ export class PersistentConnection {
     return this.#now !== undefined;
   }
 
-  /** Opens the connection, unless it is open. @throws errors of the part */
   opened(): Promise<void> {
     return retried(this.#parts.db, { isClosed: () => this.#isOver, pause: () => this.#pause }, async () => {
       await this.#connected();
@@ -106,7 +98,6 @@ export class PersistentConnection {
     await this.#now?.rows(statement).catch(() => undefined);
   }
 
-  /** Frees the locks, and ends the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#now === undefined) await this.#opening?.catch(() => undefined);
@@ -248,7 +239,6 @@ export class PersistentConnection {
   }
 }
 
-/** Queues statements: the client takes one at a time. */
 function inTurn(rows: Rows): Rows {
   let last: Promise<unknown> = Promise.resolve();
   return <R extends object>(statement: Statement, values?: readonly unknown[]) => {
@@ -263,7 +253,6 @@ function end(client: Client): void {
   client.end().catch(() => undefined);
 }
 
-/** Sets whether a connection keeps the process running. */
 function keepRunning(client: Client & { ref?(): void; unref?(): void }, isNeeded: boolean): void {
   if (isNeeded) client.ref?.();
   else client.unref?.();

@@ -45,7 +45,6 @@ export async function* readRun(db: PostgresDatabase, runId: string, from: number
   }
 }
 
-/** @throws JournalError `RUN_UNKNOWN` when a run was removed, and perhaps made again */
 function assertSame(row: RunRow, runId: string, number: number): void {
   if (row.number === number) return;
   throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
@@ -63,7 +62,6 @@ async function start(db: PostgresDatabase, runId: string, { number, events }: Ru
   return { seq: row.seq, checksum: row.seq === 0 ? chainStart(runId) : (before?.checksum ?? "") };
 }
 
-/** Returns the last two rows that begin before an event, the last one first. */
 function lastRows(
   { rows, schema }: PostgresDatabase,
   number: number,
@@ -83,7 +81,6 @@ interface PageOf {
   readonly chats: ChatReader;
 }
 
-/** Reads the next page, with the intact events before a fault. */
 async function pageOf(db: PostgresDatabase, { runId, row, next, first, atOnce, chats }: PageOf): Promise<ReadRows> {
   const text = `SELECT seq, body, checksum FROM (
       SELECT seq, body, ${hex("checksum")} AS checksum, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
@@ -128,7 +125,6 @@ async function turnsOf(
   return new Map(found.map(({ chat, before, message, body }) => [chat, { before, message, body: body ?? undefined }]));
 }
 
-/** Returns the error for a run whose record is damaged after its first `intact` events. */
 function damaged({ server }: PostgresDatabase, runId: string, intact: number, why: string): JournalError {
   const whole = intact === 0 ? "none of its events is sure" : `its first ${intact} events are intact`;
   return new JournalError(
@@ -171,7 +167,6 @@ export async function newestSnapshot(db: PostgresDatabase, runId: string): Promi
   return { seq: row.seq, state: row.state };
 }
 
-/** Returns the checksum of the row before an event; undefined where the record is shorter. */
 async function checksumBefore(db: PostgresDatabase, runId: string, { number, events }: RunRow, seq: number): Promise<string | undefined> {
   if (seq === 0) return chainStart(runId);
   return seq > events ? undefined : (await lastRows(db, number, seq))[0]?.checksum;

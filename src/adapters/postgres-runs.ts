@@ -18,7 +18,6 @@ export const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "ta
 /** Owner whose process was seen to end. */
 export const DIED = "died";
 
-/** The row of a run. */
 export interface RunRow {
   readonly number: number;
   readonly run: string;
@@ -27,7 +26,6 @@ export interface RunRow {
   readonly owner: string;
   readonly takes_commands: boolean;
   readonly events: number;
-  /** The checksum of the last event, or the start of the chain. */
   readonly head: string;
 }
 
@@ -44,7 +42,6 @@ const nameOf = (runId: string): string => JSON.stringify(runId);
 
 const keyOf = (runId: string): string => digestOf(nameOf(runId));
 
-/** Decodes the name in a row; undefined for a damaged one. */
 function idOf(name: string): string | undefined {
   try {
     const id: unknown = JSON.parse(name);
@@ -96,7 +93,6 @@ interface ListRow {
 const LIST_COLUMNS = `number, run, ${hex("key")} AS key, events`;
 const TALLY_COLUMNS = `tally, ${hex("checksum")} AS checksum`;
 
-/** Returns all runs, the oldest first. @throws JournalError `JOURNAL_DAMAGED` */
 export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]> {
   return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoIn);
 }
@@ -130,7 +126,6 @@ export async function infoOf(db: PostgresDatabase, runId: string): Promise<RunIn
   return { runId, events: (await knownRow(db, runId)).events };
 }
 
-/** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
 export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<void> {
   const { text, checksum } = tallyText(tally);
   await db.rows(
@@ -141,7 +136,6 @@ export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<
   );
 }
 
-/** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
 function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo {
   const runId = idOf(run);
   if (runId !== undefined && keyOf(runId) === key && events >= 0) {
@@ -156,10 +150,8 @@ function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo
   );
 }
 
-/** A run that is to be made. */
 export interface NewRun {
   readonly runId: string;
-  /** The checksum before its first event. */
   readonly start: string;
   /** Distinguishes an earlier try of the same caller from another caller. */
   readonly maker: string;
@@ -194,7 +186,6 @@ export async function isOwnerConnected(db: PostgresDatabase, session: number): P
   return row?.is_held === true;
 }
 
-/** A run, as it was read, and its new owner. */
 export interface NewOwner {
   readonly row: RunRow;
   readonly session: number;
@@ -248,7 +239,6 @@ export async function endEpochs(rows: Rows, schema: string, ended: readonly Epoc
   );
 }
 
-/** Rows that one statement removes at most. */
 const SWEEP = 5_000;
 
 /** Removes a run whose owner has not changed since `row` was read. @returns false when it has */

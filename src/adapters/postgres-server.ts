@@ -35,7 +35,6 @@ const schemaName: Shape = {
   fits: (name) => typeof name === "string" && /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,39}$/.test(name),
 };
 
-/** The names of {@link PostgresOptions}, for functions that take more. */
 export const postgresOptions: Known<PostgresOptions> = {
   url: kinds.secret,
   schema: schemaName,
@@ -46,9 +45,7 @@ export const postgresOptions: Known<PostgresOptions> = {
   clock: kinds.clock,
 };
 
-/** A Postgres server and how it is used. */
 export interface PostgresServer extends Required<PostgresOptions> {
-  /** Host and database for errors, without user and password. */
   readonly shown: string;
   /** Loads the `pg` package. @throws UsageError `PACKAGE_MISSING` */
   readonly load: () => Promise<Pick<typeof import("pg"), "Client" | "Pool">>;
@@ -117,7 +114,6 @@ export type PostgresFault = "unreachable" | "refused" | "full" | "newer" | "fore
 
 /** Tables that belong together, with a version of their own, and their errors. */
 export interface PostgresPart {
-  /** Its name in errors and in the table of versions. */
   readonly name: string;
   readonly version: number;
   /** Returns the statements that make the tables. @param schema its quoted name */
@@ -153,7 +149,6 @@ export function isPassing(error: unknown): boolean {
   return AWAY.test(code) || PASSING.test(code) || (code === "" && LOST.test(thrownText(error)));
 }
 
-/** Advice by the server's code. */
 const ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^28/, "Put the user and the password that it wants into the address."],
   [/^3D000$/, "Create the database first: createdb."],
@@ -191,7 +186,6 @@ function cleanCause({ mask, hide }: PostgresServer, error: unknown): unknown {
   return hide(text) === text ? error : new Error(mask(thrownText(error)));
 }
 
-/** The error of every call after `close`. */
 export function postgresClosed(part: PostgresPart, { shown }: PostgresServer): TroupeError {
   const message = `Expected an open ${part.name} in Postgres at ${shown}, but it has been closed. Make another one for the same database.`;
   return part.error("closed", message, { data: { database: shown } });

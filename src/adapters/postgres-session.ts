@@ -10,7 +10,6 @@ import { lockClass, sessionChannel } from "./postgres-tables.ts";
 export class PostgresSession {
   readonly #db: PostgresDatabase;
   readonly #connection: PersistentConnection;
-  /** The number of users of each channel. */
   readonly #channels = new Map<string, number>();
   #number = 0;
 
@@ -20,18 +19,15 @@ export class PostgresSession {
     this.#connection = new PersistentConnection({ db, prepare: (rows) => this.#prepare(rows), heard, renewed });
   }
 
-  /** The number of the open connection; 0 without one. */
   get number(): number {
     return this.#connection.isOpen ? this.#number : 0;
   }
 
-  /** Opens the connection, unless it is open. @returns its number @throws errors of the journal */
   async opened(): Promise<number> {
     await this.#connection.opened();
     return this.#number;
   }
 
-  /** Listens on a channel, until the returned function is called. */
   async listen(channel: string): Promise<() => void> {
     await this.opened();
     const users = this.#channels.get(channel) ?? 0;

@@ -25,7 +25,6 @@ import { type PostgresOptions, type PostgresServer, postgresServer } from "./pos
 import { keyOf, placesOfRole, PostgresNearest, type RolePlaces, storedVector, type VectorRow } from "./postgres-nearest.ts";
 import { MEMORY_TABLES } from "./postgres-tables.ts";
 
-/** Rows of a page: other work runs between two pages. */
 const PAGE = 256;
 
 /** SQL of a message as the line that `decodeMessage` reads. */
@@ -329,10 +328,8 @@ interface FreshMessages {
   readonly fresh: readonly { readonly place: number; readonly row: EncodedMessage }[];
 }
 
-/** The places of a role of which nothing is stored. */
 const nowhere: RolePlaces = { base: 0, last: 0 };
 
-/** SQL that is true for a role with messages. */
 function hasMessages(schema: string): string {
   return `EXISTS (SELECT FROM ${schema}.memory_messages m WHERE m.number = memory_roles.number)`;
 }

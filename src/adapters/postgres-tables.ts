@@ -39,7 +39,6 @@ CREATE TABLE ${s}.tallies (number integer PRIMARY KEY, checksum bytea NOT NULL, 
   error: errorsOf("JOURNAL", JournalError, "UNWRITABLE"),
 };
 
-/** The tables that have rows of a run besides its own row. */
 export const RUN_TABLES = ["events", "chats", "chat_messages", "snapshots", "tallies", "commands"] as const;
 
 /** The tables of long-term memories. A place is the role's number * 2^31 + n, so that the rows of a role follow each other. */
@@ -68,7 +67,6 @@ export function sessionChannel(schema: string, session: number | string): string
   return `${schema}.s${session}`;
 }
 
-/** The channel on which the watchers of a run are notified. */
 export function runChannel(schema: string, number: number | string): string {
   return `${schema}.r${number}`;
 }

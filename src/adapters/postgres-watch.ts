@@ -11,7 +11,6 @@ const LOOK = 20_000;
 /** Seconds for which owners notify the watchers of a run after each look. */
 const WATCHED = 60;
 
-/** A watched run. */
 interface Watched {
   readonly runId: string;
   watchers: number;
@@ -29,7 +28,6 @@ export class PostgresWatch {
   readonly #db: PostgresDatabase;
   readonly #session: PostgresSession;
   readonly #watchers = new Watchers();
-  /** By channel. */
   readonly #watched = new Map<string, Watched>();
 
   constructor(db: PostgresDatabase, session: PostgresSession) {
@@ -37,7 +35,6 @@ export class PostgresWatch {
     this.#session = session;
   }
 
-  /** @throws JournalError `RUN_UNKNOWN` */
   async *watch(runId: string, signal: AbortSignal): AsyncGenerator<void, void> {
     const { number } = await knownRow(this.#db, runId);
     const channel = runChannel(this.#db.server.schema, number);
@@ -68,12 +65,10 @@ export class PostgresWatch {
     this.#watchers.grew(watched.runId);
   }
 
-  /** Wakes all watchers: notifications may have been missed. */
   renewed(): void {
     this.#watchers.allGrew();
   }
 
-  /** Ends all watchers. */
   close(): void {
     for (const watched of this.#watched.values()) watched.isGone = true;
     this.#watchers.allGrew();

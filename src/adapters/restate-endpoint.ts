@@ -7,22 +7,16 @@ import { thrownText } from "../kernel/value-text.ts";
 import type { RestatePresence } from "./restate-presence.ts";
 import { HANDLER, type RestateAddress, serviceOf, WORKER } from "./restate-server.ts";
 
-/** The virtual objects of teams, as the server of Restate calls them. */
 export interface RestateEndpoint {
-  /** The address of the object of a team. */
   uri(team: string): string;
-  /** The address of the service of the worker. */
   readonly presence: string;
-  /** True for an address of this endpoint. */
   has(uri: string): boolean;
   close(): Promise<void>;
 }
 
-/** The receiver of the calls of the server. */
 export interface RestateCalls {
   /** Called for a call before its body is read. False: it is refused, and the server repeats it later, at the newest endpoint then. */
   admits(invocation: string, response: Http2ServerResponse): boolean;
-  /** The handler of the object of a run. */
   run(ctx: ObjectContext, sent: unknown): Promise<void>;
 }
 
@@ -105,7 +99,6 @@ function handlersOf(presence: RestatePresence): Record<"look" | "drain", () => P
   };
 }
 
-/** Milliseconds in which a living worker answers. */
 const ANSWER = 2_000;
 
 /** True when the endpoint of an address answers. */

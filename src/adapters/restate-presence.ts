@@ -2,11 +2,9 @@ import { isCount, isRecord } from "../kernel/value-kind.ts";
 import type { ConnectedWorker } from "../team/run-driver.ts";
 import { type RestateServer, WORKER } from "./restate-server.ts";
 
-/** A worker as others see it through the server: a service of its own. */
 export interface RestatePresence {
   readonly id: string;
   readonly since: number;
-  /** The number of its jobs. */
   jobs(): number;
   /** Called when it is asked to give its runs back and to end. */
   drain(): void;
@@ -17,7 +15,6 @@ interface ListedWorker {
   readonly id: string;
   readonly deployment: string;
   readonly address: string;
-  /** The address at which the server finds it. */
   readonly uri: string;
   /** Milliseconds since 1970 when the server listed it. */
   readonly listed: number;
@@ -44,7 +41,6 @@ export async function connectedWorkers(server: RestateServer): Promise<readonly 
   return workers.sort((one, other) => one.since - other.since);
 }
 
-/** Asks a worker, or all, to drain. */
 export async function drainWorkers(server: RestateServer, worker: string | undefined): Promise<void> {
   const listed = (await listedWorkers(server)).filter(({ id }) => worker === undefined || id === worker);
   await Promise.all(listed.map(({ id }) => server.askWorker(id, "drain").catch(() => undefined)));
@@ -84,7 +80,6 @@ async function callsInHand(server: RestateServer): Promise<CallsInHand> {
   return rows.map(({ uri, calls }) => [String(uri), Number(calls)]);
 }
 
-/** The jobs of a worker: the addresses of its teams are beside its own. */
 function jobsOf({ uri: own }: ListedWorker, calls: CallsInHand): number {
   const beside = own.slice(0, own.lastIndexOf("/") + 1);
   return calls.reduce((sum, [uri, count]) => (uri !== own && uri.startsWith(beside) ? sum + count : sum), 0);

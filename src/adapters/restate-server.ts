@@ -10,11 +10,9 @@ import type { JobInfo, RunJob } from "../team/run-driver.ts";
 /** The input of a call of the virtual object of a run. */
 export interface RestateJob {
   readonly job: RunJob;
-  /** Deliveries before this call. */
   readonly attempts: number;
 }
 
-/** The address of the server of Restate, and the address at which it finds this process. */
 export interface RestateAddress {
   readonly ingress: string;
   readonly admin: string;
@@ -25,7 +23,6 @@ export interface RestateAddress {
   readonly clock: Clock;
 }
 
-/** A call that is not done. */
 export interface RestateCall {
   readonly id: string;
   readonly service: string;
@@ -61,7 +58,6 @@ export function resendMark(sender: string, attempts: number): string {
 
 const MARK = /^(.+)\.(\d+)$/;
 
-/** The calls of the interfaces of a server. Its tables have what waits. */
 export class RestateServer {
   readonly address: RestateAddress;
 
@@ -83,13 +79,11 @@ export class RestateServer {
     }
   }
 
-  /** Makes the newest deployment of its services of an address. @returns its id */
   async register(uri: string): Promise<string> {
     const made = await this.#admin("POST", "/deployments", { uri, force: true });
     return isRecord(made) ? String(made["id"]) : "";
   }
 
-  /** Removes a deployment from the list, with a single try. */
   async remove(deployment: string): Promise<void> {
     await this.#once("DELETE", `${this.address.admin}/deployments/${deployment}?force=true`, undefined, ANSWER);
   }
@@ -100,7 +94,6 @@ export class RestateServer {
     return status >= 300 ? { isGone: true } : { isGone: false, value: parsedJson(text) };
   }
 
-  /** Gives what is pinned to a deployment to another address. */
   async move(deployment: string, uri: string): Promise<void> {
     await this.#admin("PATCH", `/deployments/${deployment}`, { uri });
   }
@@ -112,7 +105,6 @@ export class RestateServer {
     if (status >= 300 && status !== 404 && status !== 409) throw refused(url, status, text);
   }
 
-  /** The calls of a run that are not done, the oldest first. */
   callsOf(runId: string): Promise<readonly RestateCall[]> {
     return this.#callsOf(runId, "status <> 'completed'");
   }
@@ -211,7 +203,6 @@ interface Answer {
   readonly text: string;
 }
 
-/** A text as a literal of the server's query language. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -224,7 +215,6 @@ function unreachable(url: string, cause: unknown): TroupeError {
   );
 }
 
-/** Characters of a server's answer that are read for an error. */
 const MOST_READ = 4_000;
 const TERMS: ServerTerms = { token: "an address that lets this process in", address: "ingress and admin" };
 

@@ -17,7 +17,6 @@ const LOOK = 500;
 /** A delivery whose worker is gone. */
 const LOST = { is: "lost" } as const;
 
-/** A call that this worker has. */
 interface Slot {
   /** Distinguishes the deliveries of this worker from those of others. */
   readonly token: string;
@@ -37,7 +36,6 @@ interface Slot {
  */
 export class RestateWork implements Working {
   readonly ended: Promise<void>;
-  /** Resolves when this worker is asked to drain. */
   readonly drain: Promise<void>;
   readonly #presence: RestatePresence;
   readonly #server: RestateServer;
@@ -53,10 +51,8 @@ export class RestateWork implements Working {
   /** Calls are refused before that, because no one could stop them. The server repeats them. */
   #isStarted = false;
   #endpoint: RestateEndpoint | undefined;
-  /** The deployment of the service of this worker. */
   #deployment = "";
 
-  /** @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING` */
   static async start(server: RestateServer, handler: DeliveryHandler, o: WorkOptions): Promise<RestateWork> {
     const work = new RestateWork(server, handler, o);
     const endpoint = await serveObjects(

@@ -13,7 +13,6 @@ import {
 import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 
-/** Characters of an answer that are read for an error. */
 const MOST_READ = 4_000;
 const TERMS: ServerTerms = { token: "token", address: "url" };
 
@@ -29,7 +28,6 @@ export async function good(response: Response, type = ""): Promise<Response> {
   throw unknownAnswer(response.status, `${got === "" ? "no kind" : got} instead of ${type}`);
 }
 
-/** Returns the JSON of an answer. @throws TroupeError `SERVER_UNKNOWN` */
 export async function jsonIn<T>(response: Response): Promise<T> {
   const text = await response.text();
   try {

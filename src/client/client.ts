@@ -310,12 +310,10 @@ export class RunClient {
     return jsonIn(await this.#send("POST", path, { signal, headers, body }));
   }
 
-  /** @throws the error of the server; TroupeError `SERVER_UNREACHABLE` */
   async #send(method: string, path: string, o: SendOptions): Promise<Response> {
     return good(await this.#asked(method, path, o));
   }
 
-  /** @throws TroupeError `SERVER_UNREACHABLE` */
   async #asked(method: string, path: string, o: SendOptions): Promise<Response> {
     const headers = new Headers(o.headers);
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
@@ -339,7 +337,6 @@ interface SendOptions {
   readonly body?: unknown;
 }
 
-/** Returns options with known names alone. @throws UsageError `OPTION_UNKNOWN` */
 function checked<T extends object>(what: string, o: T, known: Known<T>): T {
   checkKnownOptions(`${what} of a client`, o, known);
   return o;

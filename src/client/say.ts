@@ -23,7 +23,6 @@ export interface SayResult {
   readonly failures?: readonly FailedActivation[];
 }
 
-/** The words of one call. */
 export interface Words {
   readonly conversation: string;
   readonly message: OutsideMessage & { readonly id: string };
@@ -89,7 +88,6 @@ async function twice<T extends object>(request: () => Promise<T>): Promise<T> {
   return (await unlessCode(request(), "SERVER_UNREACHABLE")) ?? request();
 }
 
-/** Undefined where the call fails with this code. */
 async function unlessCode<T>(call: Promise<T>, code: string): Promise<T | undefined> {
   try {
     return await call;

@@ -10,7 +10,6 @@ export interface StartRequest {
   /** The person it is for, as the tenant names them: what roles remember for one is not recalled for another. Default: the conversation. */
   readonly user?: string;
   readonly rounds?: number;
-  /** Micro-dollars. */
   readonly budget?: number;
 }
 
@@ -71,7 +70,6 @@ export interface ContinueRequest extends ContinueTerms {
   readonly add?: readonly OutsideMessage[];
 }
 
-/** A message from outside into a run. */
 export interface MessageRequest extends OutsideMessage, TeamChangeTerms {}
 
 /** A run that shares the past of another. */
@@ -121,14 +119,12 @@ export interface AnswerRequest extends ContinueTerms {
   readonly answer: Json;
 }
 
-/** The query of a list of runs. */
 export interface ListQueryValues {
   readonly limit?: number | undefined;
   readonly cursor?: string;
   readonly status?: SummaryStatus;
 }
 
-/** The query of a stream of events. */
 export interface EventsQueryValues {
   readonly from?: number | undefined;
   readonly follow?: "true" | "false";

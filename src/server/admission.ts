@@ -48,7 +48,6 @@ export class Places {
     };
   }
 
-  /** Wakes the first waiter, while there is a place. */
   passOn(): void {
     if (this.#taken >= this.#most) return;
     const [first] = this.#waiting;
@@ -78,7 +77,6 @@ const LONGEST_TURN = 250;
 /** Turns of the event loop between two turns of requests. Each may accept one connection only, and takes microseconds without one. */
 const BETWEEN = 50;
 
-/** The turn of a request. */
 export interface Turn {
   readonly isOver: boolean;
   end(): void;
@@ -106,7 +104,6 @@ export class FairTurns {
     this.#clock = clock;
   }
 
-  /** Resolves when it is the request's turn. */
   take(tenant: string, bytes: number): Promise<Turn> {
     const size = Math.max(bytes, LEAST);
     return new Promise((resolve) => {
@@ -147,7 +144,6 @@ export class FairTurns {
 /** Bytes behind the limit that are read and dropped. Otherwise a client that sends a whole body before it reads would find its connection closed. */
 const MOST_DROPPED = 64 * 1024 * 1024;
 
-/** The bounds of a body. */
 export interface BodyBounds {
   readonly limit: number;
   /** Called before bytes are kept, with their number. @throws UsageError when there is no room for them */
@@ -156,7 +152,6 @@ export interface BodyBounds {
   readonly begin: (declared: number) => Promise<void>;
 }
 
-/** A request with its body in memory. */
 export interface ReadRequest {
   readonly request: Request;
   readonly bytes: number;

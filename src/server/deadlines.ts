@@ -6,7 +6,6 @@ import type { PendingQuestion } from "../runtime/record/questions.ts";
 /** Milliseconds until a run that found no place tries again. */
 const NEXT_TRY = 60_000;
 
-/** The wait of one run. */
 interface Watch {
   readonly questions: readonly PendingQuestion[];
   /** Milliseconds since 1970: deadlines up to here count no more, because the run was resumed after them. */
@@ -23,7 +22,6 @@ interface Watch {
 export class Deadlines {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** The functions that cancel the timers, by run. */
   readonly #timers = new Map<string, () => void>();
   #isClosed = false;
 
@@ -32,7 +30,6 @@ export class Deadlines {
     this.#logger = logger;
   }
 
-  /** Waits for the earliest deadline of a run at rest, instead of an earlier wait. */
   watch(runId: string, { questions, after, resume }: Watch): void {
     this.#timers.get(runId)?.();
     this.#timers.delete(runId);

@@ -28,7 +28,6 @@ class DrivenRun {
   #begin = (): void => {};
   readonly #first = new Promise<void>((resolve) => (this.#begin = resolve));
 
-  /** @param grew called with every durable event */
   constructor(run: Run, account: TenantAccount, opened: OpenedTeam, abort: AbortController, grew: (event: RunEvent) => void) {
     this.run = run;
     this.account = account;
@@ -62,7 +61,6 @@ class DrivenRun {
     this.run.stop("a client of the server asked for it");
   }
 
-  /** Stops the run because the server closes. */
   close(): void {
     const [code, then] = this.#isPaused ? [SERVER_PAUSED, "its pause ends"] : [SERVER_CLOSING, "it starts again"];
     this.#abort.abort(new ControlError(code, `Stopped: the server closes. The run resumes when ${then}.`));
@@ -79,20 +77,16 @@ class DrivenRun {
 /** Milliseconds that teams get to open and to close when the server closes, besides the grace of the steps in flight. */
 const LAST_TEAMS = 5_000;
 
-/** The parts of {@link DrivenRuns}. */
 export interface DrivenRunsParts {
   readonly open: TeamOpener;
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called when a run is at rest and its team is closed. */
   readonly rested: (account: TenantAccount, run: Run) => Promise<void>;
 }
 
-/** The options that every run of a tenant gets. */
 export type CommonOptions = Pick<ResumeOptions, "signal" | "pools" | "limits">;
 
-/** The purpose and the run that a team is opened for. */
 export type Purpose = Omit<TeamRequest, "tenant" | "pool" | "signal">;
 
 /**
@@ -113,7 +107,6 @@ export class DrivenRuns {
     this.#parts = parts;
   }
 
-  /** Aborts when the server closes. */
   get signal(): AbortSignal {
     return this.#closing.signal;
   }
@@ -122,7 +115,6 @@ export class DrivenRuns {
     return this.#driven.get(runId);
   }
 
-  /** Does work with a team that is opened for it. */
   async with<T>(account: TenantAccount, purpose: Purpose, work: (team: OpenedTeam["team"]) => Promise<T> | T): Promise<T> {
     const opened = await this.#opened(account, purpose);
     try {

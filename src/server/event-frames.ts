@@ -50,30 +50,25 @@ export class EventFrames {
     this.#journal = journal;
   }
 
-  /** The bytes of all kept frames, with what each costs besides its text. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Keeps the frames of a run from now on. */
   watch(runId: string): void {
     if (!this.#watched.has(runId)) this.#watched.set(runId, new Map());
   }
 
-  /** Drops the frames of a run without watchers. */
   forget(runId: string): void {
     this.#clear(runId);
     this.#watched.delete(runId);
   }
 
-  /** Keeps an event that has just become durable. */
   add(event: RunEvent): void {
     if (!this.#watched.has(event.runId)) return;
     if (event.seq === 0) this.#clear(event.runId);
     this.#keep(event, frameOf(event));
   }
 
-  /** Returns the frame of an event, if it is kept. */
   get(runId: string, seq: number): Uint8Array | undefined {
     const kept = this.#watched.get(runId)?.get(seq);
     if (kept === undefined) return undefined;

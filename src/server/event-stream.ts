@@ -14,17 +14,14 @@ const MOST_LOOKS = 2;
 const MOST_NOTICES = 64;
 const MOST_TEXT = 64 * 1024;
 
-/** A watched run. */
 export interface WatchedRun {
   readonly runId: string;
-  /** The first event. */
   readonly from: number;
   /** The stream stays open when the run comes to rest. */
   readonly follows: boolean;
   readonly wantsNotices: boolean;
 }
 
-/** The sources of a stream. */
 export interface StreamSources {
   readonly frames: EventFrames;
   readonly feeds: RunFeeds;
@@ -68,7 +65,6 @@ export class EventStream {
   /** The number of events at the last rest that was reported, for a stream that follows. */
   #reportedRest = -1;
 
-  /** @param closed called once when the stream is over */
   constructor(run: WatchedRun, sources: StreamSources, closed: () => void) {
     this.#run = run;
     this.#sources = sources;
@@ -83,7 +79,6 @@ export class EventStream {
     });
   }
 
-  /** The body of the response. */
   get body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({ pull: (sink) => this.#pull(sink), cancel: () => this.#end() }, { highWaterMark: 0 });
   }

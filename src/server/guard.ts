@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../kernel/errors.ts";
 
-/** Names under which only programs of this machine reach a server. */
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** True for an address that only this machine reaches. */
@@ -28,7 +27,6 @@ export class Guard {
   readonly #hosts: Set<string>;
   readonly #origins: ReadonlySet<string>;
 
-  /** @throws UsageError `OPTION_INVALID` */
   constructor({ hosts, origins }: GuardOptions) {
     this.#hosts = new Set([...LOOPBACK, ...hosts.map(hostOption)]);
     this.#origins = new Set(origins.map(originOption));
@@ -78,7 +76,6 @@ function originOption(given: string): string {
   throw new UsageError("OPTION_INVALID", `Expected origins such as https://app.example.com, got ${String(given)}.`);
 }
 
-/** Headers of every response. */
 const ALWAYS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

@@ -58,7 +58,6 @@ export class Readiness {
   }
 }
 
-/** Writes something. @throws the error of the journal */
 async function probed(journal: Journal): Promise<void> {
   if (journal.probe !== undefined) return journal.probe();
   // One that a process left in its last moment is in the way.

@@ -23,7 +23,6 @@ const LONGEST_WAIT = 300_000;
 
 type ServedRun = readonly [TenantAccount, runId: string];
 
-/** The parts of a recovery. */
 export interface RecoveryParts {
   readonly journal: Journal;
   readonly accounts: readonly TenantAccount[];
@@ -56,7 +55,6 @@ export class Recovery {
   readonly #charged = new Set<string>();
   /** How often in a row runs of this server have come to rest without an end. */
   readonly #cutOff = new Map<string, number>();
-  /** Runs with a further try that waits. */
   readonly #waiting = new Set<string>();
 
   constructor(parts: RecoveryParts) {
@@ -75,7 +73,6 @@ export class Recovery {
     return runs.signal.aborted ? 0 : gone.length;
   }
 
-  /** Does the work for some runs at a time, until the server closes. Returns those for which it returned true, in their order. */
   async #those(
     all: readonly ServedRun[],
     work: (account: TenantAccount, runId: string) => Promise<boolean>,
@@ -92,7 +89,6 @@ export class Recovery {
     return all.filter((run) => isOne.has(run));
   }
 
-  /** Takes note of a run that this server has driven. */
   rested(account: TenantAccount, runId: string, { error }: RunResult): void {
     const { logger, recovers } = this.#parts;
     const { code, message: reason } = error === undefined ? noError : errorRecord(error);

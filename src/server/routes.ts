@@ -42,7 +42,6 @@ import {
   Terms,
 } from "./wire-schemas.ts";
 
-/** A request that passed the checks of its route. */
 export interface RouteRequest {
   readonly account: TenantAccount;
   /** The id of the run in the path, which is the tenant's and which the journal has; empty where the path has none. */
@@ -54,7 +53,6 @@ export interface RouteRequest {
   readonly signal: AbortSignal;
 }
 
-/** The parts of a server that routes work with. */
 export interface RouteParts {
   readonly journal: Journal;
   readonly runs: ServedRuns;
@@ -64,7 +62,6 @@ export interface RouteParts {
 /** A route of the interface: the document and the server are made of the same list. */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
-  /** With parameters as `:id`. */
   readonly path: string;
   readonly name: string;
   readonly summary: string;
@@ -83,7 +80,6 @@ function json(value: unknown, status: number = 200): Response {
 
 const SUMMARY = { status: 200, schema: RunSummarySchema };
 
-/** A route that changes where a run stands. */
 function control(name: string, summary: string, change: (parts: RouteParts, request: RouteRequest) => Promise<unknown>): Route {
   const answer: Route["answer"] = async (parts, request) => json(await change(parts, request));
   return { method: "POST", path: `/api/runs/:id/${name}`, name, summary, response: SUMMARY, answer };
@@ -269,7 +265,6 @@ async function listRuns({ journal, runs }: RouteParts, { account, query }: Route
   return json({ runs: found, ...(last === undefined ? {} : { next: last }) });
 }
 
-/** @throws UsageError `CURSOR_UNKNOWN` */
 async function olderRuns(journal: Journal, prefix: string, before: string | undefined, limit: number): Promise<readonly RunInfo[]> {
   try {
     return await newestRuns(journal, { limit, prefix, tallies: true, ...(before === undefined ? {} : { before }) });
@@ -326,7 +321,6 @@ async function exportText({ journal }: RouteParts, { account, runId, signal }: R
 
 const LONGEST_KEY = 200;
 
-/** @throws UsageError `HEADER_INVALID` */
 function keyOf(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;

@@ -19,7 +19,6 @@ const NOTICES: readonly RunNotice["type"][] = [
   "warning",
 ];
 
-/** A follower of a run. */
 export interface Follower {
   /** Called when the record has grown, and when this server begins or ceases to drive the run. */
   readonly grew: () => void;
@@ -27,7 +26,6 @@ export interface Follower {
   readonly notice: ((notice: RunNotice) => void) | undefined;
 }
 
-/** A run that can be observed. */
 interface Observable {
   on(type: Observed["type"], listener: (observed: Observed) => void): () => void;
 }
@@ -47,7 +45,6 @@ export class RunFeeds {
   readonly #driven = new Map<string, Observable>();
   readonly #subscriptions = new Map<string, readonly (() => void)[]>();
   readonly #watch: RecordWatch;
-  /** The ends of the watches of records. */
   readonly #watches = new Map<string, () => void>();
 
   constructor(frames: EventFrames, watch: RecordWatch) {
@@ -55,7 +52,6 @@ export class RunFeeds {
     this.#watch = watch;
   }
 
-  /** Notes a run that this server drives from now on. */
   driven(runId: string, run: Observable): void {
     this.#driven.set(runId, run);
     this.#look(runId);
@@ -63,7 +59,6 @@ export class RunFeeds {
     this.#wake(runId);
   }
 
-  /** Notes that this server drives a run no longer. */
   ended(runId: string): void {
     this.#unsubscribe(runId);
     this.#driven.delete(runId);
@@ -75,7 +70,6 @@ export class RunFeeds {
     return this.#driven.has(runId);
   }
 
-  /** Takes an event that is durable. */
   grew(event: RunEvent): void {
     if (!this.#followers.has(event.runId)) return;
     this.#frames.add(event);
@@ -87,7 +81,6 @@ export class RunFeeds {
     this.#wake(runId);
   }
 
-  /** Adds a follower; the returned function removes it. */
   follow(runId: string, follower: Follower): () => void {
     const followers = this.#followers.get(runId) ?? new Set<Follower>();
     this.#followers.set(runId, followers);
@@ -105,7 +98,6 @@ export class RunFeeds {
     };
   }
 
-  /** Wakes every follower, because the server closes. */
   wakeAll(): void {
     for (const runId of [...this.#followers.keys()]) this.#wake(runId);
   }
@@ -114,7 +106,6 @@ export class RunFeeds {
     for (const { grew } of [...(this.#followers.get(runId) ?? [])]) grew();
   }
 
-  /** Begins or ends the watch of a record. */
   #look(runId: string): void {
     const isWanted = this.#followers.has(runId) && !this.#driven.has(runId);
     const end = this.#watches.get(runId);

@@ -38,14 +38,11 @@ import type { TenantAccount } from "./tenants.ts";
 /** Milliseconds that a request waits for a run to come to rest. */
 const REST_LIMIT = 30_000;
 
-/** The parts of {@link ServedRuns}. */
 export interface ServedRunsParts extends Pick<ServerSettings, "journal" | "open" | "onTeamChange" | "stores" | "caches"> {
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** All tenants. */
   readonly accounts: readonly TenantAccount[];
-  /** Called when a run is at rest here. */
   readonly rested: (account: TenantAccount, runId: string, result: RunResult) => void;
 }
 
@@ -55,7 +52,6 @@ export interface GivenAnswer {
   readonly answer: Json;
 }
 
-/** A run that a request began, or had begun before. */
 export interface StartedRun {
   readonly summary: RunSummary;
   readonly isNew: boolean;
@@ -96,12 +92,10 @@ export class ServedRuns {
     return this.signal.aborted;
   }
 
-  /** Aborts when the server closes. */
   get signal(): AbortSignal {
     return this.#driven.signal;
   }
 
-  /** True for a run under way. */
   isDriven(runId: string): boolean {
     return this.#driven.get(runId) !== undefined;
   }
@@ -119,7 +113,6 @@ export class ServedRuns {
     );
   }
 
-  /** Forks a run. @throws the errors of `Team.fork` */
   fork(account: TenantAccount, parent: string, { id: given, ...asked }: ForkRequest, key: string | undefined): Promise<StartedRun> {
     const { at, change, add, reuse } = asked;
     const id = this.#idFor(account, given, key);
@@ -157,7 +150,6 @@ export class ServedRuns {
     });
   }
 
-  /** Continues a run with a team that is opened for it. */
   async #continued(
     account: TenantAccount,
     runId: string,
@@ -189,7 +181,6 @@ export class ServedRuns {
     });
   }
 
-  /** Publishes a message into a run, wherever it stands. */
   async publish(account: TenantAccount, runId: string, asked: MessageRequest): Promise<RunReceipt> {
     const message = messageOf(asked);
     await this.#assertUser(runId, [asked]);
@@ -215,7 +206,6 @@ export class ServedRuns {
     });
   }
 
-  /** Reads the definition of the team of a tenant. */
   look<T>(account: TenantAccount, read: (team: Team) => T): Promise<T> {
     return this.#inTurn(`look of ${account.name}`, () => this.#driven.with(account, { runId: "", purpose: "look" }, read));
   }
@@ -285,7 +275,6 @@ export class ServedRuns {
     await this.#driven.close(grace, () => Promise.allSettled(this.#turns.values()));
   }
 
-  /** @throws UsageError `USER_DIFFERS` */
   async #assertUser(runId: string, messages: readonly OutsideMessage[]): Promise<void> {
     const users = messages.flatMap(({ user }) => user ?? []);
     if (users.length === 0) return;

@@ -11,7 +11,6 @@ import type { ResumeOptions } from "../team/team-options.ts";
 import type { OpenedTeam } from "./server-options.ts";
 import type { TenantAccount } from "./tenants.ts";
 
-/** Returns the bounds of a run: those that a request asks for, else those of its team. */
 export function bounds(
   { rounds, budget }: { readonly rounds?: number | undefined; readonly budget?: number | undefined },
   opened: Pick<OpenedTeam, "rounds">,
@@ -25,7 +24,6 @@ export function scopeOf({ name }: TenantAccount, conversation: string, user: str
   return { ...(name === "" ? {} : { tenant: name }), ...(user === undefined ? {} : { user }), conversation };
 }
 
-/** Returns the message of a request. */
 export function messageOf({ content, user: _user, ...fields }: OutsideMessage): Message | string {
   const { id, sendTo, causeBy } = fields;
   const given = { ...(id && { id }), ...(sendTo && { sendTo }), ...(causeBy && { causeBy }) };
@@ -46,21 +44,18 @@ export function namingOwn(account: TenantAccount, error: unknown): unknown {
   return new JournalError("RUN_OWNED", text, { cause: error, data: rest });
 }
 
-/** The data that a server keeps with a run that it begins. */
 export interface ServerMark {
   readonly tenant: string | undefined;
   /** Hash of the request; empty for a run that no server began. */
   readonly request: string;
 }
 
-/** Returns the mark of a server in the value that is kept with a run. */
 export function serverMark(about: Json | undefined): ServerMark {
   const mark = isRecord(about) ? about["server"] : undefined;
   const { tenant, request } = isRecord(mark) ? mark : {};
   return { tenant: typeof tenant === "string" ? tenant : undefined, request: typeof request === "string" ? request : "" };
 }
 
-/** Returns the value that is kept with a run that a server begins. */
 export function markedAbout({ about = {} }: OpenedTeam, { name }: TenantAccount, request: string): Json {
   return { ...about, server: { tenant: name, request } };
 }
@@ -75,7 +70,6 @@ export async function requestOf(journal: Journal, id: string): Promise<string | 
   return undefined;
 }
 
-/** Returns the sha256 of a text in hexadecimal digits. */
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -310,13 +310,11 @@ function isHealth({ url }: Request): boolean {
   return ["/healthz", "/readyz"].includes(new URL(url).pathname);
 }
 
-/** @throws UsageError `HEADER_INVALID` */
 function seqAfter(lastEventId: string): number {
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId) + 1;
   throw new UsageError("HEADER_INVALID", "Expected Last-Event-ID to be the id of an event, such as 12, got another text.");
 }
 
-/** @throws UsageError `BODY_TYPE`, `BODY_INVALID` */
 async function bodyOf(request: Request, { isBodyOptional }: Route): Promise<unknown> {
   const text = await request.text();
   if (text === "" && isBodyOptional === true) return {};

@@ -11,7 +11,6 @@ import { SERVER_PAUSED } from "./driven-runs.ts";
  */
 export class RunSummaries {
   readonly #journal: Journal;
-  /** The status of a run that this server drives. */
   readonly #driven: (runId: string) => "running" | "paused" | undefined;
   readonly #readings = new Map<string, Promise<RunSummary>>();
 
@@ -40,7 +39,6 @@ export class RunSummaries {
     return { status, events };
   }
 
-  /** Returns the summary of a run in a list, without its questions. */
   async listed(info: RunInfo): Promise<RunSummary> {
     return this.#standing(await listedSummary(this.#journal, info));
   }

@@ -109,7 +109,6 @@ export class TenantAccount {
     this.#at = clock.now();
   }
 
-  /** The beginning of the ids of its runs. */
   get prefix(): string {
     return this.name === "" ? "" : `${this.name}.`;
   }
@@ -128,7 +127,6 @@ export class TenantAccount {
     return this.owns(id) ? id : `${this.prefix}${id}`;
   }
 
-  /** @throws UsageError `RATE_LIMITED` */
   takeRequest(): void {
     const now = this.#clock.now();
     const { perSecond, burst } = this.#rate;

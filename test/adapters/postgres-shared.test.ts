@@ -153,7 +153,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect((await one.amounts()).spent).toBe(80);
   });
 
-  it("PostgresAccount.A1 PostgresAccount.A2 what is settled and charged counts once, and nothing after the account is closed", async () => {
+  it("PostgresAccount.A1 what is settled and charged counts once, and nothing after the account is closed", async () => {
     const pool = newBudget(100);
     const account = await pool.open("run", { spent: 5 });
     const [hold, late] = [await account.reserve(10, never), await account.reserve(20, never)];

@@ -103,7 +103,7 @@ describe.runIf(hasPostgres && hasRestate)("a fleet on Restate under kills", asyn
   }
 
   it(
-    `RestateWork.W2 RestateWork.W3 does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills of workers, server and database`,
+    `does ${RUNS} runs on ${WORKERS} workers through ${KILLS} kills of workers, server and database`,
     { timeout: 2 * LIMIT },
     async () => {
       const driver = restateDriver({ ingress, admin, timeout: 60_000 });

@@ -236,7 +236,7 @@ describe("a recovery", () => {
 });
 
 describe("a pause", () => {
-  it("ServedRuns.V3 outlives the server, and its end resumes the run", async () => {
+  it("outlives the server, and its end resumes the run", async () => {
     const journal = memoryJournal();
     const gate = door();
     const first = served({ team: waiters(gate, journal) });

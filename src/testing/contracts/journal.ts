@@ -152,7 +152,7 @@ function writingChecks(kit: ContractKit, make: MakeJournal): void {
   });
 
   check(
-    "Journal.K4 PostgresAppends.A4 what comes together for several runs is kept together, and a refused one harms no other",
+    "Journal.K4 what comes together for several runs is kept together, and a refused one harms no other",
     async (journal) => {
       const names = ["a", "b", "c", "d"];
       const epochs = await Promise.all(names.map((name) => filled(journal, name, 1)));

@@ -82,7 +82,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
     expect(others.count).toBe(3);
   });
 
-  check("RunDriver.D4 JobsInMemory.J2 RestateWork.W1 a worker has no more deliveries than its concurrency", async (engine) => {
+  check("RunDriver.D4 JobsInMemory.J2 a worker has no more deliveries than its concurrency", async (engine) => {
     const driver = await engine.open();
     let most = 0;
     let present = 0;
@@ -109,7 +109,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
 }
 
 function repeatingChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D2 JobsInMemory.J1 GraphileQueue.Q1 a run that waits has one job, the last submitted", async (engine) => {
+  check("RunDriver.D2 JobsInMemory.J1 a run that waits has one job, the last submitted", async (engine) => {
     const driver = await engine.open();
     await driver.submit({ runId: "a", team: "x", events: 1 });
     await driver.submit({ runId: "a", team: "x", events: 2 });
@@ -131,7 +131,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   });
 
   check(
-    "RunDriver.D2 GraphileQueue.Q4 a job that is submitted during a delivery comes to no other worker before its end",
+    "RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end",
     async (engine) => {
       const gate = opening();
       const handle = async ({ runId, events }: Delivery): Promise<Verdict> => {
@@ -156,7 +156,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   );
 
   check(
-    "RunDriver.D5 GraphileQueue.Q5 a job submitted during the delivery of a killed worker comes, and the older one does not",
+    "RunDriver.D5 a job submitted during the delivery of a killed worker comes, and the older one does not",
     async (engine) => {
       const driver = await engine.open();
       await driver.submit({ runId: "a", team: "x", events: 1 });
@@ -175,7 +175,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   );
 
   check(
-    "RunDriver.D3 GraphileQueue.Q2 a job that its handler gives back comes again, as it was changed, and not too early",
+    "RunDriver.D3 a job that its handler gives back comes again, as it was changed, and not too early",
     async (engine) => {
       const driver = await engine.open();
       const times: number[] = [];
@@ -207,7 +207,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D3 GraphileWork.W1 a job whose handler rejects comes again", async (engine) => {
+  check("RunDriver.D3 a job whose handler rejects comes again", async (engine) => {
     const driver = await engine.open();
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) =>
       attempt === 1 ? Promise.reject(new Error("a fault of the handler")) : DONE,
@@ -217,7 +217,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D5 GraphileSession.S1 the job of a killed worker comes to another one", async (engine) => {
+  check("RunDriver.D5 the job of a killed worker comes to another one", async (engine) => {
     const driver = await engine.open();
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
     const doomed = await engine.doomed("x");
@@ -244,7 +244,7 @@ async function gated(driver: RunDriver): Promise<{ readonly gate: ReturnType<typ
 }
 
 function endingChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D6 GraphileWork.W2 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
+  check("RunDriver.D6 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
     const driver = await engine.open();
     const { gate, seen } = await gated(driver);
     await driver.submit({ runId: "a", team: "x" });
@@ -261,7 +261,7 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
   });
 
   check(
-    "RunDriver.D7 RestateWork.W4 a cancelled job that waits is gone, and a delivered one hears of it and does not come again",
+    "RunDriver.D7 a cancelled job that waits is gone, and a delivered one hears of it and does not come again",
     async (engine) => {
       const driver = await engine.open();
       await driver.submit({ runId: "waits", team: "x" });
