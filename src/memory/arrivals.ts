@@ -12,15 +12,11 @@ export const DELETED = 0;
 /** A list with fewer deleted slots than this is not compacted. */
 const FEW_DELETED = 8;
 
-/** Lists that share their slots with a copy. A set of its own, because most lists are never copied and there may be millions. */
-const shared = new WeakSet<Arrivals>();
-
 /**
  * Messages in order of arrival. Owns the list of slots; its memory marks the deleted ones.
  *
  * Arrivals.A1 (`drop`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
  * Arrivals.A2 (`slots`) compacting makes a new list, so an open iteration goes on over the old one, and skips deleted messages.
- * Arrivals.A3 (`apart`) a list that was copied shares its slots with the copy until one of them deletes a message.
  */
 export class Arrivals {
   #slots: Slot[] = [];
@@ -54,30 +50,6 @@ export class Arrivals {
     if (deleted <= FEW_DELETED || deleted <= this.size) return;
     this.#slots = this.slots();
     this.#first = 0;
-  }
-
-  /** Returns the same messages in the same slots. No slot that is shared may be marked as deleted: see `apart`. */
-  copy(): Arrivals {
-    const copy = new Arrivals();
-    copy.#slots = [...this.#slots];
-    copy.#first = this.#first;
-    copy.size = this.size;
-    shared.add(this).add(copy);
-    return copy;
-  }
-
-  /** Returns the same messages in slots of their own, where the slots are shared with a copy; else this list. */
-  apart(): Arrivals {
-    if (!shared.has(this)) return this;
-    const own = new Arrivals();
-    own.#slots = this.slots().map(({ message, order }) => ({ message, order }));
-    own.size = this.size;
-    return own;
-  }
-
-  /** The order of the newest message. */
-  get lastOrder(): number {
-    return this.#slots.at(-1)?.order ?? DELETED;
   }
 
   /** Returns the slots that are not deleted, in a new array. */

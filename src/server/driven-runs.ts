@@ -2,7 +2,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { EVENT_TYPES } from "../runtime/record/observed.ts";
+import { EVENT_TYPES } from "../runtime/record/event-type.ts";
 import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
@@ -14,8 +14,6 @@ import type { TenantAccount } from "./tenants.ts";
 /** The code of the error that ends a run because its server closes: it resumes at the next start, or, when it was paused, at the end of its pause. */
 export const SERVER_CLOSING = "SERVER_CLOSING";
 export const SERVER_PAUSED = "SERVER_PAUSED";
-
-const EVENTS = Object.keys(EVENT_TYPES) as readonly RunEvent["type"][];
 
 /** A run that this server drives. It owns its pause and its stop. */
 class DrivenRun {
@@ -33,7 +31,7 @@ class DrivenRun {
     this.account = account;
     this.opened = opened;
     this.#abort = abort;
-    for (const type of EVENTS) {
+    for (const type of EVENT_TYPES) {
       run.on(type, (event) => {
         this.#begin();
         this.steps.note(event);

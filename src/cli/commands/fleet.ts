@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { restoreProject } from "../../fleet/restore-project.ts";
-import { nameOf } from "../../fleet/run-folder.ts";
+import { nameOf, restoreProject } from "../../fleet/run-project.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
 import { JournalError, TimeoutError, UsageError } from "../../kernel/errors.ts";
