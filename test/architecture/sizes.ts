@@ -68,9 +68,9 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/fleet": 28,
   "troupe/edges": 11,
   "troupe/shards": 13,
-  "troupe/research": 155,
+  "troupe/research": 75,
   "troupe/client": 34,
-  "troupe/testing": 76,
+  "troupe/testing": 32,
   "troupe/actions": 33,
   "troupe/roles": 43,
 };
