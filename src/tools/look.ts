@@ -33,9 +33,7 @@ const parameters = z.object({
   from: z.number().int().min(1).default(1).describe("Of a PDF file: the first page to read."),
 });
 
-/**
- * Makes a tool that shows the model a picture of the project, or reads the text of a PDF file. The first bytes of a file tell its type.
- */
+/** Makes a tool that shows a picture of the project, or reads a PDF file. The first bytes of a file give its type. */
 export function lookTool(options: LookOptions): Tool {
   checkGivenOptions("lookTool", options, lookOptions);
   const { workspace, readPdf = readWithUnpdf } = options;

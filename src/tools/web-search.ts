@@ -43,11 +43,7 @@ interface WebSearchArguments {
   readonly country?: string | undefined;
 }
 
-/**
- * Makes a tool that searches the web with the first provider that finds something. Any failure of one leads to the next.
- *
- * @throws UsageError `SEARCH_PROVIDERS` without providers
- */
+/** Makes a tool that searches with the first provider that finds something. @throws UsageError `SEARCH_PROVIDERS` without providers */
 export function webSearchTool(options: WebSearchOptions): Tool<WebSearchArguments> {
   checkGivenOptions("webSearchTool", options, webSearchOptions);
   const { providers, maxWait = MAX_WAIT } = options;
