@@ -108,7 +108,7 @@ export function ratesOf({ requestsPerSecond, requestsPerMinute, tokensPerMinute 
   return rates;
 }
 
-export function isModelLimits(limits: unknown): limits is ModelLimits {
+function isModelLimits(limits: unknown): limits is ModelLimits {
   return isObject(limits) && "acquire" in limits && typeof limits.acquire === "function";
 }
 
