@@ -65,15 +65,14 @@ const MOST_HELD = 2_000_000;
 const TIMEOUT = 30_000;
 
 /**
- * The messages of one role of one run that are stored beyond the run. Owns the queue of changes, and the messages that the record of the run
- * gave the role; the storage owns the stored messages.
+ * The messages of one role of one run that are stored beyond the run. Owns the changes that wait, and the messages that the record of the run
+ * gave the role; the storage owns the stored ones.
  *
- * KeptMemory.K1 (`learn`) only committed changes arrive, in the order of the record. KeptMemory.K2 (`learn`) storing a message again changes nothing,
- * so a resumed run repeats its whole record; what was deleted from the store since is not stored again. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was forked from, a search finds only
- * messages of its own record, with their recorded content: a run never finds another future of itself, even with the same ids. KeptMemory.K4
- * (`#takeInherited`) it writes under its own run only, and of inherited messages only those that are not stored; what a fork deletes stays in its
- * parent. KeptMemory.K5 (`WriteBehind.#drain`) a change stays in the queue until it is stored. KeptMemory.K6 (`search`) vectors are computed by
- * searches only, through the embedder of the search.
+ * KeptMemory.K1 (`learn`) only committed changes arrive, in the order of the record. KeptMemory.K2 (`learn`) a resumed run repeats its whole record,
+ * which stores nothing twice, and nothing that was deleted from the store since. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was
+ * forked from, a search finds only messages of its own record: a run never finds another future of itself. KeptMemory.K4 (`#takeInherited`) it
+ * writes under its own run only; what a fork deletes stays in its parent. KeptMemory.K5 (`WriteBehind.#drain`) a change waits until it is stored.
+ * KeptMemory.K6 (`search`) vectors are computed by searches only, through the embedder of the search.
  */
 export class KeptMemory {
   #o: KeptMemoryOptions;

@@ -23,9 +23,8 @@ export interface MeterParts {
 
 /**
  * Makes every batch of an embedder a recorded step: with retries, limits and the budget, and answered from the record on replay. Texts are
- * recorded by hash, because the run records them already. A free embedder makes no step; only its time is limited.
- *
- * An attempt costs the tokens that the server reports; its hold when the server reports none or the model may have run; otherwise nothing.
+ * recorded by hash. A free embedder makes no step. An attempt costs the tokens that the server reports; its hold when it reports none or the
+ * model may have run; otherwise nothing.
  *
  * @throws ModelError, ControlError
  */

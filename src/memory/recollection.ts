@@ -63,16 +63,13 @@ const MOST_WORDS = 20_000;
 const MOST_COVERED = 100;
 
 /**
- * Recalls messages for the questions of one activation. Owns the uncommitted summary. The activation owns memory and news; `KeptMemory` owns the
- * messages that outlive the run.
+ * Recalls messages for the questions of one activation. Owns the uncommitted summary.
  *
  * Recollection.C1 (`#recorded`) a recall is one recorded step, so a resumed run, a replay and a fork recall the same. Recollection.C2 (`memoryLine`)
- * requests and step addresses contain senders and contents only, and the recorded time of messages of other runs. Recollection.C3 (`#recall`)
- * the recalled texts stay within the budget; the part that the summary leaves goes to the recent messages, and then to the related ones.
- * Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages, unless the model fails: then it is asked
- * again when twice as many messages wait, which is part of the role's state, and the failure is logged once. Recollection.C5 (`#related`) a
- * failing memory is logged and recalls nothing; only interruptions fail the activation. Recollection.C6 (`#turn`) recalls of one activation
- * run one after another.
+ * requests and step addresses contain senders, contents, and the recorded time of messages of other runs. Recollection.C3 (`#recall`) the
+ * recalled texts stay within the budget. Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages; when
+ * the model fails it is asked again with twice as many. Recollection.C5 (`#related`) a failing memory is logged and recalls nothing.
+ * Recollection.C6 (`#turn`) recalls of one activation run one after another.
  */
 export class Recollection {
   readonly #parts: RecollectionParts;

@@ -32,13 +32,11 @@ export function shardOf(runId: string, id: string, count: number): number {
 }
 
 /**
- * One long-term memory over several storages. A stable hash of (run, id) names the shard of a message. A search asks all shards and merges the
- * results by score.
+ * One long-term memory over several storages. A stable hash of (run, id) names the shard of a message. A search asks all shards.
  *
- * ShardedStorage.H1 (`#move`) `recover` with another list of shards moves messages: it stores them in the right shard, then removes them from the
- * wrong one. ShardedStorage.H2 (`#move`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found
- * once. ShardedStorage.H3 (`#nextTime`) messages keep the order in which they were added. Vectors do not move: moved messages are embedded again
- * before the next search.
+ * ShardedStorage.H1 (`#move`) `recover` with another list of shards stores messages in the right shard, then removes them from the wrong one.
+ * ShardedStorage.H2 (`#move`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found once.
+ * ShardedStorage.H3 (`#nextTime`) messages keep the order in which they were added. Moved messages are embedded again.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
