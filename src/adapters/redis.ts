@@ -1,3 +1,4 @@
+import type { Shape } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
@@ -26,11 +27,13 @@ export interface RedisCacheOptions {
   readonly clock?: Clock;
 }
 
+const aDuration: Shape = { says: "milliseconds above 0", fits: (value) => Number.isFinite(value) && (value as number) > 0 };
+
 const redisCacheOptions: Known<RedisCacheOptions> = {
   url: kinds.secret,
   fallback: kinds.cache,
-  timeout: kinds.milliseconds,
-  connectTimeout: kinds.milliseconds,
+  timeout: aDuration,
+  connectTimeout: aDuration,
   logger: kinds.logger,
   clock: kinds.clock,
 };
@@ -56,10 +59,6 @@ export function redisCache(options: RedisCacheOptions): Cache {
   checkGivenOptions("redisCache", options, redisCacheOptions);
   const { url, timeout = TIMEOUT, connectTimeout = CONNECT_TIMEOUT, logger = defaultLogger, clock = systemClock } = options;
   const shown = shownAddress(url);
-  for (const [name, ms] of Object.entries({ timeout, connectTimeout })) {
-    if (Number.isFinite(ms) && ms > 0) continue;
-    throw new UsageError("OPTION_INVALID", `Expected ${name} of a cache in Redis to be a positive number of milliseconds, got ${ms}.`);
-  }
   return new RemoteCache({
     remote: new RedisConnection({ url, shown, timeout, connectTimeout, clock, load: () => import("redis") }),
     local: options.fallback ?? fileCache({ dir: FOLDER, clock }),
