@@ -22,7 +22,7 @@ export interface RedisServer {
 
 type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "set" | "del" | "eval" | "on" | "scan">;
 
-/** Most commands that wait for the server. Further ones are refused at once. */
+/** Limit on the commands that wait for the server. Further ones are refused at once. */
 const MOST_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";

@@ -18,9 +18,9 @@ export interface RedisCacheOptions {
   readonly url: string;
   /** Keeps a copy of every entry, and answers while the server does not. Default: files in `.troupe/cache`. Closed with this cache. */
   readonly fallback?: Cache;
-  /** Most milliseconds of one command. Default 500. */
+  /** Limit on the milliseconds of one command. Default 500. */
   readonly timeout?: number;
-  /** Most milliseconds of connecting; commands wait for it. Default 5000. */
+  /** Limit on the milliseconds of connecting; commands wait for it. Default 5000. */
   readonly connectTimeout?: number;
   /** Gets a warning when the server stops to answer. Default: stderr. */
   readonly logger?: Logger;
@@ -45,7 +45,7 @@ const FOLDER = ".troupe/cache";
 /**
  * A cache in Redis. While the server does not answer, `fallback` does, and a warning is logged; for a key that it does not have, `get` throws
  * `CACHE_UNREACHABLE`. What was stored meanwhile goes to the server with the next use of its key, and never over what others have stored.
- * The connection keeps the process running until `close`. The `redis` package is loaded at the first use; without it, that call throws
+ * A server that accepts connections and is silent makes each call wait for its limit. The connection keeps the process running until `close`. The `redis` package is loaded at the first use; without it, that call throws
  * UsageError `PACKAGE_MISSING`.
  *
  * @throws UsageError `REDIS_URL_INVALID` for an invalid address, `OPTION_INVALID` for an invalid timeout

@@ -12,9 +12,9 @@ import { estimatedTokens, messageTokens, type TokenCounter } from "./tokens.ts";
 
 /** Options of a {@link ChatMemory}. */
 export interface ChatMemoryOptions {
-  /** Most messages, 1 or more, including pinned ones. Infinity: no limit. Default: 100. */
+  /** Limit on the messages, 1 or more, including pinned ones. Infinity: no limit. Default: 100. */
   readonly maxMessages?: number | undefined;
-  /** Most tokens, 1 or more, including pinned messages. Default: no limit. */
+  /** Limit on the tokens, 1 or more, including pinned messages. Default: no limit. */
   readonly maxTokens?: number | undefined;
   /** First messages that are never dropped, for example the goal. A text is a message of the user. */
   readonly pinned?: string | ChatMessage | readonly ChatMessage[] | undefined;

@@ -12,9 +12,9 @@ import { WriteBehind } from "./write-behind.ts";
 /** Options of a {@link LongTermMemory}. */
 export interface LongTermMemoryOptions {
   readonly storage: MemoryStorage;
-  /** Most messages in memory; older ones stay in the storage. Default: no limit. */
+  /** Limit on the messages in memory; older ones stay in the storage. Default: no limit. */
   readonly limit?: number | undefined;
-  /** Most changes that wait for the storage. Default 10,000. */
+  /** Limit on the changes that wait for the storage. Default 10,000. */
   readonly maxUnsaved?: number | undefined;
   /** Called when storing in the background has failed. `persist` throws the same error if it fails again. */
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -93,19 +93,19 @@ async function limitedTry(call: EmbedderCall, price: ModelPrice | undefined): Pr
 
 async function oneTry(call: EmbedderCall, price: ModelPrice | undefined, hold: number): Promise<readonly string[]> {
   const { embedder, texts, kind, policy, door, signal, model, until } = call;
-  let told: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  let reported: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
   const onUsage = ({ inputTokens }: { readonly inputTokens: number }): void => {
-    if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) told = { inputTokens, outputTokens: 0 };
+    if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) reported = { inputTokens, outputTokens: 0 };
   };
   try {
     const limit = timeLeft(policy.clock, until, policy.timeouts?.call ?? TRY_TIMEOUT);
     const vectors = await withTimeout(policy.clock, limit, `an embedding by ${model}`, signal, (inner) =>
       embedder.embed(texts, { signal: inner, kind, isOneTry: true, onUsage }),
     );
-    const usage = told === undefined ? {} : { usage: { ...told } };
+    const usage = reported === undefined ? {} : { usage: { ...reported } };
     if (price === undefined) door.attempts.settle({ cost: undefined, basis: "usage", ...usage });
-    else if (told === undefined) door.attempts.settle({ cost: hold, basis: "hold" });
-    else door.attempts.settle({ cost: costOf(told, price), basis: "usage", ...usage });
+    else if (reported === undefined) door.attempts.settle({ cost: hold, basis: "hold" });
+    else door.attempts.settle({ cost: costOf(reported, price), basis: "usage", ...usage });
     return vectors.map(encoded);
   } catch (error) {
     // An attempt that is settled already stays settled: its vectors were paid and invalid.

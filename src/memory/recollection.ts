@@ -39,7 +39,7 @@ export interface RecollectionParts {
   /** Returns the model for summaries, as a stepped model. */
   readonly model: (other: ChatModel | undefined) => ChatModel;
   readonly policy: CallPolicy;
-  /** Most milliseconds for the embedder, so that the activation has time left. */
+  /** Limit on the milliseconds for the embedder, so that the activation has time left. */
   readonly longest: number;
   readonly logger: Pick<Logger, "warn">;
   readonly signal: AbortSignal;
@@ -57,9 +57,9 @@ export interface Recalled {
   readonly failed?: { readonly code: string; readonly message: string };
 }
 
-/** Most characters of a question. */
+/** Limit on the characters of a question. */
 const MOST_WORDS = 20_000;
-/** Most ids of summarized messages. The newest one that the memory still holds marks the end of the summary. */
+/** Limit on the ids of summarized messages. The newest one that the memory still holds marks the end of the summary. */
 const MOST_COVERED = 100;
 
 /**
@@ -87,7 +87,7 @@ export class Recollection {
     return this.#summary === this.#parts.summary ? undefined : this.#summary;
   }
 
-  /** Returns recalled messages that stand before a question. @param query the text to search for; default: the news */
+  /** Returns recalled messages that precede a question. @param query the text to search for; default: the news */
   recall(query: string = textsOf(this.#parts.news()).join("\n\n")): Promise<readonly ChatMessage[]> {
     const turn = this.#turn.then(() => this.#recall(query));
     // A failure is the caller's; the next recall runs anyway.
@@ -137,7 +137,8 @@ export class Recollection {
       this.#isSummaryBroken = true;
       const isTold = this.#summary.waits !== undefined;
       this.#summary = { ...this.#summary, waits: Math.max(1, 2 * waiting) };
-      if (!isTold) logger.warn(`${role} could not sum up what it remembers, and goes on without: ${errorRecord(error).message}`);
+      if (!isTold)
+        logger.warn(`${role} could not summarize what it remembers, and continues without a new summary: ${errorRecord(error).message}`);
     }
   }
 
@@ -172,7 +173,7 @@ export class Recollection {
     const recalled = steps.step({ kind: "memory", name: "recall", request }, (door) => this.#related(question, request.query, door));
     this.#recalled.set(address, recalled);
     const { failed } = await recalled;
-    if (failed !== undefined) logger.warn(`${role} could not look into its memory, and goes on without: ${failed.message}`);
+    if (failed !== undefined) logger.warn(`${role} could not search its memory, and continues without it: ${failed.message}`);
     return recalled;
   }
 

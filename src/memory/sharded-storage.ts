@@ -133,10 +133,10 @@ export class ShardedStorage {
     const { k = FOUND, ...o } = given;
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = lists.flat().sort((a, b) => b.score - a.score);
-    const told = new Set<string>();
+    const seen = new Set<string>();
     const once = merged.filter(({ runId, message }) => {
       const identity = identityOf(runId, message.id);
-      return !told.has(identity) && told.add(identity);
+      return !seen.has(identity) && seen.add(identity);
     });
     return once.slice(0, k);
   }

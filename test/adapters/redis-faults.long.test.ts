@@ -34,7 +34,7 @@ async function configure({ url }: RedisProcess, maxmemory: string): Promise<void
 describe.runIf(hasRedis)("a server that is killed, paused and filled under load", () => {
   it(`fails none of ${OPERATIONS} operations, loses none, and has everything in the end`, { timeout: 900_000 }, async () => {
     const server = await startRedis();
-    const cache = redisCache({ url: server.url, fallback: fileCache({ dir: scratchFolder() }), timeout: 1_000 });
+    const cache = redisCache({ url: server.url, fallback: fileCache({ dir: scratchFolder() }), timeout: 200, connectTimeout: 200 });
     const expected = new Map<string, string | undefined>();
     const wrong: string[] = [];
     const phaseOperations = Math.ceil(OPERATIONS / PHASES.length);
