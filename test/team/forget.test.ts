@@ -217,7 +217,7 @@ describe.each(places)("words that are forgotten %s", (name, make) => {
     await place.store.close();
   });
 
-  it("are erased where another conversation of the user has recalled them, which goes on and cannot be replayed or forked", async () => {
+  it("are erased where another conversation of the user has recalled them, which continues and cannot be replayed or forked", async () => {
     const place = await make();
     const model = parrot();
     const team = teamOver(place, model);

@@ -60,7 +60,7 @@ describe("the state of a run at rest", () => {
     expect(counts.at(-1)).toBe(counts[2]);
   });
 
-  test("WarmStates.M2 is not used where another process went on with the run", async () => {
+  test("WarmStates.M2 is not used where another process continued the run", async () => {
     const host = simulatedProcesses(memoryJournal());
     const [one, other] = [host.start(), host.start()];
     const [here, there] = [teamOf(one.journal), teamOf(other.journal)];
