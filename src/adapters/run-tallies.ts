@@ -62,7 +62,7 @@ export class OwnedTallies {
   }
 
   /**
-   * Folds what a claimed run has. One that cannot be read has no tally: whoever reads it is told what is wrong.
+   * Folds what a claimed run has. One that cannot be read has no tally: its reader gets the error.
    *
    * @param events their number, where it is known
    */
