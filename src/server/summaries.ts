@@ -1,8 +1,7 @@
 import { type Journal, type RunInfo, runInfo } from "../runtime/record/journal.ts";
 import { plainQuestion, questionOf } from "../runtime/record/questions.ts";
-import { listedSummary, readTally } from "../runtime/record/read-summary.ts";
 import { SERVER_PAUSED } from "./driven-run.ts";
-import { askedIn, type RunSummary } from "../runtime/record/run-summary.ts";
+import { askedIn, type RunSummary, listedSummary, readTally } from "../runtime/record/run-summary.ts";
 
 /**
  * The summaries of the runs of a journal, with what only this server knows of them: which of them it drives. It owns the readings that are

@@ -1,3 +1,5 @@
+import { recordedState } from "../../runtime/snapshot/snapshot.ts";
+import { listedSummary } from "../../runtime/record/run-summary.ts";
 import { resolve } from "node:path";
 import { restoreProject } from "../../fleet/restore-project.ts";
 import { nameOf } from "../../fleet/run-folder.ts";
@@ -9,8 +11,6 @@ import { maskSecrets } from "../../kernel/mask.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
-import { listedSummary } from "../../runtime/record/read-summary.ts";
-import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
 import { giveCommand } from "../../fleet/command-wire.ts";
 import { growthOf, type LastEvent, lastOf } from "../../fleet/growth.ts";
 import { isUnowned } from "../../fleet/remote-runs.ts";

@@ -35,19 +35,17 @@ export function dueOf(state: Pick<RunState, "tick" | "clock">, ticks: unknown, r
   return due <= nextTick(state) ? undefined : due;
 }
 
-/** Returns the tick at which a message without a delay arrives: simulated time stands still meanwhile. */
+/** Returns the tick at which a message without a delay arrives. */
 export function nextTick({ tick, clock }: Pick<RunState, "tick" | "clock">): number {
   return clock === "time" ? tick : tick + 1;
 }
 
-/** Returns messages that wait for their ticks; those of one tick are given in the order in which they were sent. */
 export function delayedOf(waiting: Iterable<Delayed>): PriorityLanes<Delayed> {
   const lanes = new PriorityLanes<Delayed>();
   for (const one of waiting) lanes.push(one, one.due);
   return lanes;
 }
 
-/** Returns the messages that wait for their ticks, in the order in which they leave. */
 export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[] {
   return delayed.first(delayed.size);
 }
@@ -60,18 +58,15 @@ export function delay(state: RunState, pending: Pending, due: number): void {
   state.shard?.delayed?.(one);
 }
 
-/** Returns the tick of the message that is due first; undefined where none waits. */
 export function firstDue({ delayed }: Pick<RunState, "delayed">): number | undefined {
   // A driver asks before every turn.
   return delayed.size === 0 ? undefined : delayed.first(1)[0]?.due;
 }
 
-/** Returns the messages that are due at a tick, without taking them. */
 export function dueAt(state: RunState, tick: number): readonly Delayed[] {
   return isDue(state, tick) ? inOrderOfTicks(state).filter(({ due }) => due <= tick) : none;
 }
 
-/** Takes the messages that are due at the present tick. */
 export function takeDue(state: RunState): readonly Delayed[] {
   const taken: Delayed[] = [];
   while (isDue(state, state.tick)) taken.push(state.delayed.shift() as Delayed);
@@ -82,7 +77,6 @@ function isDue(state: RunState, tick: number): boolean {
   return state.delayed.size > 0 && (firstDue(state) ?? Infinity) <= tick;
 }
 
-/** Returns a routed message with the tick at which it arrives. */
 export function delayedBy(sent: Sent, due: number | undefined): Sent {
   return due === undefined ? sent : { ...sent, due };
 }

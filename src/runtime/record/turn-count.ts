@@ -2,8 +2,7 @@ import type { Message } from "../../message/message.ts";
 import type { RunState } from "./run-state.ts";
 
 /*
- * The count of rounds and time that bounds a run. A run may be a conversation without an end, so the count begins again with each turn of it. It
- * follows from the events, so a replay counts the same.
+ * The count of rounds and time that bounds a run. It begins again with each turn of a conversation, and follows from the events.
  *
  * TurnCount.T1 (`hear`) a message from outside that comes to a run at rest begins a turn: at the first activation after it.
  * TurnCount.T2 (`hear`) a message that comes while the run is under way begins no turn, so messages alone cannot keep a run going for ever.
@@ -11,7 +10,7 @@ import type { RunState } from "./run-state.ts";
  * TurnCount.T4 (`beginTurn`) without a message a resume goes on with the same count.
  */
 
-/** The relation of a run to its turns: nobody has acted since it came to rest; a turn begins with the next activation; a turn is under way. */
+/** No role has acted since the run came to rest; a turn begins with the next activation; a turn is under way. */
 export type TurnPhase = "at rest" | "begins" | "under way";
 
 /** The beginning of the present turn. */
@@ -23,7 +22,7 @@ export interface TurnStart {
   readonly deliveries: number;
 }
 
-/** Notes a message from outside that somebody gets. */
+/** Notes a message from outside that some role gets. */
 export function hear(state: RunState, { id }: Message): void {
   if (state.turn === "at rest") state.turn = "begins";
   if (state.hasHistory) state.unheard.add(id);
@@ -34,7 +33,7 @@ export function rest(state: RunState): void {
   state.turn = state.unheard.size > 0 ? "begins" : "at rest";
 }
 
-/** Notes that an activation begins, or ends without a recorded beginning. The first turn begins with the run. */
+/** Notes that an activation begins, or ends without a recorded beginning. */
 export function beginTurn(state: RunState): void {
   if (state.turn === "begins" && state.activations > 0) {
     const { round, tick, deliveries } = state;
@@ -45,17 +44,16 @@ export function beginTurn(state: RunState): void {
   state.turn = "under way";
 }
 
-/** Notes that an activation which had begun before the run came to rest goes on. */
+/** Notes that an activation which had begun before the run came to rest continues. */
 export function work(state: RunState): void {
   if (state.turn === "at rest") state.turn = "under way";
 }
 
-/** Notes that somebody has read messages. */
 export function read({ unheard }: RunState, taken: readonly Message[]): void {
   if (unheard.size > 0) for (const { id } of taken) unheard.delete(id);
 }
 
-/** Counts an activation that has ended. In the first turn a role has ended as many as in the run. */
+/** Counts an activation that has ended. */
 export function countAct(state: RunState, { index, n }: { readonly index: number; readonly n: number }): void {
   if (n > state.busiest) state.busiest = n;
   if (state.clock === "rounds" || state.turnStart === undefined) return;
@@ -66,7 +64,6 @@ export function countAct(state: RunState, { index, n }: { readonly index: number
 
 const FIRST_TURN: TurnStart = { rounds: 0, tick: 0, deliveries: 0 };
 
-/** The count of the present turn, or of the next one where that begins with the next activation. */
 export interface TurnCount {
   /** Rounds; without rounds the most activations of one role. */
   readonly rounds: number;

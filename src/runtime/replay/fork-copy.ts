@@ -75,7 +75,6 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   }
 }
 
-/** Messages that arrived in a drawn order arrive so in the shared past, whatever the seed of the fork. */
 function pastSeeds({ arrival, seed, pastSeeds: past = [] }: RunStarted, copy: ForkCopy): Pick<RunStarted, "pastSeeds"> {
   const { at } = copy.parent;
   const then = past.find(({ to }) => at <= to)?.seed ?? seed;
@@ -84,12 +83,7 @@ function pastSeeds({ arrival, seed, pastSeeds: past = [] }: RunStarted, copy: Fo
   return seeds.length === 0 ? {} : { pastSeeds: seeds };
 }
 
-/**
- * Refuses a change of a message that a role has read or begun to read: the shared past contains the reaction to it.
- *
- * @param state of the parent at the last shared event
- * @throws UsageError `FORK_CHANGE`
- */
+/** Refuses a change of a message that a role has read: the shared past contains the reaction to it. @throws UsageError `FORK_CHANGE` */
 export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
   const readers: string[] = [];
   eachRecipient(sent, (name, arrives) => {
@@ -112,10 +106,9 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
   const known = new Set<string>();
   for (const { seq, nth = 0 } of changes) {
     const place = `${seq} ${nth}`;
-    if (known.has(place)) {
+    if (!known.has(place)) known.add(place);
+    else
       throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
-    }
-    known.add(place);
   }
 }
 
