@@ -44,7 +44,7 @@ function dyingAt(cut: number, { journal, kill }: SimulatedProcess, died: () => v
 }
 
 it(
-  "a company whose machine dies goes on on another one, and comes to the project of an undisturbed run",
+  "a company whose machine dies continues on another one, and comes to the project of an undisturbed run",
   { timeout: 1_200_000 },
   async () => {
     const quiet = memoryJournal();

@@ -80,7 +80,7 @@ async function idle(driver: RunDriver): Promise<void> {
 
 describe("the workspaces of runs", () => {
   it(
-    "a run that a worker gave back goes on elsewhere with its files, its history and what commands made",
+    "a run that a worker gave back continues elsewhere with its files, its history and what commands made",
     { tags: "numbers" },
     async () => {
       const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];

@@ -1,8 +1,7 @@
 import { recordedState } from "../../runtime/snapshot/snapshot.ts";
 import { listedSummary } from "../../runtime/record/run-summary.ts";
 import { resolve } from "node:path";
-import { restoreProject } from "../../fleet/restore-project.ts";
-import { nameOf } from "../../fleet/run-folder.ts";
+import { nameOf, restoreProject } from "../../fleet/run-project.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
 import { JournalError, TimeoutError, UsageError } from "../../kernel/errors.ts";

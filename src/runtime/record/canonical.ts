@@ -212,7 +212,7 @@ type Names = ReadonlyMap<string, string>;
 function renamed<E extends MessagePublished | ActEnded>(event: E, names: Names): E {
   if (names.size === 0) return event;
   const id = (given: string): string => names.get(given) ?? given;
-  return rewritten(event, { ...{ id, text: same, name: same, value: same, plan: same, state: same, role: same, start: same } });
+  return rewritten(event, { names: { id, name: same }, ...{ text: same, value: same, plan: same, state: same, role: same, start: same } });
 }
 
 function same<T>(value: T): T {

@@ -94,10 +94,12 @@ export function erasedEvent(event: RunEvent, words: Erasure, names: ReadonlySet<
   const value = <T>(json: T): T => free(json, words);
   return rewritten(event, {
     ...{ text: words.text, value, plan: (plan) => free(plan, words, PLAN) },
-    name: (name) => (names.has(name) ? name : words.text(name)),
+    names: {
+      name: (name) => (names.has(name) ? name : words.text(name)),
+      // An id that its sender chose may be words. One that the runtime gave has a `#`.
+      id: (id) => (id.includes("#") ? id : words.text(id)),
+    },
     state: (change) => stateChange(change, words),
-    // An id that its sender chose may be words. One that the runtime gave has a `#`.
-    id: (id) => (id.includes("#") ? id : words.text(id)),
     role: (role) => ({ ...role, state: value(role.state) }),
     start: (start) =>
       withChanges(start, {

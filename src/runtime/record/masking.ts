@@ -46,14 +46,10 @@ function masking(mask: Mask): Rewriting {
   if (known !== undefined) return known;
   const value = <T>(json: T): T => masked(mask, json);
   const made: Rewriting = {
-    ...{ text: mask, name: same, id: same, value, plan: value, state: value },
+    ...{ text: mask, value, plan: value, state: value },
     role: (role) => withChanges(role, { traits: value(role.traits), state: value(role.state) }),
     start: (start) => withChanges(maskedRules(mask, start), { team: mask(start.team), about: start.about && value(start.about) }),
   };
   maskings.set(mask, made);
   return made;
-}
-
-function same(text: string): string {
-  return text;
 }

@@ -1,6 +1,6 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
-import type { Message } from "../../message/message.ts";
+import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent, StepTrace } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
 
@@ -8,9 +8,9 @@ import type { StateChange } from "./state-change.ts";
 export interface Rewriting {
   /** A string of a person or a model. */
   text(text: string): string;
-  /** An address, or the name of a role or an action. */
-  name(name: string): string;
-  id(id: string): string;
+  /** Undefined where names and ids stay. */
+  /** Addresses and names, and ids. Undefined where they stay. */
+  readonly names?: { name(name: string): string; id(id: string): string } | undefined;
   /** A JSON value. */
   value<T>(value: T): T;
   plan<T>(plan: T): T;
@@ -53,18 +53,18 @@ function rewrittenEnd(event: ActEnded, r: Rewriting): ActEnded {
   const { state, plan, joins, summary } = event;
   return withChanges(event, {
     said: mapped(event.said, (sent) => rewrittenSent(sent, r)),
-    memory: mapped(event.memory, (op) => rewrittenOp(op, r)),
-    working: mapped(event.working, (op) => rewrittenOp(op, r)),
+    memory: rewrittenOps(event.memory, r),
+    working: rewrittenOps(event.working, r),
     state: state && r.state(state),
     plan: plan && r.plan(plan),
-    joins: joins && membersOf(joins, (needs) => membersOf(needs, r.id)),
+    joins: joins && r.names ? membersOf(joins, (needs) => membersOf(needs, r.names?.id)) : joins,
     summary:
       summary &&
       withChanges(summary, {
         oldest: r.text(summary.oldest),
         older: mapped(summary.older, r.text),
         recent: mapped(summary.recent, r.text),
-        covered: mapped(summary.covered, r.id),
+        covered: mapped(summary.covered, r.names?.id),
       }),
     ...(r.error === undefined ? {} : trace(event, r.error)),
   });
@@ -74,8 +74,8 @@ function rewrittenSent<S extends Sent>(sent: S, r: Rewriting): S {
   const { message, faults, dead, meant } = sent;
   return withChanges<Sent>(sent, {
     message: rewrittenMessage(message, r),
-    dead: dead && mapped(dead, r.name),
-    meant: meant && mapped(meant, (one) => withChanges(one, { wrote: r.name(one.wrote) })),
+    dead: dead && mapped(dead, r.names?.name),
+    meant: meant && mapped(meant, (one) => withChanges(one, { wrote: r.names?.name(one.wrote) ?? one.wrote })),
     faults:
       faults &&
       mapped(faults, (fault) =>
@@ -85,21 +85,29 @@ function rewrittenSent<S extends Sent>(sent: S, r: Rewriting): S {
 }
 
 /** Returns a message with its words replaced. */
-export function rewrittenMessage(message: Message, r: Pick<Rewriting, "text" | "name" | "id" | "value">): Message {
+export function rewrittenMessage(message: Message, { names, text, value }: Pick<Rewriting, "text" | "names" | "value">): Message {
   const { id, content, instructContent, parents, metadata, role, causeBy, sentFrom, sendTo } = message;
-  const changed = withChanges(message, {
-    ...{ id: r.id(id), content: r.text(content), parents: mapped(parents, r.id), metadata: r.value(metadata) },
-    instructContent: instructContent === undefined ? undefined : r.value(instructContent),
-    ...{ role: r.name(role), causeBy: r.name(causeBy), sentFrom: r.name(sentFrom), sendTo: mapped(sendTo, r.name) },
-  });
+  const words = {
+    content: text(content),
+    metadata: metadata === NO_METADATA ? metadata : value(metadata),
+    instructContent: instructContent === undefined ? undefined : value(instructContent),
+  };
+  const others = names && {
+    ...{ id: names.id(id), parents: mapped(parents, names.id), role: names.name(role), causeBy: names.name(causeBy) },
+    ...{ sentFrom: names.name(sentFrom), sendTo: mapped(sendTo, names.name) },
+  };
+  const changed = withChanges(message, { ...words, ...others });
   return changed === message ? message : deepFreeze(changed);
 }
 
-function rewrittenOp(op: RecordedMemoryOp, r: Rewriting): RecordedMemoryOp {
-  if (op[0] === "0") return op;
-  const [kind, what] = op;
-  const changed = typeof what === "string" ? r.id(what) : rewrittenMessage(what, r);
-  return changed === what ? op : ([kind, changed] as RecordedMemoryOp);
+function rewrittenOps(ops: readonly RecordedMemoryOp[], r: Rewriting): readonly RecordedMemoryOp[] {
+  if (r.names === undefined && ops.every(([, what]) => typeof what !== "object")) return ops;
+  return mapped(ops, (op) => {
+    if (op[0] === "0") return op;
+    const [kind, what] = op;
+    const changed = typeof what === "string" ? (r.names?.id(what) ?? what) : rewrittenMessage(what, r);
+    return changed === what ? op : ([kind, changed] as RecordedMemoryOp);
+  });
 }
 
 function trace({ unrepeated }: StepTrace, error: NonNullable<Rewriting["error"]>): Pick<Partial<StepTrace>, "unrepeated"> {
@@ -114,11 +122,13 @@ export function withChanges<T extends object>(object: T, members: { readonly [K 
   return copy ?? object;
 }
 
-function membersOf<T>(record: { readonly [key: string]: T }, change: (member: T) => T): { readonly [key: string]: T } {
+function membersOf<T>(record: { readonly [key: string]: T }, change: ((member: T) => T) | undefined): { readonly [key: string]: T } {
+  if (change === undefined) return record;
   return withChanges(record, Object.fromEntries(Object.entries(record).map(([key, member]) => [key, change(member)])));
 }
 
-function mapped<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+function mapped<T>(list: readonly T[], change: ((item: T) => T) | undefined): readonly T[] {
+  if (change === undefined) return list;
   let copy: T[] | undefined;
   for (const [nth, item] of list.entries()) {
     const changed = change(item);

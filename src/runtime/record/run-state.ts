@@ -1,10 +1,10 @@
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
+import { Agenda } from "../../kernel/agenda.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import { PriorityLanes } from "../../message/priority-lanes.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
@@ -153,7 +153,7 @@ export class RunState {
   readonly hasHistory: boolean;
   pending: Pending[] = [];
   /** Messages that wait for a tick. */
-  delayed: PriorityLanes<Delayed> = new PriorityLanes();
+  delayed: Agenda<Delayed> = new Agenda();
   /** The number of messages that were ever delayed. */
   delays: number = 0;
   /** Delivered messages, each counted once whatever its number of recipients. */
@@ -245,7 +245,7 @@ export function addRoleState(state: RunState, name: string, hired: HiredAs): Rol
 /** Notes progress: the activation that killed the process did not hold up everything. */
 export function progress(state: RunState): void {
   state.takes = 0;
-  if (!isSuspicious(state)) return;
+  if (state.stalled === 0 && state.suspects.size === 0) return;
   state.stalled = 0;
   for (const name of state.suspects) {
     const open = state.roles.get(name)?.open;
@@ -278,6 +278,12 @@ export function hasMail({ ready, delayed }: RunState): boolean {
 /** Returns the rounds so far. Without rounds the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
   return state.clock === "rounds" ? state.round : state.busiest;
+}
+
+/** Returns what tells the rounds left until so many have passed from now on. */
+export function roundsLeftOf(state: RunState, rounds: number): () => number {
+  const last = roundsOf(state) + rounds;
+  return () => last - roundsOf(state);
 }
 
 /** Returns the error for events that contradict each other. */
