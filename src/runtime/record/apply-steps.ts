@@ -147,7 +147,7 @@ export function stepsInFlight(state: RunState): readonly { readonly role: RoleSt
   });
 }
 
-/** Returns the event with which a recorded run goes on. @param former how the owner before left the run */
+/** Returns the event with which a recorded run continues. @param former how the owner before left the run */
 export function resumption(state: RunState, former: FormerOwner | undefined): RunResumed {
   return {
     type: "run.resumed",

@@ -18,7 +18,7 @@ import type {
 import { rewritten } from "./rewritten-event.ts";
 
 /**
- * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps stand in the order they were
+ * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps are in the order they were
  * asked within their activation, activations by round and hire order (with the scheduler `eager`, in the order they ended). The text leaves
  * out values that may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
  * messages from outside.
@@ -47,7 +47,7 @@ export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   return log.lines();
 }
 
-/** Lines of the log, with their place in its order. */
+/** Lines of the log, with their position. */
 interface CanonicalEntry {
   readonly place: readonly [round: number, order: number, nth: number];
   readonly lines: readonly object[];
@@ -171,7 +171,7 @@ class CanonicalLog {
       key: started.key,
       request: started.request,
       ok: end?.ok,
-      // Recalled messages stand by their ids. No other value of a step is known to be an id.
+      // Recalled messages are named by their ids. No other value of a step is known to be an id.
       value: started.kind === "memory" ? renamedIn(end?.value, this.#outside) : end?.value,
       error: end?.error,
     }));

@@ -143,7 +143,7 @@ function dropOldest(state: RunState, role: RoleState): void {
   state.justDropped.push({ role, message });
 }
 
-/** Returns the place of the first of the messages with the largest number, from a place on. */
+/** Returns the index of the first message with the largest number, from an index on. */
 function leastUrgent(waiting: readonly Message[], from: number): number {
   let least = from;
   for (let place = from + 1; place < waiting.length; place += 1)

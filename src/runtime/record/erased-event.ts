@@ -16,7 +16,7 @@ import { rewritten, withChanges } from "./rewritten-event.ts";
 
 /** Decides what is replaced. Where all words of the run go, numbers of unknown meaning and what is kept with the run go too. */
 export interface Erasure extends StringErasure {
-  /** Returns what stands in place of a string: a tombstone, or the string itself. */
+  /** Returns the replacement of a string: a tombstone, or the string itself. */
   text(text: string): string;
 }
 
@@ -28,14 +28,14 @@ export interface Eraser {
   count(): number;
   /** Replaces every string. */
   readonly all: Erasure;
-  /** Replaces strings that repeat one of some texts. A short text is found as a whole string, or in quotes. */
+  /** Replaces strings that repeat one of these. A short one is found as a whole string, or in quotes. */
   repeating(texts: readonly string[]): Erasure;
 }
 
 /**
  * Returns what replaces strings: by a tombstone with a hash and the time. Equal strings have equal hashes in one erasure.
  *
- * @param key is known to nobody afterwards: the hash of a telephone number could be guessed
+ * @param key is thrown away afterwards: the hash of a telephone number could be guessed
  */
 export function eraserOf(key: string, time: number): Eraser {
   const at = new Date(time).toISOString();
@@ -63,7 +63,7 @@ export function eraserOf(key: string, time: number): Eraser {
   };
 }
 
-/** Characters of a text that is found within another without quotes. */
+/** Characters of a string that is found within another without quotes. */
 const SHORTEST = 8;
 
 /** Names that every run has. */
@@ -74,7 +74,7 @@ const COMMON: readonly string[] = [
 
 /**
  * Returns the names that stay in the events of a run: of roles, and of what they watch and do. Their traits, which stay too, have them. Any other
- * address may be a text of a person or of a model.
+ * address may be the words of a person or a model.
  */
 export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
   const names = new Set(COMMON);

@@ -109,7 +109,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
   const arrival = closed({
     /** The number of the copy, from 1. Its id is that of the message, a star and this number. Left out for the message itself. */
     copy: whole.exactOptional(),
-    /** What the recipient reads in place of what was sent. */
+    /** What the recipient reads instead. */
     reads: closed({ content: text, instructContent: json.exactOptional() }).exactOptional(),
     /** The tick at which it arrives, where the edges delayed it. */
     due: number.exactOptional(),
@@ -158,7 +158,7 @@ const stepParts = ({ text, whole, yes }: ReturnType<typeof values>) => {
     unrepeated: closed({ key: text, error }),
     settled: closed({
       ...{ act: text, key: text, try: whole, hold: whole },
-      /** Micro-dollars in place of its hold; null when the price is unknown. */
+      /** Micro-dollars instead of its hold; null when the price is unknown. */
       cost: whole.nullable(),
       unpriced: yes,
     }),

@@ -8,7 +8,7 @@ import { type Rewriting, rewritten, rewrittenMessage, withChanges } from "./rewr
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
  */
 
-/** Returns the record of an error with its texts masked. */
+/** Returns the record of an error without secrets. */
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
   return masked(mask, errorRecord(error));
 }

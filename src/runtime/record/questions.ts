@@ -37,7 +37,7 @@ export interface RecordedQuestion extends PendingQuestion {
 
 /** Returns the open questions, in the hire order of the asking roles. */
 export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
-  // Nobody can answer a question without words.
+  // A question without words cannot be answered.
   if (state.erased) return [];
   const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
   return asking.flatMap((role) =>
@@ -47,7 +47,7 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   );
 }
 
-/** Returns a question without its place in the record. */
+/** Returns a question without its position in the record. */
 export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: RecordedQuestion): PendingQuestion {
   return question;
 }

@@ -17,7 +17,7 @@ export interface OwnedRun {
 
 /** Observes the events of a run. */
 export interface Observer {
-  /** True when it observes events of a type now. Without a journal, an event that nobody observes is not made. */
+  /** True when it observes events of a type now. Without a journal, an event without observers is not made. */
   observes(type: RunEvent["type"]): boolean;
   /** Receives every event once it is durable; where the run keeps no history, the end of an activation comes with the messages it took. */
   observe(event: RunEvent, taken?: readonly Message[]): void;

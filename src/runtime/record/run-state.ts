@@ -62,7 +62,7 @@ export interface Held {
 /** The roles of a shard: a part of the order of hiring. */
 export interface ShardRange {
   readonly from: number;
-  /** The place behind the last one. */
+  /** The index after the last one. */
   readonly to: number;
   /** Called with every message that begins to wait for a tick. */
   readonly delayed?: (one: Delayed) => void;
@@ -75,7 +75,7 @@ const noBounds: RecordedBounds = Object.freeze({});
  * position of every activation. Definitions belong to the team. `apply` is its only writer.
  *
  * RunState.S1 (`ready`) it holds exactly the roles with mail, in the order in which they got it; a role that has acted and still has mail
- * stands last.
+ * is last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
  * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.

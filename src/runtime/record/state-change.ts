@@ -4,10 +4,10 @@ import { isList, isRecord } from "../../kernel/value-kind.ts";
 /*
  * The change of a state as it is recorded.
  *
- * StateChange.SC1 (`changedState`) the keys of a state keep their place, and what a change does not name stays the same object.
+ * StateChange.SC1 (`changedState`) the keys of a state keep their order, and what a change does not name stays the same object.
  */
 
-/** Changed members of a state, or of a record or list in it. A list has its places as keys. */
+/** Changed members of a state, or of a record or list in it. A list has its indexes as keys. */
 export interface StateChange {
   readonly set: JsonObject;
   readonly unset: readonly string[];

@@ -6,8 +6,8 @@ import type { RunState } from "./run-state.ts";
  *
  * TurnCount.T1 (`hear`) a message from outside that comes to a run at rest begins a turn: at the first activation after it.
  * TurnCount.T2 (`hear`) a message that comes while the run is under way begins no turn, so messages alone cannot keep a run going for ever.
- * TurnCount.T3 (`rest`) a message that nobody has read when the run comes to rest begins a turn then.
- * TurnCount.T4 (`beginTurn`) without a message a resume goes on with the same count.
+ * TurnCount.T3 (`rest`) a message that is unread when the run comes to rest begins a turn then.
+ * TurnCount.T4 (`beginTurn`) without a message a resume continues the same count.
  */
 
 /** No role has acted since the run came to rest; a turn begins with the next activation; a turn is under way. */

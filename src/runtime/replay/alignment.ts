@@ -56,7 +56,7 @@ const PARTS: readonly DifferentPart[] = ["asked", "answered", "said", "kept"];
 const OF_ONE_ROLE = 1;
 const WEIGHTS: Readonly<Record<DifferentPart, number>> = { asked: 2, answered: 2, said: 3, kept: 1 };
 
-/** Most places of the table of two runs. Beyond it the activations of a role are aligned by their numbers: 4 million take 16 MB. */
+/** Limit on the cells of the table of two runs. Beyond it the activations of a role are aligned by their numbers: 4 million take 16 MB. */
 const MOST_PLACES = 4_000_000;
 
 function isSame(left: Entry | undefined, right: Entry | undefined): boolean {

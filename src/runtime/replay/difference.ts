@@ -37,11 +37,11 @@ export interface ValueDifference {
   /** Undefined where the value has no such member. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
-  /** The difference of the texts, when both values are texts. */
+  /** The difference of two strings. */
   readonly passage?: Passage;
 }
 
-/** The first difference of two texts, with the lines around it. */
+/** The first difference of two strings, with the lines around it. */
 export interface Passage {
   /** The first line that differs, from 1. */
   readonly line: number;

@@ -8,7 +8,7 @@ export interface ForkDifference {
   /** `role#n~attempt` */
   readonly act: string;
   readonly name: string;
-  /** The parent's request at that place; null: none. */
+  /** The parent's request at that position; null: none. */
   readonly parent: Json;
   /** The fork's request. */
   readonly fork: Json;
@@ -192,7 +192,7 @@ function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly 
   return `${parent} ${asked}`;
 }
 
-/** Identifies a request of a role independent of its place: the address without its occurrence. */
+/** Identifies a request of a role independent of its position: the address without its occurrence. */
 function roleQuestion(role: string, key: string): string {
   return `${role} ${key.slice(0, key.lastIndexOf("."))}`;
 }

@@ -12,7 +12,7 @@ import type { RunState } from "../record/run-state.ts";
 export interface MessageChange {
   /** Sequence number of the event with the message: a `message`, or an `act.ended`. */
   readonly seq: number;
-  /** The place of the message in the event. Default 0, the first. */
+  /** Index of the message in the event. Default 0. */
   readonly nth?: number;
   /** Delivers it to no role. */
   readonly drop?: boolean;
@@ -149,7 +149,7 @@ function changed<S extends Sent>(sent: S, change: MessageChange | undefined): S 
   return { ...sent, message: edited(sent.message, change), ...(sent.faults === undefined ? {} : { faults: sent.faults.map(asSent) }) };
 }
 
-/** What a recipient read in place of the old contents says nothing of the new ones. */
+/** What a recipient read instead of the old contents is not known of the new ones. */
 function asSent(fault: EdgeFault): EdgeFault {
   return { ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) };
 }

@@ -8,9 +8,9 @@ import { writtenSnapshot } from "./snapshot.ts";
 
 /** The last snapshot of a run. */
 export interface LastSnapshot {
-  /** The number of events it stands for. */
+  /** The number of events in it. */
   readonly seq: number;
-  /** Characters of its text. */
+  /** Its length in characters. */
   readonly size: number;
 }
 

@@ -94,7 +94,7 @@ export interface RestoredState {
   readonly state: RunState;
   /** The hash of the event before it. */
   readonly after: string;
-  /** Characters of its text. */
+  /** Its length in characters. */
   readonly size: number;
 }
 
