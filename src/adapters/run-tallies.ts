@@ -1,7 +1,6 @@
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
-import { readTally } from "../runtime/record/read-summary.ts";
-import { keptTally, type RunTally, TallyFold } from "../runtime/record/run-summary.ts";
+import { keptTally, type RunTally, TallyFold, readTally } from "../runtime/record/run-summary.ts";
 import { digestOf } from "./stored-json.ts";
 
 /*

@@ -1,3 +1,4 @@
+import { readTally } from "../runtime/record/run-summary.ts";
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +7,6 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { takesEvents, takesRun } from "../runtime/record/journal.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
-import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvents } from "./event-rows.ts";
