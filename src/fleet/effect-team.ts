@@ -17,7 +17,7 @@ import { valueText } from "../kernel/value-text.ts";
  * Does an effect for other processes. Its result is JSON.
  *
  * @param request the request of the step
- * @param door the signal, the key of the effect, the same when it is tried again, and steps inside it. `attempts.settle` tells a cost.
+ * @param door the signal, the key of the effect, the same when it is tried again, and steps inside it. `attempts.settle` reports a cost.
  * @param context the context of the role that does it, for example its model: `context.model.through(door)`
  */
 export type ServedEffect = (request: Json, door: StepDoor, context: RoleContext) => unknown;

@@ -28,8 +28,8 @@ export interface OwnRunParts {
  * OwnRun.O1 (`#append`) the run is claimed before its first event is written, and after a release before the next one.
  * OwnRun.O2 (`#begin`) a run that has ended, or that was found in a journal, continues with `run.resumed`.
  * OwnRun.O3 (`#inTurn`) no release comes between a claim and the append that it was made for.
- * OwnRun.O4 (`#release`) a run that is not claimed is not released; one that did not continue here tells the next owner how the owner before
- * left it.
+ * OwnRun.O4 (`#release`) a run that is not claimed is not released; after one that did not continue here, the next owner learns how the
+ * owner before left it.
  */
 export class OwnRun {
   /** The right to write, claimed when the log writes first. */

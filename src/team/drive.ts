@@ -25,7 +25,7 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
-import { keepWarm, type PastReading, type WarmRun } from "./warm-states.ts";
+import { keepWarm, type ParentPast, type WarmRun } from "./warm-states.ts";
 
 /** The parts of a team that each of its runs uses. */
 export interface TeamParts {
@@ -64,13 +64,8 @@ export interface Drive extends TeamRun {
   /** Messages from outside that come with a resume or a fork. */
   readonly news: readonly (Message | string)[];
   /** The run that this one was forked from. */
-  readonly past?: ForkAnswers | undefined;
-  /** A warning that some of that run could not be read. */
-  readonly lost?: string | undefined;
-  /** How far that run was read. */
-  readonly reading?: PastReading | undefined;
-  /** A warning that the run continues with another team. */
-  readonly changed?: string | undefined;
+  readonly past?: ParentPast | undefined;
+  readonly warnings?: readonly string[];
 }
 
 /** Drives a run until it ends, for now. */
@@ -95,11 +90,10 @@ export async function drive(run: Drive): Promise<RunResult> {
 }
 
 /** Keeps the state of a run for its next turn, as long as the journal has all of it. */
-function keepState(run: TeamRun & Pick<Drive, "past" | "reading">, { log }: Environment): void {
-  const { journal, state, last, past, reading, warmMemories } = run;
+function keepState(run: TeamRun & Pick<Drive, "past">, { log }: Environment): void {
+  const { journal, state, last, past, warmPast, warmMemories } = run;
   if (log.latest === undefined || !log.isDurable) return;
-  const warmPast = past && reading ? { past, lost: undefined, reading } : run.warmPast;
-  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast, warmMemories }, log.latest);
+  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast: past ?? warmPast, warmMemories }, log.latest);
 }
 
 /** True for a spender that never comes back: a lost call of it may still be settled. */
@@ -114,7 +108,7 @@ export function spenderOf({ runId, done, ledger }: RunState): Spender {
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
-  const { controls, crew, opening, said, news, past, lost, changed, state, mask } = run;
+  const { controls, crew, opening, said, news, past, warnings = [], state, mask } = run;
   const { parent, seq } = state;
   const roundsBefore = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
@@ -127,12 +121,12 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   const entry = { isOver: false };
   controls.enter({ change: (change) => change.make(environment, { mask, isOver: () => entry.isOver }) });
   await rememberRecord(environment, run, seq);
-  for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
+  for (const warning of warnings) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   for (const warning of lastTries(state)) environment.warn(warning);
   const end = await ended(run, environment, entry);
-  const result = withDifference(await environment.finish(end), past);
+  const result = withDifference(await environment.finish(end), past?.answers);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
   // A warning and not an event: the run itself did nothing.
@@ -214,7 +208,7 @@ function environmentOf(
       requirePrice: isBound && options.allowUnpriced !== true,
       resumed: controls.resumed,
       grew: controls.grew,
-      ...(past === undefined ? {} : { past }),
+      ...(past === undefined ? {} : { past: past.answers }),
       ...(snapshots === undefined ? {} : { snapshots }),
     },
   );

@@ -186,7 +186,7 @@ async function repeatsOf(
   return found;
 }
 
-/** Returns the texts of some runs that a recall has found. */
+/** Returns the strings of these runs that a recall has found. */
 function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string[] {
   const value = event.type === "step.ended" && isRecord(event.value) ? event.value : {};
   const { related } = value as { readonly related?: Partial<Recalled["related"]> };

@@ -163,6 +163,6 @@ function isTeamOf(crew: Crew, mobile: ReadonlySet<string>): (team: readonly Hire
 }
 
 function othersText(runId: string, others: readonly Stretch[]): string {
-  const places = others.map(({ from }) => from).join(", ");
-  return `Run ${runId} continued with another team: its events from event ${places} on are copied as they are recorded, and are not replayed.`;
+  const starts = others.map(({ from }) => from).join(", ");
+  return `Run ${runId} continued with another team: its events from event ${starts} on are copied as they are recorded, and are not replayed.`;
 }

@@ -26,7 +26,7 @@ export type RunWork = (controls: RunControls) => Promise<RunResult>;
 
 /** A run that this team owns for the time of some work. */
 interface OwnedClaim extends Claim {
-  /** Called when this owner has recorded that the run continues. Until then the next claim is told how the owner before left the run. */
+  /** Called when this owner has recorded that the run continues. Until then the next claim learns how the owner before left the run. */
   readonly continued: () => void;
 }
 
@@ -86,8 +86,8 @@ interface UnderWay {
  * Runs.U1 (`begin`): at most one run of an id is under way.
  * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
  * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
- * Runs.U4 (`owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim is told how
- * the owner before it left the run.
+ * Runs.U4 (`owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
+ * how the owner before it left the run.
  */
 export class Runs {
   readonly #parts: RunsParts;

@@ -48,11 +48,11 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
     );
   }
   // The queue is a store, and no store has secrets.
-  const told = typeof idea === "object" ? maskedMessage(mask, idea) : idea && mask(idea);
+  const safe = typeof idea === "object" ? maskedMessage(mask, idea) : idea && mask(idea);
   await driver.submit({
     runId,
     team: name,
-    ...(told === undefined ? {} : { idea: told }),
+    ...(safe === undefined ? {} : { idea: safe }),
     ...(about === undefined ? {} : { about: masked(mask, about) }),
     ...(scope === undefined ? {} : { scope }),
     events: await eventsOf(journal, runId),
