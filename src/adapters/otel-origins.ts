@@ -3,8 +3,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import { sentMessage } from "../runtime/edges/arrivals.ts";
 import { applyNext } from "../runtime/record/apply.ts";
-import type { EdgeFault } from "../runtime/record/edge-fault.ts";
-import type { HiredRole, RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
+import type { HiredRole, RunEvent, RunEventBody, Sent, EdgeFault } from "../runtime/record/event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 
 /** A message in a mailbox, and the span of the activation that sent it. Undefined for one from outside, or from before the trace. */

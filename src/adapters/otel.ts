@@ -7,7 +7,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
-import { EVENT_TYPES } from "../runtime/record/observed.ts";
+import { EVENT_TYPES } from "../runtime/record/event-type.ts";
 import { RunSpans } from "./otel-spans.ts";
 import { DURATIONS, GEN_AI, USED, USED_EACH } from "./otel-names.ts";
 import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanBeginning, SpanTarget, SpanValues, UsedTokens } from "./span-target.ts";
@@ -119,7 +119,7 @@ function observed(run: ObservableRun, spans: RunSpans): RunTrace {
     if (waiting === undefined) accepted(spans, event);
     else waiting.push(event);
   };
-  const stops = (Object.keys(EVENT_TYPES) as RunEvent["type"][]).map((type) => run.on(type, take));
+  const stops = EVENT_TYPES.map((type) => run.on(type, take));
   let isOver = (): void => {};
   const over = new Promise<void>((resolve) => (isOver = resolve));
   const end = (): void => {

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
 import type {
   MessageIdentity,
-  MessagePage,
   MessageStore,
   MessageToStore,
   RemoveOptions,
   StoredAt,
+  StoredMessage,
   StoredVector,
   StoreState,
 } from "../memory/message-store.ts";
@@ -34,8 +34,8 @@ const PAGE = 256;
  * machines may use it at once.
  *
  * PostgresStore.S1 (`add`) a resolved addition is committed, all of it or nothing; when the answer to a commit is lost, it is done again
- * and adds nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a damaged message is counted and left out, a
- * damaged vector is made again, and adding a message again repairs its row. Writers of a role come one after
+ * and adds nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is the error `MEMORY_DAMAGED`, a
+ * changed vector is computed again. Writers of a role come one after
  * another, so that places appear in their order. Ids are data: none becomes a part of a statement.
  * After `close` no connection is left, and a later call opens one again.
  *
@@ -104,7 +104,7 @@ class PostgresStore implements MessageStore {
     );
   }
 
-  async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
+  async *read(roleId: string, after: number): AsyncGenerator<readonly StoredMessage[]> {
     const role = await this.#ask((db) => placesOfRole(db, roleId));
     if (role === undefined) return;
     const { base } = role;
@@ -118,8 +118,7 @@ class PostgresStore implements MessageStore {
           [from, base + SPAN],
         ),
       );
-      const messages = lines.flatMap(({ line }) => decodeMessage(line, base) ?? []);
-      if (lines.length > 0) yield { messages, damaged: lines.length - messages.length };
+      if (lines.length > 0) yield lines.map(({ line }) => decodeMessage(line, base));
       if (lines.length < PAGE) return;
       from = Number(lines.at(-1)?.place);
     }
@@ -282,7 +281,7 @@ class PostgresStore implements MessageStore {
     return { base: (row?.number ?? 0) * SPAN, last: row?.last ?? 0 };
   }
 
-  /** Finds the messages that are stored already, and repairs damaged rows. What this batch wrote in an earlier try is new. */
+  /** Finds the messages that are stored already. What this batch wrote in an earlier try is new. */
   async #known(
     { schema }: PostgresDatabase,
     { rows }: PostgresConnection,
@@ -290,26 +289,13 @@ class PostgresStore implements MessageStore {
     given: readonly EncodedMessage[],
     batch: string,
   ): Promise<Map<string, StoredAt>> {
-    const found = await rows<{ place: string; identity: string; is_mine: boolean; line: string }>(
-      `SELECT place, encode(identity, 'hex') AS identity, batch = $3 AS is_mine, ${LINE} AS line FROM ${schema}.memory_messages
+    const found = await rows<{ place: string; identity: string; is_mine: boolean }>(
+      `SELECT place, encode(identity, 'hex') AS identity, batch = $3 AS is_mine FROM ${schema}.memory_messages
        WHERE number = $1 AND identity = ANY ($2::bytea[])`,
       [base / SPAN, given.map(({ identity }) => identity), batch],
     );
     const known = new Map<string, StoredAt>();
-    for (const { place, identity, is_mine: isMine, line } of found) {
-      const isWhole = decodeMessage(line, base) !== undefined;
-      const again = given.find((row) => row.identity.toString("hex") === identity);
-      if (!isWhole && again !== undefined) {
-        const checksum = messageChecksum(Number(place), identity, again.body);
-        await rows(`UPDATE ${schema}.memory_messages SET body = $2, checksum = $3, batch = $4 WHERE place = $1`, [
-          place,
-          again.body,
-          checksum,
-          batch,
-        ]);
-      }
-      known.set(identity, { place: Number(place) - base, isNew: isMine || !isWhole });
-    }
+    for (const { place, identity, is_mine: isNew } of found) known.set(identity, { place: Number(place) - base, isNew });
     return known;
   }
 

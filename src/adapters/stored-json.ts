@@ -1,6 +1,6 @@
+import { isSuspicious, plainFault } from "../runtime/record/parse-event.ts";
 import { hash } from "node:crypto";
 import { NotJsonError } from "../kernel/errors.ts";
-import { isSuspicious, plainFault } from "../runtime/record/plain-json.ts";
 
 /*
  * JSON text of a store. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such

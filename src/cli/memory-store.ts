@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { StoredRole, StoredRoles } from "../adapters/sqlite-store-file.ts";
+import type { StoredRole } from "../adapters/sqlite-store-file.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
@@ -17,7 +17,7 @@ export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY
 
 export interface MemoriesStore extends StorePlace {
   /** The roles with a memory here; the id of one that is of a scope names its parts. @throws MemoryError when it cannot be used */
-  roles(): Promise<StoredRoles>;
+  roles(): Promise<readonly StoredRole[]>;
   reading(roleId: string): MemoryStorage;
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
@@ -71,10 +71,7 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
   try {
     return await work({
       ...place,
-      roles: async () => {
-        const found = await storedRoles(place.path);
-        return { ...found, roles: found.roles.map(named) };
-      },
+      roles: async () => (await storedRoles(place.path)).map(named),
       reading: (roleId) => storage(roleId, { store: readOnlyStore(store) }),
       writing: (roleId, embedder) => storage(roleId, { store, embedder }),
     });
@@ -85,7 +82,7 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
 }
 
 export async function roleIds(store: MemoriesStore): Promise<readonly string[]> {
-  return (await store.roles()).roles.map(({ roleId }) => roleId);
+  return (await store.roles()).map(({ roleId }) => roleId);
 }
 
 /** The role that an id, or its beginning, names. @throws UsageError `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS`, both with the ids that may be meant */

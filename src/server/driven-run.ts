@@ -1,6 +1,6 @@
 import { ControlError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { EVENT_TYPES } from "../runtime/record/observed.ts";
+import { EVENT_TYPES } from "../runtime/record/event-type.ts";
 import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { OpenedTeam } from "./team-source.ts";
@@ -11,8 +11,6 @@ export const SERVER_CLOSING = "SERVER_CLOSING";
 
 /** The code of the error that ends a paused run because its server closes: such a run stays at rest until its pause ends. */
 export const SERVER_PAUSED = "SERVER_PAUSED";
-
-const EVENTS = Object.keys(EVENT_TYPES) as readonly RunEvent["type"][];
 
 /** The parts of a driven run. */
 export interface DrivenRunParts {
@@ -46,7 +44,7 @@ export class DrivenRun {
     this.opened = opened;
     this.#abort = abort;
     this.#begun = new Promise((resolve) => (this.#begin = resolve));
-    for (const type of EVENTS) {
+    for (const type of EVENT_TYPES) {
       run.on(type, (event) => {
         this.#note(event);
         grew(event);

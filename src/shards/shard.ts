@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
+import type { Delayed } from "../runtime/record/delayed.ts";
 import { assertRoomAt } from "../runtime/record/delivery.ts";
-import { type Delayed, firstDue } from "../runtime/record/delayed.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { type DriverHost, driverOf } from "../runtime/schedulers/drive.ts";
@@ -69,9 +69,7 @@ class Shard {
     return {
       state: host.state,
       concurrency: host.concurrency,
-      get roundsLeft() {
-        return host.roundsLeft;
-      },
+      roundsLeft: host.roundsLeft,
       checkpoint: host.checkpoint,
       resumed: host.resumed,
       // A shard without work waits for the others.
@@ -92,7 +90,7 @@ class Shard {
   async #barrier(host: DriverHost): Promise<void> {
     const { midRound: isMidRound, state } = host;
     const packets = this.#packer.pack();
-    const answer = await this.#ask({ kind: "barrier", isMidRound, due: firstDue(state), packets, events: this.#newEvents() });
+    const answer = await this.#ask({ kind: "barrier", isMidRound, due: state.delayed.first, packets, events: this.#newEvents() });
     const isRound = answer.kind === "round";
     if (isRound) for (const packet of answer.packets) this.#receive(packet);
     else if (answer.kind !== "advance") return void (this.#isOver = true);

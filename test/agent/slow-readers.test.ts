@@ -106,7 +106,7 @@ describe("the size of a memory", () => {
     expect(asked).toBeLessThanOrEqual(52);
   });
 
-  it("ChatList.L3 does not keep a message out that the measure throws at", () => {
+  it("does not keep a message out that the measure throws at", () => {
     const memory = new ChatMemory();
     const measure = ({ content = "" }: ChatMessage): number => {
       if (content === "bad") throw new Error("no token");

@@ -59,7 +59,7 @@ describe("troupe memory export and import", () => {
     const cwd = await withAnn();
     const file = join(cwd, "a.json");
     expect(linesIn((await command(cwd, ["memory", "export", "../Ann", "a.json", "--json"])).stdout)).toEqual([
-      { type: "exported", roleId: "../Ann", messages: 3, damaged: 0, file },
+      { type: "exported", roleId: "../Ann", messages: 3, file },
     ]);
     expect(linesIn((await command(cwd, ["memory", "import", "a.json", "--as", "B", "--json"])).stdout)).toEqual([
       { type: "imported", roleId: "B", messages: 3, added: 3 },

@@ -21,7 +21,7 @@ import type { Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
 
-/** `troupe memory ls`: the size of each role's memory. Ends with 2 when one is damaged. @param words other arguments: none may be given */
+/** `troupe memory ls`: the size of each role's memory. @param words other arguments: none may be given */
 export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   refuseWords(words, "memory");
   const { path, name } = memoryPlace(flags, session);
@@ -30,23 +30,15 @@ export async function memoryLs(session: Session, flags: Flags, ...words: string[
     return 0;
   }
   return withMemories<ExitCode>(session, flags, async (store) => {
-    const { roles, damaged } = await store.roles();
-    await printRoles(session, roles);
-    return reportDamage(session, damaged, `${plural(damaged, "role")} more cannot be read`);
+    await printRoles(session, await store.roles());
+    return 0;
   });
-}
-
-/** Reports damage in a store of memories. @returns the exit code: 2 when there is some */
-export function reportDamage({ screen }: Session, damaged: number, text: string): ExitCode {
-  if (damaged === 0) return 0;
-  screen.print([screen.style.bad(`${text}: the store is damaged.`)]);
-  return 2;
 }
 
 async function printRoles(session: Session, roles: readonly StoredRole[]): Promise<void> {
   const { json, screen, host } = session;
   if (json !== undefined) {
-    for (const role of roles) await json.write({ type: "memory", ...role, newest: role.newest ?? null });
+    for (const role of roles) await json.write({ type: "memory", ...role });
     return;
   }
   if (roles.length === 0) return screen.say("No memories are kept here yet.");
@@ -88,7 +80,7 @@ export async function memorySearch(session: Session, flags: Flags, ...words: str
 }
 
 async function foundIn(
-  { interruptions, screen }: Session,
+  { interruptions }: Session,
   store: MemoriesStore,
   asked: readonly string[],
   text: string,
@@ -98,9 +90,8 @@ async function foundIn(
   const all: MemoryHit[] = [];
   for (const roleId of asked) {
     throwIfAborted(signal);
-    const storage = store.reading(roleId);
-    all.push(...(await storage.searchSimilar(text, { k, signal })).map((hit) => ({ ...hit, roleId })));
-    if (storage.damaged > 0) screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not searched.`);
+    const found = await store.reading(roleId).searchSimilar(text, { k, signal });
+    all.push(...found.map((hit) => ({ ...hit, roleId })));
   }
   return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
@@ -131,26 +122,22 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }
 
-/**
- * `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. Ends with 2 when damaged messages are
- * left out.
- */
+/** `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. */
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const isPrinted = file === undefined || file === "-";
     if (isPrinted) refuseTerminal(host, "troupe memory export <role> memory.json");
     const snapshot = await exportSnapshot(store.reading(roleId), { clock: host.clock });
-    const { messages, damaged } = snapshot;
     if (isPrinted) {
       await printLines(session, snapshotLines(snapshot));
     } else {
       const place = resolve(host.cwd, file);
       await writeNewFile(place, snapshotLines(snapshot));
-      const text = `Exported ${plural(messages, "message")} of ${shown(roleId, 100)} to ${shown(file, 200)}.`;
-      await report(session, text, { type: "exported", roleId, messages, damaged, file: place });
+      const text = `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file, 200)}.`;
+      await report(session, text, { type: "exported", roleId, messages: snapshot.messages, file: place });
     }
-    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read and not in it`);
+    return 0;
   });
 }
 
@@ -161,7 +148,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
   const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
   return withNewMemories<ExitCode>(session, flags, async (store) => {
-    const held = (await isStore(store.path)) ? (await store.roles()).roles.find((role) => role.roleId === roleId) : undefined;
+    const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;
     if (held !== undefined) {
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
       await confirmRemoval(session, `${question} It cannot be taken apart again.`, flags.yes === true);
@@ -188,15 +175,15 @@ function roleOf(content: SnapshotContent): string {
  */
 export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-    const foreign = foreignVectors((await store.roles()).roles.find((role) => role.roleId === roleId));
+    const foreign = foreignVectors((await store.roles()).find((role) => role.roleId === roleId));
     const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
     await confirmRemoval(session, question, flags.yes === true || foreign === 0);
     const storage = store.writing(roleId, hashingEmbedder());
     await storage.rebuild({ signal: session.interruptions.signal });
-    const { size: messages, damaged } = storage;
+    const { size: messages } = storage;
     const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
-    await report(session, text, { type: "rebuilt", roleId, messages, damaged });
-    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read`);
+    await report(session, text, { type: "rebuilt", roleId, messages });
+    return 0;
   });
 }
 

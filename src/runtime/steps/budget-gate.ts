@@ -1,3 +1,4 @@
+import type { SettledTry } from "../record/event.ts";
 import type { BudgetHold, BudgetPool, OpenAccount } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError, StepError } from "../../kernel/errors.ts";
@@ -5,7 +6,7 @@ import type { Cancellation, CancellationScope } from "../../kernel/cancellation.
 import type { Funds } from "../../model/funds.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import { holdKey } from "../record/apply-steps.ts";
-import type { LostTry, SettledTry } from "../record/lost-tries.ts";
+import type { LostTry } from "../record/lost-tries.ts";
 import type { RunState } from "../record/run-state.ts";
 import { type BudgetLender, LentBudget, type LentChange } from "./lent-budget.ts";
 

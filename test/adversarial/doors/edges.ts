@@ -170,7 +170,6 @@ export const adapters: Readonly<Record<string, Door>> = {
       mostBytes: 5,
       retries: 5,
       timeout: 5,
-      leastBytesPerSecond: 5,
       clock: is.clock(),
     },
   ],
