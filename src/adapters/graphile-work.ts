@@ -4,7 +4,7 @@ import { onAbort, withTimeout } from "../kernel/abort.ts";
 import { TroupeError } from "../kernel/errors.ts";
 import { succeeds } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type DeliveryHandler, driverClosed, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { type DeliveryHandler, driverClosed, tried, type DeliveryEnd, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { JobsInHand } from "./graphile-jobs.ts";
 import { type GraphilePool, graphilePool } from "./graphile-pool.ts";
 import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
@@ -152,7 +152,7 @@ export class GraphileWork implements Working {
     }
   }
 
-  #rejected(error: unknown, attempt: number): Verdict {
+  #rejected(error: unknown, attempt: number): DeliveryEnd {
     const { logger, hide } = this.#queue.database.server;
     const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
     logger.warn("A delivery failed, and comes again.", { reason: hide(thrownText(error)), after });

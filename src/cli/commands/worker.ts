@@ -135,7 +135,7 @@ async function worked(
   { health }: WorkerChoices,
   parent: ParentChannel,
 ): Promise<void> {
-  const { serveHealth } = await import("../../fleet/index.ts");
+  const { serveHealth } = await import("../../fleet/health.ts");
   const probe = health === undefined ? undefined : await serveHealth(started, health);
   try {
     const { identityText } = await import("../../adapters/process-identity.ts");
