@@ -28,7 +28,6 @@ export interface EffectTeamOptions extends Omit<TeamOptions, "name" | "roles" | 
   readonly timeout?: number;
 }
 
-/** Limit on the characters of a request. */
 const LONGEST = 1_000_000;
 
 /**
@@ -94,7 +93,6 @@ export function effectTeamName(name: string): string {
   return `effect ${name}`;
 }
 
-/** @throws StepError `EFFECT_TOO_LONG` */
 export function effectIdea({ kind, name, request, idempotent }: EffectCall): string {
   const idea = JSON.stringify({ kind, name, request, idempotent });
   if (idea.length <= LONGEST) return idea;
@@ -105,7 +103,6 @@ export function effectIdea({ kind, name, request, idempotent }: EffectCall): str
 function specIn(idea: string): { readonly kind: string; readonly name: string; readonly request: Json; readonly idempotent: boolean } {
   const read = parsedJson(idea);
   const { kind, name, request, idempotent }: { readonly [member: string]: unknown } = isRecord(read) ? read : {};
-  // A request is JSON: it was parsed above.
   if (typeof kind === "string" && typeof name === "string" && request !== undefined) {
     return { kind, name, request: request as Json, idempotent: idempotent !== false };
   }

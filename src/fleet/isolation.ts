@@ -15,14 +15,12 @@ export interface Slot {
 export interface SlotOptions {
   /** No other run is at work beside this one until it shares its slot. */
   readonly isAlone: boolean;
-  /** Milliseconds. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
 interface Waiting {
   readonly isAlone: boolean;
-  /** Ends the wait, with or without a slot. */
   end(slot?: Slot): void;
 }
 
@@ -45,7 +43,6 @@ export class Isolation {
     this.#clock = clock;
   }
 
-  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     for (const waiting of this.#line.splice(0)) waiting.end();

@@ -8,7 +8,6 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { fileWorkspace, restoreBundle, restoreFiles, visible, type WorkspaceBundle } from "../workspace/index.ts";
 
-/** The project of a run. */
 export interface RunProject {
   readonly runId: string;
   readonly journal: Pick<Journal, "read">;
@@ -49,7 +48,6 @@ async function* recordOf(journal: Pick<Journal, "read">, runId: string): AsyncGe
 }
 
 const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
-/** The form of a name that is made from an id. */
 const HASHED = /^run_[0-9a-f]{64}$/;
 
 /** The folder of a run below the folder of all runs. @throws UsageError `ARGUMENT_INVALID` */

@@ -8,7 +8,6 @@ import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
 import type { OwnedRun, RunLog } from "./record/run-log.ts";
 import type { LastSnapshot } from "./snapshot/snapshot-writer.ts";
 
-/** A run of a journal that was claimed and read. */
 export interface ClaimedRecord {
   readonly claim: Claim;
   readonly last: LastSnapshot | undefined;
@@ -41,10 +40,8 @@ export class OwnRun {
   #claim: Claim | undefined;
   /** How the owner before left the run, until the run continues. Undefined for a run that began here. */
   #former: FormerOwner | undefined;
-  /** The end of the last append or release. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** @param found undefined for a new run */
   constructor(journal: Journal, runId: string, found?: ClaimedRecord) {
     this.#journal = journal;
     this.#runId = runId;

@@ -27,7 +27,6 @@ import { readEvents } from "./read-events.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 import { keepWarm, type ParentPast, type WarmRun } from "./warm-states.ts";
 
-/** The parts of a team that each of its runs uses. */
 export interface TeamParts {
   readonly name: string;
   readonly options: TeamOptions;
@@ -43,12 +42,10 @@ export interface TeamRun extends TeamParts, Partial<WarmRun> {
   readonly controls: RunControls;
   readonly crew: Crew;
   readonly state: RunState;
-  /** The right to append to the record. */
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
   readonly former?: FormerOwner;
   readonly continued: () => void;
-  /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
   readonly idea?: Message;
@@ -61,14 +58,11 @@ export interface Drive extends TeamRun {
   /** Recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
-  /** Messages from outside that come with a resume or a fork. */
   readonly news: readonly (Message | string)[];
-  /** The run that this one was forked from. */
   readonly past?: ParentPast | undefined;
   readonly warnings?: readonly string[];
 }
 
-/** Drives a run until it ends, for now. */
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
   // A step in flight at the last stop is lost, as the record will show.
@@ -161,7 +155,6 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
   return asker !== undefined && !asker.isHired && asker.waiting === 0;
 }
 
-/** Makes a change from outside in a run that is not under way. */
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
@@ -229,7 +222,6 @@ export async function concluding<T>(given: ResumeOptions["conclude"], work: (con
   }
 }
 
-/** Concludes a run when all that it has recorded is durable, or cannot become so. */
 async function concluded(conclude: Conclude, environment: Environment, { failure, control }: RunEnd): Promise<void> {
   const broken = await environment.log.durable().catch((error: unknown) => error);
   const moved = [broken, control].find((error) => error instanceof MovedError);
@@ -239,7 +231,6 @@ async function concluded(conclude: Conclude, environment: Environment, { failure
 /** Owners that a run without progress may lose before it ends as failed. Deploys and failing machines take a run a few times in a long call. */
 const STUCK_AFTER = 20;
 
-/** Returns the failure of a run that was taken too often without progress. Nothing of it is dropped. */
 function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {
   if (takes < STUCK_AFTER) return undefined;
   const text = `Expected run ${runId} to progress, but it was taken over ${takes} times and got no answer in between. Find out why its owners leave it, then resume it: nothing is lost.`;
@@ -294,7 +285,6 @@ async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Pro
   return ancestors;
 }
 
-/** Returns undefined for a run that is removed or damaged. */
 async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | undefined> {
   try {
     for await (const event of journal.read(runId, 0)) return event;
@@ -307,7 +297,6 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
 /** Limit on the runs of a journal with known models. The oldest are forgotten first. */
 const MOST_RUNS = 1_000;
 
-/** Models by their ids. */
 type Models = Map<string, WeakSet<ChatModel>>;
 
 /** The models of the runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */

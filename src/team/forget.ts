@@ -58,7 +58,6 @@ export interface Forgotten {
 
 type DoomedRun = ForgottenRun<Erasure>;
 
-/** Runs in one page of a list. */
 const PAGE = 500;
 
 /**
@@ -139,7 +138,6 @@ async function purge(kept: Journal | MessageStore, isErased: boolean): Promise<v
   unpurged.delete(kept);
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` */
 function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
   checkGivenOptions("forget", options, forgetOptions);
   const { journal, stores = [], caches = [] } = options;
@@ -194,7 +192,6 @@ function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string
   return related.messages.flatMap(({ runId, text }) => (runId !== undefined && runs.has(runId) && text !== "" ? [text] : []));
 }
 
-/** See {@link Team.forget}. */
 export function forgetOf(
   { journal, options: { memory, clock }, roles }: Pick<TeamParts, "journal" | "options"> & { readonly roles: readonly Role[] },
   scope: Scope,

@@ -20,7 +20,6 @@ import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
 import type { ParentPast } from "./warm-states.ts";
 
-/** The number of events in one append. */
 const BATCH = 500;
 
 /** The codes of a parent that a fork cannot read any more. */
@@ -29,7 +28,6 @@ const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN", "JOUR
 /** A fork that is created and claimed, and not yet copied. */
 export interface ForkParts extends TeamRun {
   readonly parentId: string;
-  /** Messages from outside right after the shared past. */
   readonly said: readonly (Message | string)[];
 }
 
@@ -187,7 +185,6 @@ async function learnedSince(journal: Journal, parent: ForkPoint, signal: AbortSi
   return { answers, ...read, size: size + read.size };
 }
 
-/** Returns the warning of a fork without its parent. */
 export function goneText({ runId }: RunState, parent: ForkPoint): string {
   return `Run ${parent.runId}, from which ${runId} was forked, is gone or damaged: what it would have answered is asked and paid again.`;
 }

@@ -16,7 +16,6 @@ import { teamChanged, teamDifferences } from "./team-change.ts";
 
 /** A run that is replayed. Its journal is only read. */
 export interface RecordedRun extends TeamParts {
-  /** Receives the events of the replay. */
   readonly scratch: Journal;
   readonly crew: Crew;
   readonly controls: RunControls;
@@ -75,19 +74,16 @@ async function environmentOf(
   return environment;
 }
 
-/** A part of a run with one team. */
 interface Stretch {
   readonly from: number;
   readonly team: readonly HiredRole[];
 }
 
-/** A role as it came into the run. */
 interface Arrival extends HiredRole {
   /** True for a role that was hired on the way. */
   readonly isOnTheWay: boolean;
 }
 
-/** The start of a run and its teams. */
 interface Outline {
   readonly opening: RunStarted;
   readonly stretches: readonly Stretch[];

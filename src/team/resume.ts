@@ -26,7 +26,6 @@ import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
 import type { ParentPast } from "./warm-states.ts";
 
-/** Starts a run whose record is empty. */
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
   const { name, options, state, idea } = run;
   const scheduler = schedulerOf(options.scheduler ?? "rounds");

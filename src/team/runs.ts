@@ -32,19 +32,15 @@ interface OwnedClaim extends Claim {
 
 /** A run that is claimed and read. */
 export interface ClaimedRun extends OwnedClaim, WarmRun {
-  /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
 }
 
-/** Options for a change of a run that is not under way here. */
 export interface AloneOptions {
-  /** They observe the event of the change. */
   readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
   readonly onTeamChange?: OnTeamChange | undefined;
 }
 
-/** Makes a change from outside in a run that is not under way here. */
 export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptions) => Promise<T>;
 
 interface OwningOptions extends ClaimOptions {
@@ -54,9 +50,7 @@ interface OwningOptions extends ClaimOptions {
   readonly prepare?: () => Promise<void>;
 }
 
-/** How a run is driven. */
 export interface DrivenOptions extends Pick<ResumeOptions, "onOwned" | "prepare" | "conclude"> {
-  /** Creates the run first. */
   readonly create?: "new" | "new or known";
   /** The idea that the caller has for the run. */
   readonly meant?: Message;
@@ -64,7 +58,6 @@ export interface DrivenOptions extends Pick<ResumeOptions, "onOwned" | "prepare"
   readonly news?: (Message | string)[];
 }
 
-/** The parts of a team that its runs need. */
 export interface RunsParts {
   readonly journal: Journal;
   readonly mask: Mask;
@@ -210,7 +203,6 @@ export class Runs {
     return this.#owning(id, async (claim) => work(await this.#read(id, claim, signal)));
   }
 
-  /** @throws JournalError `RUN_EXISTS` */
   async #create(id: string, as: "new" | "new or known"): Promise<void> {
     try {
       await this.#parts.journal.create(id);
@@ -280,7 +272,6 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof JournalError && error.code === code;
 }
 
-/** True for the refusal of a claim because another owner has the run. */
 function isOwned(error: unknown): boolean {
   return isCode(error, "RUN_OWNED");
 }

@@ -44,7 +44,6 @@ interface Kept extends WarmRun {
 const MOST_CHARACTERS = 20_000_000;
 const MOST_OF_ONE = 5_000_000;
 const MOST_ROLES = 10_000;
-/** Characters that a message takes besides its content. */
 const OF_A_MESSAGE = 300;
 
 const journals = new WeakMap<Journal, Map<string, Kept>>();
