@@ -78,8 +78,8 @@ interface UnderWay {
  *
  * Runs.U1 (`begin`): at most one run of an id is under way.
  * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
- * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
- * Runs.U4 (`owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
+ * Runs.U3 (`#owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
+ * Runs.U4 (`#owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
  * how the owner before it left the run.
  */
 export class Runs {
@@ -170,24 +170,24 @@ export class Runs {
     };
   }
 
-  /** Claims and reads a run in order to drive it. One that another process owns is followed there, until it can be claimed. */
+  /** Claims, reads and drives a run. One that another process owns is followed until it can be claimed. */
   async drive(controls: RunControls, o: DrivenOptions, work: (run: ClaimedRun) => Promise<RunResult>): Promise<RunResult> {
     const { id, signal, lost } = controls;
     const { onOwned = "follow", news = [], meant } = o;
     if (o.create !== undefined) await this.#create(id, o.create);
-    let isOurs = false;
+    let isOwner = false;
     const prepare = async (): Promise<void> => {
-      isOurs = true;
+      isOwner = true;
       controls.enter(undefined);
       await o.prepare?.({ signal });
     };
     const begin = async (claim: OwnedClaim): Promise<RunResult> =>
       concluding(o.conclude, async (conclude) => work({ ...(await this.#read(id, claim, signal)), conclude }));
-    const drive = async (): Promise<RunResult | undefined> => {
+    const attempt = async (): Promise<RunResult | undefined> => {
       try {
         return await this.#owning(id, begin, { signal, lost, take: onOwned === "take", prepare });
       } catch (error) {
-        if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#parts.journal.command === undefined) throw error;
+        if (isOwner || onOwned === "refuse" || !isOwned(error) || this.#parts.journal.command === undefined) throw error;
         return undefined;
       }
     };
@@ -195,7 +195,7 @@ export class Runs {
       this.#noteIdea(id, idea);
       if (meant !== undefined && !isSameMessage(idea, meant, this.#parts.mask)) throw ideaDiffers(id);
     };
-    return (await drive()) ?? (await this.#remote()).follow({ controls, news, meant: isMeant, drive });
+    return (await attempt()) ?? (await this.#remote()).follow({ controls, news, meant: isMeant, drive: attempt });
   }
 
   /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
