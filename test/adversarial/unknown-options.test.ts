@@ -63,15 +63,7 @@ import {
   webFetchTool,
   webSearchTool,
 } from "../../src/tools/index.ts";
-import {
-  fileWorkspace,
-  memoryWorkspace,
-  openWorkspace,
-  refusedSandbox,
-  restoreFiles,
-  runProcess,
-  runProjectTests,
-} from "../../src/workspace/index.ts";
+import { fileWorkspace, memoryWorkspace, openWorkspace, refusedSandbox, runProjectTests } from "../../src/workspace/index.ts";
 
 const model = scriptedModel([]);
 const client = (): RunClient => createClient({ url: "http://localhost", fetch: () => Promise.reject(new Error("nothing is asked")) });
@@ -143,7 +135,6 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["manusTools", (more) => manusTools({ ...machine, ...more })],
   ["manus", (more) => manus({ ...machine, model, ...more })],
   ["softwareEngineer", (more) => softwareEngineer({ ...machine, model, ...more })],
-  ["runProcess", (more) => runProcess({ file: "true", cwd: "/", ...more })],
   ["waterfallCompany", (more) => waterfallCompany({ ...machine, ...more })],
   ["new Engineer", (more) => new Engineer({ workspace: machine.workspace, ...more })],
   ["new QaEngineer", (more) => new QaEngineer({ ...machine, ...more })],
@@ -154,7 +145,6 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["memoryWorkspace", (more) => memoryWorkspace({ ...more })],
   ["fileWorkspace", (more) => fileWorkspace({ root: "nowhere", ...more } as unknown as Parameters<typeof fileWorkspace>[0])],
   ["openWorkspace", (more) => openWorkspace({ root: "nowhere", ...more } as unknown as Parameters<typeof openWorkspace>[0])],
-  ["restoreFiles", (more) => restoreFiles(memoryWorkspace(), [], { ...more })],
   ["editorTool", (more) => editorTool({ workspace: memoryWorkspace(), ...more })],
   ["fileSearchTool", (more) => fileSearchTool({ workspace: memoryWorkspace(), ...more })],
   ["shellTool", (more) => shellTool({ ...more } as unknown as Parameters<typeof shellTool>[0])],
