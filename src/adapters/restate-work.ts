@@ -5,15 +5,7 @@ import { sleep } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import {
-  type DeliveryHandler,
-  parseRunJob,
-  type RunJob,
-  tried,
-  type DeliveryEnd,
-  type Working,
-  type WorkOptions,
-} from "../team/run-driver.ts";
+import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Handled, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { rejectedDelivery } from "./driver-works.ts";
 import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
 import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
@@ -31,7 +23,7 @@ interface Slot {
   readonly abort: AbortController;
   /** Connections on which the server waits for the end of the call. */
   streams: number;
-  verdict: Promise<DeliveryEnd> | undefined;
+  verdict: Promise<Handled> | undefined;
   isSettled: boolean;
 }
 
@@ -142,7 +134,7 @@ export class RestateWork implements Working {
     }
   }
 
-  async #deliver(id: string, token: string, o: RestateJob): Promise<DeliveryEnd | typeof LOST> {
+  async #deliver(id: string, token: string, o: RestateJob): Promise<Handled | typeof LOST> {
     const slot = this.#slots.get(id);
     if (slot === undefined || slot.token !== token) return LOST;
     slot.verdict ??= this.#handled(id, slot, o).finally(() => {
@@ -152,7 +144,7 @@ export class RestateWork implements Working {
     return slot.verdict;
   }
 
-  async #handled(id: string, { abort }: Slot, { job, attempts }: RestateJob): Promise<DeliveryEnd> {
+  async #handled(id: string, { abort }: Slot, { job, attempts }: RestateJob): Promise<Handled> {
     if (await this.#isReplaced(id, job)) return { is: "done" };
     try {
       const verdict = await this.#handler({ ...job, attempt: attempts, signal: abort.signal });

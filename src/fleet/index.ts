@@ -8,7 +8,7 @@ export type {
   JobInfo,
   RunDriver,
   RunJob,
-  DeliveryEnd,
+  Handled,
   Working,
   WorkOptions,
 } from "../team/run-driver.ts";

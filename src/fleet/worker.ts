@@ -5,7 +5,7 @@ import { newestRuns } from "../runtime/record/journal.ts";
 import { unmetered } from "../model/meter.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { type LastEvent, lastOf } from "./growth.ts";
-import type { Delivery, RunJob, DeliveryEnd, Working } from "../team/run-driver.ts";
+import type { Delivery, RunJob, Handled, Working } from "../team/run-driver.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
@@ -119,7 +119,7 @@ class FleetWorker implements Worker {
     return this.#finish(undefined);
   }
 
-  async handle(delivery: Delivery): Promise<DeliveryEnd> {
+  async handle(delivery: Delivery): Promise<Handled> {
     const { runId } = delivery;
     for (let before = this.#inHand.get(runId); before !== undefined; before = this.#inHand.get(runId)) await before.catch(() => undefined);
     const work = this.#drive(delivery);
@@ -153,7 +153,7 @@ class FleetWorker implements Worker {
     logger.info("The worker has drained.");
   }
 
-  async #drive(delivery: Delivery): Promise<DeliveryEnd> {
+  async #drive(delivery: Delivery): Promise<Handled> {
     const { teams } = this.#settings;
     const { runId } = delivery;
     const team = teams.get(delivery.team);
@@ -186,7 +186,7 @@ class FleetWorker implements Worker {
     return slot ?? shared;
   }
 
-  async #driveAt(slot: Slot, delivery: Delivery, team: Team, before: LastEvent): Promise<DeliveryEnd> {
+  async #driveAt(slot: Slot, delivery: Delivery, team: Team, before: LastEvent): Promise<Handled> {
     const { logger, clock } = this.#settings;
     const { runId, attempt } = delivery;
     const began = clock.now();
@@ -229,7 +229,7 @@ class FleetWorker implements Worker {
     }
   }
 
-  async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<DeliveryEnd> {
+  async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Handled> {
     const { error } = result;
     if (error === undefined) return { is: "done" };
     const now = await lastOf(this.#settings.journal, delivery.runId);
@@ -238,7 +238,7 @@ class FleetWorker implements Worker {
     return this.#notNow(delivery, error);
   }
 
-  #notNow(delivery: Delivery, error: unknown): DeliveryEnd {
+  #notNow(delivery: Delivery, error: unknown): Handled {
     const { logger, tries } = this.#settings;
     const { runId, team, attempt, refusals: before = 0 } = delivery;
     const { code, message: reason } = errorRecord(error);
@@ -255,7 +255,7 @@ class FleetWorker implements Worker {
   }
 
   /** A run that waits for a person continues when a deadline has passed. */
-  #deadline({ runId, team }: RunJob, { status, questions }: RunResult, events: number): DeliveryEnd {
+  #deadline({ runId, team }: RunJob, { status, questions }: RunResult, events: number): Handled {
     const deadlines = questions.flatMap((question) => (question.default === undefined ? [] : (question.deadline ?? [])));
     if (status !== "waiting" || deadlines.length === 0) return { is: "done" };
     const after = Math.max(0, Math.min(...deadlines) - this.#settings.clock.now());

@@ -1,7 +1,7 @@
 // @module-tag fleet
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { restateDriver } from "../../src/adapters/restate.ts";
-import type { Delivery, FleetDriver, RunDriver, DeliveryEnd, Working } from "../../src/team/run-driver.ts";
+import type { Delivery, FleetDriver, RunDriver, Handled, Working } from "../../src/team/run-driver.ts";
 import { runDriverContract, type RunEngine } from "../../src/testing/index.ts";
 import { door } from "../server/served-team.ts";
 import { startDoomed } from "./doomed-process.ts";
@@ -90,7 +90,7 @@ describe.runIf(hasRestate)("with a real server of Restate", () => {
     await vi.waitUntil(isWaiting, WAIT);
     expect(await other.list({ limit: 2 })).toEqual([{ runId: "a", team: "x", state: "waiting", attempts: 0 }]);
     const delivered: (number | undefined)[] = [];
-    const handler = async ({ events }: Delivery): Promise<DeliveryEnd> => {
+    const handler = async ({ events }: Delivery): Promise<Handled> => {
       delivered.push(events);
       return { is: "done" };
     };

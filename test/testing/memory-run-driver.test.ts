@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryRunDriver, type RunEngine, runDriverContract, simulatedClock } from "../../src/testing/index.ts";
-import type { DeliveryEnd } from "../../src/team/run-driver.ts";
+import type { Handled } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 function engine(): RunEngine {
@@ -14,7 +14,7 @@ function engine(): RunEngine {
       const working = await driver.work(
         ({ runId }) => {
           took(runId);
-          return new Promise<DeliveryEnd>(() => undefined);
+          return new Promise<Handled>(() => undefined);
         },
         { teams: [team], concurrency: 1 },
       );
@@ -34,7 +34,7 @@ describe("a driver in memory", () => {
     const clock = simulatedClock();
     const driver = memoryRunDriver({ clock });
     const times: number[] = [];
-    const handler = async (): Promise<DeliveryEnd> => {
+    const handler = async (): Promise<Handled> => {
       times.push(clock.now());
       return times.length === 1 ? { is: "again", after: 3_600_000 } : { is: "done" };
     };

@@ -1,13 +1,4 @@
-import type {
-  Delivery,
-  DeliveryHandler,
-  FleetDriver,
-  RunDriver,
-  RunJob,
-  DeliveryEnd,
-  Working,
-  WorkOptions,
-} from "../../team/run-driver.ts";
+import type { Delivery, DeliveryHandler, FleetDriver, RunDriver, RunJob, Handled, Working, WorkOptions } from "../../team/run-driver.ts";
 import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** A worker in a process of its own, which takes one job of a team and never ends it. */
@@ -64,9 +55,7 @@ export function runDriverContract(kit: ContractKit, contract: RunDriverContract)
 
 type Check = (title: string, body: (engine: RunEngine) => Promise<void>) => void;
 
-type Handle = (delivery: Delivery) => DeliveryEnd | Promise<DeliveryEnd>;
-
-const DONE: DeliveryEnd = { is: "done" };
+const DONE: Handled = { is: "done" };
 
 function deliveringChecks({ expect }: ContractKit, check: Check): void {
   check("RunDriver.D1 a job comes unchanged to a worker with its team, also when it was submitted before", async (engine) => {
@@ -143,7 +132,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
 
   check("RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end", async (engine) => {
     const gate = opening();
-    const handle = async ({ runId, events }: Delivery): Promise<DeliveryEnd> => {
+    const handle = async ({ runId, events }: Delivery): Promise<Handled> => {
       if (runId === "a" && events === 1) await gate.opened;
       return DONE;
     };
@@ -343,7 +332,7 @@ interface Seen {
   next(): Promise<Delivery>;
 }
 
-async function collector(driver: RunDriver, o: WorkOptions, handle: Handle): Promise<Seen> {
+async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: Delivery) => Handled | Promise<Handled>): Promise<Seen> {
   const came: Delivery[] = [];
   const waiting: ((delivery: Delivery) => void)[] = [];
   let count = 0;
