@@ -1,11 +1,11 @@
 import type { Logger } from "../kernel/emit.ts";
-import { driverClosed, type Verdict } from "../team/run-driver.ts";
+import { driverClosed, type Handled } from "../team/run-driver.ts";
 
 /** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
 
-export function rejectedDelivery(logger: Logger, reason: string, attempt: number): Verdict {
+export function rejectedDelivery(logger: Logger, reason: string, attempt: number): Handled {
   const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
   logger.warn("A delivery failed, and comes again.", { reason, after });
   return { is: "again", after };

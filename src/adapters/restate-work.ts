@@ -5,7 +5,7 @@ import { sleep } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Handled, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { rejectedDelivery } from "./driver-works.ts";
 import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
 import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
@@ -23,7 +23,7 @@ interface Slot {
   readonly abort: AbortController;
   /** Connections on which the server waits for the end of the call. */
   streams: number;
-  verdict: Promise<Verdict> | undefined;
+  verdict: Promise<Handled> | undefined;
   isSettled: boolean;
 }
 
@@ -134,7 +134,7 @@ export class RestateWork implements Working {
     }
   }
 
-  async #deliver(id: string, token: string, o: RestateJob): Promise<Verdict | typeof LOST> {
+  async #deliver(id: string, token: string, o: RestateJob): Promise<Handled | typeof LOST> {
     const slot = this.#slots.get(id);
     if (slot === undefined || slot.token !== token) return LOST;
     slot.verdict ??= this.#handled(id, slot, o).finally(() => {
@@ -144,7 +144,7 @@ export class RestateWork implements Working {
     return slot.verdict;
   }
 
-  async #handled(id: string, { abort }: Slot, { job, attempts }: RestateJob): Promise<Verdict> {
+  async #handled(id: string, { abort }: Slot, { job, attempts }: RestateJob): Promise<Handled> {
     if (await this.#isReplaced(id, job)) return { is: "done" };
     try {
       const verdict = await this.#handler({ ...job, attempt: attempts, signal: abort.signal });

@@ -57,7 +57,7 @@ function crashDecision(
 export function partition(...groups: readonly (readonly string[])[]): Edge {
   const lists = groups.map((group) => namesOf("partition", group));
   const names = lists.flat();
-  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw partitionInvalid(`each role in one group of a partition, got ${valueText(twice)} twice. Take it out of one of them.`);
   const matchers = lists.map(matcherOf);

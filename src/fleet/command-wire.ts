@@ -13,7 +13,6 @@ import type { RunCommand } from "../team/publishing.ts";
  * have another version, and others may write the journal.
  */
 
-/** Limit on the characters of a name or a reason. */
 const MOST = 10_000;
 
 const text = z.string().max(MOST);

@@ -10,7 +10,6 @@ import type { RunWorkspaces } from "./run-workspaces.ts";
 export interface DrivenFolderOptions {
   readonly workspaces: RunWorkspaces;
   readonly journal: Journal;
-  /** Milliseconds. */
   readonly every: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,7 +53,6 @@ export class DrivenFolder {
     }
   }
 
-  /** Stores the folder from now on. */
   follow(run: Run): void {
     for (const type of ["run.started", "step.ended", "act.ended"] as const) run.on(type, ({ seq }) => (this.#seq = seq));
     run.on("round.ended", ({ seq }) => {

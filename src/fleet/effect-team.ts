@@ -17,7 +17,7 @@ import { valueText } from "../kernel/value-text.ts";
  * Does an effect for other processes. Its result is JSON.
  *
  * @param request the request of the step
- * @param door the signal, the key of the effect, the same when it is tried again, and steps inside it. `attempts.settle` tells a cost.
+ * @param door the signal, the key of the effect, the same when it is tried again, and steps inside it. `attempts.settle` reports a cost.
  * @param context the context of the role that does it, for example its model: `context.model.through(door)`
  */
 export type ServedEffect = (request: Json, door: StepDoor, context: RoleContext) => unknown;
@@ -28,7 +28,6 @@ export interface EffectTeamOptions extends Omit<TeamOptions, "name" | "roles" | 
   readonly timeout?: number;
 }
 
-/** Limit on the characters of a request. */
 const LONGEST = 1_000_000;
 
 /**
@@ -94,7 +93,6 @@ export function effectTeamName(name: string): string {
   return `effect ${name}`;
 }
 
-/** @throws StepError `EFFECT_TOO_LONG` */
 export function effectIdea({ kind, name, request, idempotent }: EffectCall): string {
   const idea = JSON.stringify({ kind, name, request, idempotent });
   if (idea.length <= LONGEST) return idea;
@@ -105,7 +103,6 @@ export function effectIdea({ kind, name, request, idempotent }: EffectCall): str
 function specIn(idea: string): { readonly kind: string; readonly name: string; readonly request: Json; readonly idempotent: boolean } {
   const read = parsedJson(idea);
   const { kind, name, request, idempotent }: { readonly [member: string]: unknown } = isRecord(read) ? read : {};
-  // A request is JSON: it was parsed above.
   if (typeof kind === "string" && typeof name === "string" && request !== undefined) {
     return { kind, name, request: request as Json, idempotent: idempotent !== false };
   }

@@ -93,7 +93,6 @@ class RemoteEffects implements EffectPort {
     if (!this.#names.has(nameOf(call))) return localEffects.run(call, effect);
     const { clock, limit } = this.#parts;
     const runId = `effect-${call.key}`;
-    // Refused before it is queued.
     const idea = effectIdea(call);
     const late = new AbortController();
     const cancelTimer = clock.timer(limit, () => late.abort(new TimeoutError(`the effect "${call.name}"`, limit)));
@@ -176,7 +175,6 @@ interface RecordedEnd extends EffectEnd {
   readonly isFinal: boolean;
 }
 
-/** Returns the end of an effect; undefined while it is under way. */
 function endOf(events: readonly RunEvent[]): RecordedEnd | undefined {
   const last = events.at(-1);
   const ends = events.flatMap((event) => (event.type === "step.ended" ? [event] : []));

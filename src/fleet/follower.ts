@@ -22,7 +22,6 @@ interface FollowerParts {
   readonly controls: RunControls;
   /** Called with the idea of the run. It throws for another one than the follower meant. */
   readonly meant: (idea: Message) => void;
-  /** Calls the observers of the run. */
   readonly report: (event: RunEvent) => void;
 }
 

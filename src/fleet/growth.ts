@@ -20,7 +20,6 @@ export async function* growthOf(
     }
 }
 
-/** The end of a record as it is now. */
 export interface LastEvent {
   readonly events: number;
   /** Undefined for a run without events. */

@@ -8,7 +8,7 @@ export type {
   JobInfo,
   RunDriver,
   RunJob,
-  Verdict,
+  Handled,
   Working,
   WorkOptions,
 } from "../team/run-driver.ts";
@@ -19,5 +19,4 @@ export { remoteEffects, type RemoteEffectsOptions } from "./effects.ts";
 export { startWorker, type Worker } from "./worker.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 export { jsonLogger, type JsonLoggerOptions, type LogLevel } from "../server/json-logger.ts";
-export { type HealthProbe, serveHealth } from "./health.ts";
 export { type RunWorkspaceCall, type RunWorkspaces, runWorkspaces, type RunWorkspacesOptions } from "./run-workspaces.ts";

@@ -5,25 +5,23 @@ import type { Journal } from "../runtime/record/journal.ts";
 /** Milliseconds for which a run works or waits alone: enough for one call of a model. It also ends a wait for an effect of the same worker. */
 export const LONGEST_ALONE = 600_000;
 
-/** The place of a run that is at work. */
-export interface Place {
+/** The slot of a run at work. */
+export interface Slot {
   /** Lets others work beside a run that was alone. */
   share(): void;
   leave(): void;
 }
 
-export interface PlaceOptions {
-  /** No other run is at work beside this one until it shares its place. */
+export interface SlotOptions {
+  /** No other run is at work beside this one until it shares its slot. */
   readonly isAlone: boolean;
-  /** Milliseconds. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
 interface Waiting {
   readonly isAlone: boolean;
-  /** Ends the wait, with or without a place. */
-  end(place?: Place): void;
+  end(slot?: Slot): void;
 }
 
 /**
@@ -32,7 +30,7 @@ interface Waiting {
  *
  * Isolation.A1 (`#admit`) no run is at work beside one that is alone.
  * Isolation.A2 (`enter`) a run that is not admitted in time leaves the queue, and the next one is tried.
- * Isolation.A3 (`#place`) a run shares its place after `LONGEST_ALONE`.
+ * Isolation.A3 (`#slot`) a run shares its slot after `LONGEST_ALONE`.
  */
 export class Isolation {
   readonly #clock: Clock;
@@ -45,35 +43,34 @@ export class Isolation {
     this.#clock = clock;
   }
 
-  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     for (const waiting of this.#line.splice(0)) waiting.end();
   }
 
   /** @returns undefined when the time is up, the signal aborts, or the worker closes */
-  async enter({ isAlone, limit, signal }: PlaceOptions): Promise<Place | undefined> {
+  async enter({ isAlone, limit, signal }: SlotOptions): Promise<Slot | undefined> {
     if (signal.aborted || this.#isClosed) return undefined;
     const over = new AbortController();
-    let place: Place | undefined;
+    let slot: Slot | undefined;
     const waiting: Waiting = {
       isAlone,
       end(given) {
-        place = given;
+        slot = given;
         over.abort();
       },
     };
     this.#line.push(waiting);
     this.#admit();
     const letGo = onAbort(signal, () => over.abort());
-    // It has a place already, or gets one during the wait.
+    // It has a slot already, or gets one during the wait.
     if (!over.signal.aborted) await sleep(this.#clock, limit, over.signal).catch(() => undefined);
     letGo();
-    if (place === undefined) {
+    if (slot === undefined) {
       this.#line = this.#line.filter((one) => one !== waiting);
       this.#admit();
     }
-    return place;
+    return slot;
   }
 
   #admit(): void {
@@ -82,11 +79,11 @@ export class Isolation {
       this.#line.shift();
       this.#atWork += 1;
       this.#isTaken = first.isAlone;
-      first.end(this.#place(first.isAlone));
+      first.end(this.#slot(first.isAlone));
     }
   }
 
-  #place(isAlone: boolean): Place {
+  #slot(isAlone: boolean): Slot {
     let isMine = isAlone;
     let hasLeft = false;
     const share = (): void => {

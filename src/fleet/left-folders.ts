@@ -9,10 +9,8 @@ import { onlyHere } from "../workspace/only-here.ts";
 const PLACE = ".left";
 
 export interface LeftFoldersOptions {
-  /** The folder of all runs. */
   readonly folder: string;
   readonly runId: string;
-  /** The name of the folder of the run. */
   readonly name: string;
   /** Limit on the folders that stay. */
   readonly most: number;

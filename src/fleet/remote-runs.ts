@@ -18,7 +18,6 @@ const MOST_TRIES = 3;
 /** Milliseconds until the next look at a run whose owner neither takes commands nor lets another one claim it. */
 const BETWEEN_OWNERS = 100;
 
-/** True for the refusal of a command because the run has no owner. */
 export function isUnowned(error: unknown): boolean {
   return error instanceof JournalError && error.code === "RUN_UNOWNED";
 }
@@ -28,7 +27,6 @@ export function remoteRuns(local: LocalRuns): RemoteRuns {
   return new CommandedRuns(local);
 }
 
-/** Runs of other processes, reached by the commands of their journal. */
 class CommandedRuns implements RemoteRuns {
   readonly #local: LocalRuns;
 

@@ -11,7 +11,6 @@ import { fileWorkspace } from "../workspace/file-workspace.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { restoreFiles } from "../workspace/restore-files.ts";
 
-/** The project of a run. */
 export interface RunProject {
   readonly runId: string;
   readonly journal: Pick<Journal, "read">;
@@ -52,7 +51,6 @@ async function* recordOf(journal: Pick<Journal, "read">, runId: string): AsyncGe
 }
 
 const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
-/** The form of a name that is made from an id. */
 const HASHED = /^run_[0-9a-f]{64}$/;
 
 /** The folder of a run below the folder of all runs. @throws UsageError `ARGUMENT_INVALID` */

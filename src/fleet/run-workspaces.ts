@@ -235,7 +235,6 @@ class StoredWorkspaces implements RunWorkspaces {
     return stored === undefined ? { place: NOWHERE, tag: undefined } : { ...placeIn(runId, stored), tag: stored.tag };
   }
 
-  /** @returns the tag of the place */
   #write(runId: string, { place, bundle, tag }: FoundPlace, signal: AbortSignal | undefined): Promise<string> {
     const bytes = new TextEncoder().encode(JSON.stringify({ version: 1, run: runId, place, ...(bundle === undefined ? {} : { bundle }) }));
     const condition = tag === undefined ? { ifNone: true } : { ifMatch: tag };

@@ -62,7 +62,6 @@ const WORKSPACE_EVERY = 60_000;
 
 const aTeam: Shape = having("a team", "run", "resume", "send");
 
-/** @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function workerSettings(options: WorkerOptions): WorkerSettings {
   checkGivenOptions("startWorker", options, workerOptions);
   const { driver, journal, concurrency = CONCURRENCY, grace = GRACE, tries = TRIES } = options;

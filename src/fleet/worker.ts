@@ -5,13 +5,13 @@ import { newestRuns } from "../runtime/record/journal.ts";
 import { unmetered } from "../model/meter.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { type LastEvent, lastOf } from "./growth.ts";
-import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
+import type { Delivery, RunJob, Handled, Working } from "../team/run-driver.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
-import { Isolation, LONGEST_ALONE, mayEndProcess, type Place } from "./isolation.ts";
+import { Isolation, LONGEST_ALONE, mayEndProcess, type Slot } from "./isolation.ts";
 import { DrivenFolder } from "./driven-folder.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
@@ -31,10 +31,10 @@ const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 
 /** Milliseconds that a run waits until it may work, before it is left to another worker. */
-const WAIT_FOR_PLACE = 30_000;
-/** Milliseconds until a run that got no place is delivered again. */
+const WAIT_FOR_SLOT = 30_000;
+/** Milliseconds until a run that got no slot is delivered again. */
 const AFTER_WAIT = 5_000;
-/** Limit on the remembered runs without a place. The oldest is forgotten first. */
+/** Limit on the remembered runs without a slot. The oldest is forgotten first. */
 const MOST_REFUSED = 10_000;
 
 /**
@@ -74,8 +74,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
  * FleetWorker.W2 (`#drive`) a run that has come to rest since its job was made is not driven again, so a second delivery repeats nothing.
  * FleetWorker.W3 (`#verdict`) a job is done only when its run is at rest, or was given up and that was logged.
  * FleetWorker.W4 (`drain`) afterwards every run is at rest or given back.
- * FleetWorker.W5 (`#place`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it
- * only. It runs beside others when it got no place without them for `LONGEST_ALONE`.
+ * FleetWorker.W5 (`#slot`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it
+ * only. It runs beside others when it got no slot without them for `LONGEST_ALONE`.
  * FleetWorker.W6 (`#notNow`) a run is given up after `tries` refusals: drains, deaths and errors that pass are none.
  */
 class FleetWorker implements Worker {
@@ -83,7 +83,7 @@ class FleetWorker implements Worker {
   readonly #settings: WorkerSettings;
   readonly #inHand = new Map<string, Promise<unknown>>();
   readonly #driven = new Set<Driven>();
-  /** When runs got no place without others for the first time, in milliseconds since 1970. */
+  /** When runs got no slot without others for the first time, in milliseconds since 1970. */
   readonly #refused = new Map<string, number>();
   readonly #isolation: Isolation;
   #end: (failure?: unknown) => void = () => undefined;
@@ -119,7 +119,7 @@ class FleetWorker implements Worker {
     return this.#finish(undefined);
   }
 
-  async handle(delivery: Delivery): Promise<Verdict> {
+  async handle(delivery: Delivery): Promise<Handled> {
     const { runId } = delivery;
     for (let before = this.#inHand.get(runId); before !== undefined; before = this.#inHand.get(runId)) await before.catch(() => undefined);
     const work = this.#drive(delivery);
@@ -153,40 +153,40 @@ class FleetWorker implements Worker {
     logger.info("The worker has drained.");
   }
 
-  async #drive(delivery: Delivery): Promise<Verdict> {
+  async #drive(delivery: Delivery): Promise<Handled> {
     const { teams } = this.#settings;
     const { runId } = delivery;
     const team = teams.get(delivery.team);
     if (this.isDraining || team === undefined) return { is: "again", after: 0, isUntried: true };
     const before = await lastOf(this.#settings.journal, runId);
     if (isAtRest(before) && before.events > (delivery.events ?? 0)) return { is: "done" };
-    const place = await this.#place(delivery, before);
-    if (place === undefined) return { is: "again", after: this.isDraining ? 0 : AFTER_WAIT, isUntried: true };
+    const slot = await this.#slot(delivery, before);
+    if (slot === undefined) return { is: "again", after: this.isDraining ? 0 : AFTER_WAIT, isUntried: true };
     try {
-      return await this.#driveAt(place, delivery, team, before);
+      return await this.#driveAt(slot, delivery, team, before);
     } finally {
-      place.leave();
+      slot.leave();
     }
   }
 
   /** @returns undefined when the run may not work in time */
-  async #place({ runId, signal }: Delivery, before: LastEvent): Promise<Place | undefined> {
+  async #slot({ runId, signal }: Delivery, before: LastEvent): Promise<Slot | undefined> {
     const { journal, logger, clock } = this.#settings;
     const isAlone = before.events > 0 && !isAtRest(before) && (await mayEndProcess(journal, runId, before.events));
-    const place = await this.#isolation.enter({ isAlone, limit: WAIT_FOR_PLACE, signal });
-    if (!isAlone || this.isDraining) return place;
+    const slot = await this.#isolation.enter({ isAlone, limit: WAIT_FOR_SLOT, signal });
+    if (!isAlone || this.isDraining) return slot;
     // Those at work may never leave, or may wait for this one.
     const since = this.#refused.get(runId) ?? clock.now();
-    const isShared = place === undefined && clock.now() - since > LONGEST_ALONE;
-    const shared = isShared ? await this.#isolation.enter({ isAlone: false, limit: WAIT_FOR_PLACE, signal }) : undefined;
+    const isShared = slot === undefined && clock.now() - since > LONGEST_ALONE;
+    const shared = isShared ? await this.#isolation.enter({ isAlone: false, limit: WAIT_FOR_SLOT, signal }) : undefined;
     this.#refused.delete(runId);
-    if (place === undefined && shared === undefined) this.#refused.set(runId, since);
+    if (slot === undefined && shared === undefined) this.#refused.set(runId, since);
     if (this.#refused.size > MOST_REFUSED) this.#refused.delete(this.#refused.keys().next().value ?? "");
-    logger.warn(`A run whose owner died ${placeText(place, shared)}`, { run: runId });
-    return place ?? shared;
+    logger.warn(`A run whose owner died ${slotText(slot, shared)}`, { run: runId });
+    return slot ?? shared;
   }
 
-  async #driveAt(place: Place, delivery: Delivery, team: Team, before: LastEvent): Promise<Verdict> {
+  async #driveAt(slot: Slot, delivery: Delivery, team: Team, before: LastEvent): Promise<Handled> {
     const { logger, clock } = this.#settings;
     const { runId, attempt } = delivery;
     const began = clock.now();
@@ -194,7 +194,7 @@ class FleetWorker implements Worker {
     const folder = this.#folderOf(runId);
     let result: RunResult;
     try {
-      result = await this.#result(place, delivery, { team, events: before.events, folder });
+      result = await this.#result(slot, delivery, { team, events: before.events, folder });
     } catch (error) {
       // The team refuses the job: it has no roles, for example.
       return this.#notNow(delivery, error);
@@ -209,7 +209,7 @@ class FleetWorker implements Worker {
     return workspaces && new DrivenFolder(runId, { workspaces, journal, every, clock, logger });
   }
 
-  async #result(place: Place, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
+  async #result(slot: Slot, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
     const { onTeamChange } = this.#settings;
     const { runId, idea, about, scope } = delivery;
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
@@ -218,7 +218,7 @@ class FleetWorker implements Worker {
     const begin = (): Run => (isNew ? team.run(idea, { ...o, id: runId, ...whose }) : team.resume(runId, o));
     // A driver of this process may deliver the run while an activation of another run submits it.
     const run = unmetered(begin);
-    for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => place.share());
+    for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => slot.share());
     const driven = new Driven(run);
     folder?.follow(run);
     this.#driven.add(driven);
@@ -229,7 +229,7 @@ class FleetWorker implements Worker {
     }
   }
 
-  async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Verdict> {
+  async #verdict(delivery: Delivery, result: RunResult, before: number): Promise<Handled> {
     const { error } = result;
     if (error === undefined) return { is: "done" };
     const now = await lastOf(this.#settings.journal, delivery.runId);
@@ -238,7 +238,7 @@ class FleetWorker implements Worker {
     return this.#notNow(delivery, error);
   }
 
-  #notNow(delivery: Delivery, error: unknown): Verdict {
+  #notNow(delivery: Delivery, error: unknown): Handled {
     const { logger, tries } = this.#settings;
     const { runId, team, attempt, refusals: before = 0 } = delivery;
     const { code, message: reason } = errorRecord(error);
@@ -255,7 +255,7 @@ class FleetWorker implements Worker {
   }
 
   /** A run that waits for a person continues when a deadline has passed. */
-  #deadline({ runId, team }: RunJob, { status, questions }: RunResult, events: number): Verdict {
+  #deadline({ runId, team }: RunJob, { status, questions }: RunResult, events: number): Handled {
     const deadlines = questions.flatMap((question) => (question.default === undefined ? [] : (question.deadline ?? [])));
     if (status !== "waiting" || deadlines.length === 0) return { is: "done" };
     const after = Math.max(0, Math.min(...deadlines) - this.#settings.clock.now());
@@ -294,7 +294,7 @@ function hooksOf(folder: DrivenFolder): Required<Pick<ResumeOptions, "prepare" |
   return { prepare: ({ signal }) => folder.fetch(signal), conclude: ({ error }) => folder.rest(error) };
 }
 
-function placeText(alone: Place | undefined, shared: Place | undefined): string {
+function slotText(alone: Slot | undefined, shared: Slot | undefined): string {
   if (alone !== undefined) return "runs alone.";
   return shared === undefined
     ? "must run alone, and this worker is busy. It is delivered again later."

@@ -71,7 +71,7 @@ function isSignal(signal: unknown): boolean {
 }
 
 /** @throws UsageError `OPTION_INVALID` unless the value is a seed or left out. */
-export function checkSeed(seed: unknown): void {
+function checkSeed(seed: unknown): void {
   if (seed === undefined || typeof seed === "string" || (typeof seed === "number" && !Number.isNaN(seed))) return;
   throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
 }

@@ -8,7 +8,6 @@ import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
 import type { OwnedRun, RunLog } from "./record/run-log.ts";
 import type { LastSnapshot } from "./snapshot/snapshot-writer.ts";
 
-/** A run of a journal that was claimed and read. */
 export interface ClaimedRecord {
   readonly claim: Claim;
   readonly last: LastSnapshot | undefined;
@@ -28,8 +27,8 @@ export interface OwnRunParts {
  * OwnRun.O1 (`#append`) the run is claimed before its first event is written, and after a release before the next one.
  * OwnRun.O2 (`#begin`) a run that has ended, or that was found in a journal, continues with `run.resumed`.
  * OwnRun.O3 (`#inTurn`) no release comes between a claim and the append that it was made for.
- * OwnRun.O4 (`#release`) a run that is not claimed is not released; one that did not continue here tells the next owner how the owner before
- * left it.
+ * OwnRun.O4 (`#release`) a run that is not claimed is not released; after one that did not continue here, the next owner learns how the
+ * owner before left it.
  */
 export class OwnRun {
   /** The right to write, claimed when the log writes first. */
@@ -41,10 +40,8 @@ export class OwnRun {
   #claim: Claim | undefined;
   /** How the owner before left the run, until the run continues. Undefined for a run that began here. */
   #former: FormerOwner | undefined;
-  /** The end of the last append or release. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** @param found undefined for a new run */
   constructor(journal: Journal, runId: string, found?: ClaimedRecord) {
     this.#journal = journal;
     this.#runId = runId;

@@ -17,7 +17,6 @@ import { rest } from "./record/turn-count.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
 
-/** Why a run stopped. */
 export interface RunEnd {
   readonly reason: DriveEnd;
   readonly failure: RunFailure | undefined;

@@ -26,7 +26,7 @@ import { environmentIn, listedWorld, type ShardedWorld, type World } from "./wor
  * });
  *
  * export const world = shardedWorld(({ size }: { size: number }) => ({
- *   roles: Array.from({ length: size }, (_, place) => ({ role: walker, name: `w${place}` })),
+ *   roles: Array.from({ length: size }, (_, index) => ({ role: walker, name: `w${index}` })),
  *   messages: ["go"],
  * }));
  */

@@ -96,15 +96,15 @@ export function environmentIn(
   const environment = new Environment({ memory: false, ...options, seed }, backing);
   prepare?.(environment);
   for (const { role, name } of roles) environment.addRole(role, { name });
-  for (const [place, message] of messages.entries()) environment.publishMessage(named(message, place));
+  for (const [index, message] of messages.entries()) environment.publishMessage(named(message, index));
   return environment;
 }
 
 /** Returns a message with an id that is the same in every shard. */
-function named(message: Message | string, place: number): Message | string {
+function named(message: Message | string, index: number): Message | string {
   if (!isMessage(message)) return message;
   const { causeBy, ...fields } = message;
-  return createMessage(message.content, { ...fields, id: `user#${place + 1}`, ...(isCauseLeftOpen(message) ? {} : { causeBy }) });
+  return createMessage(message.content, { ...fields, id: `user#${index + 1}`, ...(isCauseLeftOpen(message) ? {} : { causeBy }) });
 }
 
 function isWorld(made: unknown): made is World {

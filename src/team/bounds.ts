@@ -12,15 +12,12 @@ import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Crew } from "./crew.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 
-/** Returns the pools that pay for a run. */
 export function poolsFor({ budget, pools = [] }: ResumeOptions, own: BudgetPool | undefined): readonly BudgetPool[] {
   return [isBudgetPool(budget) ? budget : undefined, ...pools, own].filter((pool) => pool !== undefined);
 }
 
-/** The default of `poisonAfter`. */
 const DEFAULT_POISON_AFTER = 3;
 
-/** The bounds of a run from now on. */
 export interface Bounds {
   readonly recorded: RecordedBounds;
   readonly stopWhen: StopCondition | undefined;

@@ -41,11 +41,9 @@ export async function rolesMade(make: RolesFunction, run: RolesRequest): Promise
     const expected = `Expected the roles of run ${valueText(run.runId)}, but their function failed: ${thrownText(cause)}`;
     throw new UsageError("ROLES_FAILED", `${expected}. Repair it, and resume the run: nothing of it is lost.`, { cause });
   });
-  // Each role is checked when it is hired.
   return rolesIn(roles) as Iterable<Role>;
 }
 
-/** Returns the roles of one run, by their names. */
 export type RolesOfRun = (run: RolesRequest) => Promise<Crew["roles"]>;
 
 /**
@@ -114,12 +112,10 @@ export function rolesNone(): UsageError {
   return new UsageError("ROLES_NONE", `${expected}. Hire some: new Team({ roles: [role] }).`);
 }
 
-/** The roles and the limits with which a run starts or is resumed. */
 export interface Crew {
   readonly roles: readonly (readonly [name: string, role: Role])[];
   /** The recorded budget of this run. Before its bounds are known: the budget of each run of the team. */
   readonly budget: MicroUsd | undefined;
-  /** Budgets that it shares with other runs of this process. */
   readonly pools: readonly BudgetPool[];
   readonly limits: ModelLimits | undefined;
   /** Returns the definition of a role that a run has hired on the way. */
@@ -142,7 +138,6 @@ export function crewWith(hired: Iterable<Pick<HiredRole, "name" | "traits">>, cr
   return found.length === 0 ? crew : { ...crew, roles: [...crew.roles, ...found] };
 }
 
-/** Returns the crew without the roles that the run has retired. */
 export function presentCrew({ roles }: RunState, crew: Crew): Crew {
   return { ...crew, roles: crew.roles.filter(([name]) => roles.get(name)?.isHired !== false) };
 }
@@ -172,14 +167,12 @@ export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   return crew.roles.toSorted(([a], [b]) => index(a) - index(b));
 }
 
-/** A cause that a role watches and no role can cause. */
 export interface UnwatchedCause {
   readonly role: string;
   readonly cause: string;
   readonly warning: string;
 }
 
-/** Limit on the causes in a warning. */
 const MOST_CAUSES = 10;
 
 /**
@@ -205,7 +198,6 @@ export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | 
   );
 }
 
-/** True for the options of hiring one role under another name. */
 export function isAlias(given: unknown): given is { readonly name: string } {
   return isObject(given) && "name" in given && !("react" in given);
 }

@@ -25,9 +25,8 @@ import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
-import { keepWarm, type PastReading, type WarmRun } from "./warm-states.ts";
+import { keepWarm, type ParentPast, type WarmRun } from "./warm-states.ts";
 
-/** The parts of a team that each of its runs uses. */
 export interface TeamParts {
   readonly name: string;
   readonly options: TeamOptions;
@@ -43,12 +42,10 @@ export interface TeamRun extends TeamParts, Partial<WarmRun> {
   readonly controls: RunControls;
   readonly crew: Crew;
   readonly state: RunState;
-  /** The right to append to the record. */
   readonly epoch: number;
   /** How the owner before left the run. Undefined where the run is not resumed. */
   readonly former?: FormerOwner;
   readonly continued: () => void;
-  /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
   readonly idea?: Message;
@@ -61,19 +58,11 @@ export interface Drive extends TeamRun {
   /** Recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
-  /** Messages from outside that come with a resume or a fork. */
   readonly news: readonly (Message | string)[];
-  /** The run that this one was forked from. */
-  readonly past?: ForkAnswers | undefined;
-  /** A warning that some of that run could not be read. */
-  readonly lost?: string | undefined;
-  /** How far that run was read. */
-  readonly reading?: PastReading | undefined;
-  /** A warning that the run continues with another team. */
-  readonly changed?: string | undefined;
+  readonly past?: ParentPast | undefined;
+  readonly warnings?: readonly string[];
 }
 
-/** Drives a run until it ends, for now. */
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
   // A step in flight at the last stop is lost, as the record will show.
@@ -95,11 +84,10 @@ export async function drive(run: Drive): Promise<RunResult> {
 }
 
 /** Keeps the state of a run for its next turn, as long as the journal has all of it. */
-function keepState(run: TeamRun & Pick<Drive, "past" | "reading">, { log }: Environment): void {
-  const { journal, state, last, past, reading, warmMemories } = run;
+function keepState(run: TeamRun & Pick<Drive, "past">, { log }: Environment): void {
+  const { journal, state, last, past, warmPast, warmMemories } = run;
   if (log.latest === undefined || !log.isDurable) return;
-  const warmPast = past && reading ? { past, lost: undefined, reading } : run.warmPast;
-  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast, warmMemories }, log.latest);
+  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast: past ?? warmPast, warmMemories }, log.latest);
 }
 
 /** True for a spender that never comes back: a lost call of it may still be settled. */
@@ -114,7 +102,7 @@ export function spenderOf({ runId, done, ledger }: RunState): Spender {
 }
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
-  const { controls, crew, opening, said, news, past, lost, changed, state, mask } = run;
+  const { controls, crew, opening, said, news, past, warnings = [], state, mask } = run;
   const { parent, seq } = state;
   const roundsBefore = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
@@ -127,12 +115,12 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   const entry = { isOver: false };
   controls.enter({ change: (change) => change.make(environment, { mask, isOver: () => entry.isOver }) });
   await rememberRecord(environment, run, seq);
-  for (const warning of [lost, changed]) if (warning !== undefined) environment.warn(warning);
+  for (const warning of warnings) environment.warn(warning);
   warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   for (const warning of lastTries(state)) environment.warn(warning);
   const end = await ended(run, environment, entry);
-  const result = withDifference(await environment.finish(end), past);
+  const result = withDifference(await environment.finish(end), past?.answers);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
   // A warning and not an event: the run itself did nothing.
@@ -167,7 +155,6 @@ function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boo
   return asker !== undefined && !asker.isHired && asker.waiting === 0;
 }
 
-/** Makes a change from outside in a run that is not under way. */
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
@@ -214,7 +201,7 @@ function environmentOf(
       requirePrice: isBound && options.allowUnpriced !== true,
       resumed: controls.resumed,
       grew: controls.grew,
-      ...(past === undefined ? {} : { past }),
+      ...(past === undefined ? {} : { past: past.answers }),
       ...(snapshots === undefined ? {} : { snapshots }),
     },
   );
@@ -235,7 +222,6 @@ export async function concluding<T>(given: ResumeOptions["conclude"], work: (con
   }
 }
 
-/** Concludes a run when all that it has recorded is durable, or cannot become so. */
 async function concluded(conclude: Conclude, environment: Environment, { failure, control }: RunEnd): Promise<void> {
   const broken = await environment.log.durable().catch((error: unknown) => error);
   const moved = [broken, control].find((error) => error instanceof MovedError);
@@ -245,7 +231,6 @@ async function concluded(conclude: Conclude, environment: Environment, { failure
 /** Owners that a run without progress may lose before it ends as failed. Deploys and failing machines take a run a few times in a long call. */
 const STUCK_AFTER = 20;
 
-/** Returns the failure of a run that was taken too often without progress. Nothing of it is dropped. */
 function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {
   if (takes < STUCK_AFTER) return undefined;
   const text = `Expected run ${runId} to progress, but it was taken over ${takes} times and got no answer in between. Find out why its owners leave it, then resume it: nothing is lost.`;
@@ -300,7 +285,6 @@ async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Pro
   return ancestors;
 }
 
-/** Returns undefined for a run that is removed or damaged. */
 async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | undefined> {
   try {
     for await (const event of journal.read(runId, 0)) return event;
@@ -313,7 +297,6 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
 /** Limit on the runs of a journal with known models. The oldest are forgotten first. */
 const MOST_RUNS = 1_000;
 
-/** Models by their ids. */
 type Models = Map<string, WeakSet<ChatModel>>;
 
 /** The models of the runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */

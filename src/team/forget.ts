@@ -57,7 +57,6 @@ export interface Forgotten {
 
 type DoomedRun = ForgottenRun<Erasure>;
 
-/** Runs in one page of a list. */
 const PAGE = 500;
 
 /**
@@ -138,7 +137,6 @@ async function purge(kept: Journal | MessageStore, isErased: boolean): Promise<v
   unpurged.delete(kept);
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` */
 function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
   checkGivenOptions("forget", options, forgetOptions);
   const { journal, stores = [], caches = [] } = options;
@@ -185,7 +183,7 @@ async function repeatsOf(
   return found;
 }
 
-/** Returns the texts of some runs that a recall has found. */
+/** Returns the strings of these runs that a recall has found. */
 function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string[] {
   const value = event.type === "step.ended" && isRecord(event.value) ? event.value : {};
   const { related } = value as { readonly related?: Partial<Recalled["related"]> };
@@ -193,7 +191,6 @@ function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string
   return related.messages.flatMap(({ runId, text }) => (runId !== undefined && runs.has(runId) && text !== "" ? [text] : []));
 }
 
-/** See {@link Team.forget}. */
 export function forgetOf(
   { journal, options: { memory, clock }, roles }: Pick<TeamParts, "journal" | "options"> & { readonly roles: readonly Role[] },
   scope: Scope,

@@ -18,23 +18,22 @@ import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./read-events.ts";
 import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
-import type { SharedPast, WarmPast } from "./warm-states.ts";
+import type { ParentPast } from "./warm-states.ts";
 
-/** The number of events in one append. */
 const BATCH = 500;
 
-const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN"]);
+/** The codes of a parent that a fork cannot read any more. */
+const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN", "JOURNAL_DAMAGED"]);
 
 /** A fork that is created and claimed, and not yet copied. */
 export interface ForkParts extends TeamRun {
   readonly parentId: string;
-  /** Messages from outside right after the shared past. */
   readonly said: readonly (Message | string)[];
 }
 
 /** Copies the shared past into a fork and drives the fork. Removes the fork when the copy fails. */
 export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
-  const { state, past, lost, reading, bounds } = await copyPast(fork, o)
+  const { state, past, bounds } = await copyPast(fork, o)
     .then((copy) => {
       recordedBy(copy.state, fork.options.scheduler, fork.mask);
       assertSameEdges(copy.state.edges, fork.options.edges, fork.mask);
@@ -50,12 +49,20 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   const isAfresh = o.reuse === "none";
   const afresh = isAfresh ? ({ afresh: true } as const) : {};
   const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsChange(state, bounds, crew) };
-  const answers = isAfresh ? {} : { past, lost, reading };
-  return drive({ ...fork, crew, state, stopWhen: bounds.stopWhen, opening: [opening], said: [], news: fork.said, ...answers });
+  return drive({
+    ...fork,
+    crew,
+    state,
+    stopWhen: bounds.stopWhen,
+    opening: [opening],
+    said: [],
+    news: fork.said,
+    past: isAfresh ? undefined : past,
+  });
 }
 
-/** Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. Damage after that only reduces these. */
-async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & { readonly state: RunState }> {
+/** Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. */
+async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly state: RunState; readonly past: ParentPast | undefined }> {
   const { journal, parentId, epoch, crew, mask, controls } = fork;
   const { id: runId, signal } = controls;
   const { change: changes = [], about } = o;
@@ -66,15 +73,15 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   if (changes.length > 0) await assertChangeable(fork, changes, at);
   const later = await hiredLater(fork, at);
   const state = new RunState(runId);
-  const past = new ForkAnswers();
+  const answers = new ForkAnswers();
   let batch: RunEvent[] = [];
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await journal.append(runId, epoch, batch[0]?.seq ?? 0, batch);
     batch = [];
   };
   const parent = { runId: parentId, at };
-  const { lost, reading } = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
-    past.learn(event, at);
+  const read = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
+    answers.learn(event, at);
     if (event.seq > at) return;
     // Only the first event of the fork has the roles that a changed team has brought.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
@@ -88,7 +95,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   // A role of the run that is missing may have messages.
   assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
   await flush();
-  return { state, past, lost, reading };
+  return { state, past: read && { ...read, answers } };
 }
 
 function rolesNow(event: RunEvent, crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
@@ -108,28 +115,21 @@ async function hiredLater({ journal, parentId, crew, controls: { signal } }: For
   return names;
 }
 
-/** Visits the events of a parent. Returns how far it was read, and a warning when it is damaged after the shared past. */
+/** Visits the events of a parent. Returns how far it was read; undefined without events. */
 async function learned(
   events: AsyncIterable<RunEvent>,
   { runId, at }: ForkPoint,
   visit: (event: RunEvent) => Promise<void> | void,
-): Promise<Pick<SharedPast, "lost" | "reading">> {
+): Promise<Omit<ParentPast, "answers"> | undefined> {
   let last: RunEvent | undefined;
   let size = 0;
-  try {
-    for await (const event of events) {
-      assertNotErased({ runId, erased: event.type === "run.erased" });
-      await visit(event);
-      if (event.seq > at) size += JSON.stringify(event).length;
-      last = event;
-    }
-    return { lost: undefined, reading: last && { events: last.seq + 1, after: contentHash(last), size } };
-  } catch (error) {
-    const next = (last?.seq ?? -1) + 1;
-    if (!(error instanceof JournalError && error.code === "JOURNAL_DAMAGED") || next <= at) throw error;
-    const lost = `The record of run ${runId} is damaged after event ${next - 1}: what it would have answered from there on is asked and paid again. ${error.message}`;
-    return { lost, reading: undefined };
+  for await (const event of events) {
+    assertNotErased({ runId, erased: event.type === "run.erased" });
+    await visit(event);
+    if (event.seq > at) size += JSON.stringify(event).length;
+    last = event;
   }
+  return last && { events: last.seq + 1, after: contentHash(last), size };
 }
 
 /** Checks changes against the unchanged parent, because events after a dropped message may contradict each other. */
@@ -150,50 +150,43 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** Returns the answers of a parent to a fork that is resumed. @param known those of the turn before */
+/** Returns the answers of a parent to a fork that is resumed; undefined where it is gone. @param known those of the turn before */
 export async function recalledPast(
   journal: Journal,
-  state: RunState,
+  { runId }: RunState,
   parent: ForkPoint,
   signal: AbortSignal,
-  known?: WarmPast,
-): Promise<SharedPast> {
-  const { runId } = state;
+  known: ParentPast | undefined,
+): Promise<ParentPast | undefined> {
   try {
     const warm = known && (await learnedSince(journal, parent, signal, known));
     if (warm !== undefined) return warm;
-    const past = new ForkAnswers();
-    const learnt = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => past.learn(event, parent.at));
+    const answers = new ForkAnswers();
+    const read = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => answers.learn(event, parent.at));
     // What the fork has used matters only where something is left to use.
-    if (past.hasAnswers) for await (const event of readEvents(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
-    return { past, ...learnt };
+    if (answers.hasAnswers) for await (const event of readEvents(journal, runId, { from: parent.at + 1, signal })) answers.recall(event);
+    return read && { ...read, answers };
   } catch (error) {
-    if (error instanceof JournalError && GONE.has(error.code))
-      return { past: undefined, lost: goneText(state, parent), reading: undefined };
+    if (error instanceof JournalError && GONE.has(error.code)) return undefined;
     throw error;
   }
 }
 
 /** Learns what the parent has done since. Returns undefined where it is another run by now. */
-async function learnedSince(
-  journal: Journal,
-  parent: ForkPoint,
-  signal: AbortSignal,
-  { past, reading }: WarmPast,
-): Promise<WarmPast | undefined> {
-  const { events, after, size } = reading;
+async function learnedSince(journal: Journal, parent: ForkPoint, signal: AbortSignal, known: ParentPast): Promise<ParentPast | undefined> {
+  const { answers, events, after, size } = known;
   let isSame = false;
-  const news = await learned(readEvents(journal, parent.runId, { from: events - 1, signal }), parent, (event) => {
+  const read = await learned(readEvents(journal, parent.runId, { from: events - 1, signal }), parent, (event) => {
     if (event.seq === events - 1) isSame = contentHash(event) === after;
-    else if (isSame) past.learn(event, parent.at);
+    else if (isSame) answers.learn(event, parent.at);
   });
-  if (!isSame || news.reading === undefined) return undefined;
-  past.again();
-  return { past, lost: undefined, reading: { ...news.reading, size: size + news.reading.size } };
+  if (!isSame || read === undefined) return undefined;
+  answers.again();
+  return { answers, ...read, size: size + read.size };
 }
 
-function goneText({ runId }: RunState, parent: ForkPoint): string {
-  return `Run ${parent.runId}, from which ${runId} was forked, is gone: what it would have answered is asked and paid again.`;
+export function goneText({ runId }: RunState, parent: ForkPoint): string {
+  return `Run ${parent.runId}, from which ${runId} was forked, is gone or damaged: what it would have answered is asked and paid again.`;
 }
 
 function noSuchEvent(runId: string, seq: number, events: number): JournalError {

@@ -32,7 +32,6 @@ export interface RunReceipt extends Receipt {
   readonly waits: boolean;
 }
 
-/** Returns the first message of a run. */
 export function openingMessage(idea: string | Message, now: number): Message {
   const said = checkedNews(idea);
   return typeof said === "string" ? createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: now }) : said;
@@ -48,10 +47,8 @@ export type RunCommand =
   | { readonly do: "pause" }
   | { readonly do: "proceed" };
 
-/** The run that a change from outside is made in. */
 export interface ChangedRun {
   readonly mask: Mask;
-  /** Returns true when the run has ended. */
   readonly isOver: () => boolean;
 }
 

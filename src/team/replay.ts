@@ -16,7 +16,6 @@ import { teamChanged, teamDifferences } from "./team-change.ts";
 
 /** A run that is replayed. Its journal is only read. */
 export interface RecordedRun extends TeamParts {
-  /** Receives the events of the replay. */
   readonly scratch: Journal;
   readonly crew: Crew;
   readonly controls: RunControls;
@@ -75,19 +74,16 @@ async function environmentOf(
   return environment;
 }
 
-/** A part of a run with one team. */
 interface Stretch {
   readonly from: number;
   readonly team: readonly HiredRole[];
 }
 
-/** A role as it came into the run. */
 interface Arrival extends HiredRole {
   /** True for a role that was hired on the way. */
   readonly isOnTheWay: boolean;
 }
 
-/** The start of a run and its teams. */
 interface Outline {
   readonly opening: RunStarted;
   readonly stretches: readonly Stretch[];
@@ -163,6 +159,6 @@ function isTeamOf(crew: Crew, mobile: ReadonlySet<string>): (team: readonly Hire
 }
 
 function othersText(runId: string, others: readonly Stretch[]): string {
-  const places = others.map(({ from }) => from).join(", ");
-  return `Run ${runId} continued with another team: its events from event ${places} on are copied as they are recorded, and are not replayed.`;
+  const starts = others.map(({ from }) => from).join(", ");
+  return `Run ${runId} continued with another team: its events from event ${starts} on are copied as they are recorded, and are not replayed.`;
 }

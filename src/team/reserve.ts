@@ -6,10 +6,8 @@ import { rolesIn } from "../role/role-parts.ts";
 import { roleSpec } from "../role/role-spec.ts";
 import { type Crew, type RolesFunction, rolesMade, type RolesOfRun, type RolesRequest, type TeamRoles } from "./crew.ts";
 
-/** Limit on the names in an error. */
 const MOST_NAMES = 20;
 
-/** Limit on the runs whose definitions are kept. */
 const MOST_RUNS = 1_000;
 
 /**
@@ -39,7 +37,6 @@ export class Reserve {
     return [...this.#byName.values()];
   }
 
-  /** Keeps the definition of a role that a run has hired under a name. */
   keep(runId: string, name: string, role: Role): void {
     const roles = this.#ofRuns.get(runId) ?? new Map<string, Role>();
     this.#ofRuns.delete(runId);
@@ -48,7 +45,6 @@ export class Reserve {
     if (this.#ofRuns.size > MOST_RUNS && oldest !== undefined) this.#ofRuns.delete(oldest);
   }
 
-  /** Keeps the definitions of a run for its fork. */
   inherit(runId: string, parentId: string): void {
     takes("fork", "parentId", parentId, aText);
     for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);

@@ -24,8 +24,8 @@ import type { RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
 import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
+import type { ParentPast } from "./warm-states.ts";
 
-/** Starts a run whose record is empty. */
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
   const { name, options, state, idea } = run;
   const scheduler = schedulerOf(options.scheduler ?? "rounds");
@@ -82,14 +82,16 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     ...(isSameTeam ? {} : { roles: hiredBy(present) }),
     ...(o.reuse === "none" ? { afresh: true } : {}),
   };
-  // Loaded here because most programs never fork.
-  const past =
-    state.parent === undefined || state.isAfresh
-      ? {}
-      : await (await import("./fork.ts")).recalledPast(journal, state, state.parent, controls.signal, given.warmPast);
+  const warnings = differences.length === 0 ? [] : [changeText(state.runId, differences)];
+  let past: ParentPast | undefined;
+  if (state.parent !== undefined && !state.isAfresh) {
+    // Loaded here because most programs never fork.
+    const { goneText, recalledPast } = await import("./fork.ts");
+    past = await recalledPast(journal, state, state.parent, controls.signal, given.warmPast);
+    if (past === undefined) warnings.unshift(goneText(state, state.parent));
+  }
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const inOrder = { ...crew, roles: inOrderOf(state, crew) };
-  const changed = differences.length === 0 ? undefined : changeText(state.runId, differences);
   const { clock = systemClock, uncertainAfter = Infinity } = options;
   const overdue = overdueTries(state, clock.now() - uncertainAfter);
   return drive({
@@ -99,8 +101,8 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     opening: [...first, ...overdue, opening],
     said,
     news,
-    changed,
-    ...past,
+    past,
+    warnings,
   });
 }
 

@@ -38,17 +38,17 @@ export interface Delivery extends RunJob {
  * The end of a delivery: the job is done, or it is delivered again after at least `after` milliseconds, with another content if `job` is given.
  * A delivery that `isUntried` does not count: the next one has the same `attempt`.
  */
-export type Verdict =
+export type Handled =
   | { readonly is: "done" }
   | { readonly is: "again"; readonly after: number; readonly job?: RunJob; readonly isUntried?: true };
 
 /** Returns the deliveries that count, after one that ended so. */
-export function tried(verdict: Verdict & { readonly is: "again" }, attempt: number): number {
+export function tried(verdict: Handled & { readonly is: "again" }, attempt: number): number {
   return verdict.isUntried === true ? attempt - 1 : attempt;
 }
 
 /** Takes a delivery. When it rejects, the job is delivered again after a pause that the engine chooses. */
-export type DeliveryHandler = (delivery: Delivery) => Promise<Verdict>;
+export type DeliveryHandler = (delivery: Delivery) => Promise<Handled>;
 
 /** Options of {@link RunDriver.work}. */
 export interface WorkOptions {

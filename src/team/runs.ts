@@ -26,25 +26,21 @@ export type RunWork = (controls: RunControls) => Promise<RunResult>;
 
 /** A run that this team owns for the time of some work. */
 interface OwnedClaim extends Claim {
-  /** Called when this owner has recorded that the run continues. Until then the next claim is told how the owner before left the run. */
+  /** Called when this owner has recorded that the run continues. Until then the next claim learns how the owner before left the run. */
   readonly continued: () => void;
 }
 
 /** A run that is claimed and read. */
 export interface ClaimedRun extends OwnedClaim, WarmRun {
-  /** See `ResumeOptions.conclude`. */
   readonly conclude?: Conclude | undefined;
 }
 
-/** Options for a change of a run that is not under way here. */
 export interface AloneOptions {
-  /** They observe the event of the change. */
   readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
   readonly onTeamChange?: OnTeamChange | undefined;
 }
 
-/** Makes a change from outside in a run that is not under way here. */
 export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptions) => Promise<T>;
 
 interface OwningOptions extends ClaimOptions {
@@ -54,9 +50,7 @@ interface OwningOptions extends ClaimOptions {
   readonly prepare?: () => Promise<void>;
 }
 
-/** How a run is driven. */
 export interface DrivenOptions extends Pick<ResumeOptions, "onOwned" | "prepare" | "conclude"> {
-  /** Creates the run first. */
   readonly create?: "new" | "new or known";
   /** The idea that the caller has for the run. */
   readonly meant?: Message;
@@ -64,7 +58,6 @@ export interface DrivenOptions extends Pick<ResumeOptions, "onOwned" | "prepare"
   readonly news?: (Message | string)[];
 }
 
-/** The parts of a team that its runs need. */
 export interface RunsParts {
   readonly journal: Journal;
   readonly mask: Mask;
@@ -85,9 +78,9 @@ interface UnderWay {
  *
  * Runs.U1 (`begin`): at most one run of an id is under way.
  * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
- * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
- * Runs.U4 (`owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim is told how
- * the owner before it left the run.
+ * Runs.U3 (`#owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
+ * Runs.U4 (`#owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
+ * how the owner before it left the run.
  */
 export class Runs {
   readonly #parts: RunsParts;
@@ -177,24 +170,24 @@ export class Runs {
     };
   }
 
-  /** Claims and reads a run in order to drive it. One that another process owns is followed there, until it can be claimed. */
+  /** Claims, reads and drives a run. One that another process owns is followed until it can be claimed. */
   async drive(controls: RunControls, o: DrivenOptions, work: (run: ClaimedRun) => Promise<RunResult>): Promise<RunResult> {
     const { id, signal, lost } = controls;
     const { onOwned = "follow", news = [], meant } = o;
     if (o.create !== undefined) await this.#create(id, o.create);
-    let isOurs = false;
+    let isOwner = false;
     const prepare = async (): Promise<void> => {
-      isOurs = true;
+      isOwner = true;
       controls.enter(undefined);
       await o.prepare?.({ signal });
     };
     const begin = async (claim: OwnedClaim): Promise<RunResult> =>
       concluding(o.conclude, async (conclude) => work({ ...(await this.#read(id, claim, signal)), conclude }));
-    const drive = async (): Promise<RunResult | undefined> => {
+    const attempt = async (): Promise<RunResult | undefined> => {
       try {
         return await this.#owning(id, begin, { signal, lost, take: onOwned === "take", prepare });
       } catch (error) {
-        if (isOurs || onOwned === "refuse" || !isOwned(error) || this.#parts.journal.command === undefined) throw error;
+        if (isOwner || onOwned === "refuse" || !isOwned(error) || this.#parts.journal.command === undefined) throw error;
         return undefined;
       }
     };
@@ -202,7 +195,7 @@ export class Runs {
       this.#noteIdea(id, idea);
       if (meant !== undefined && !isSameMessage(idea, meant, this.#parts.mask)) throw ideaDiffers(id);
     };
-    return (await drive()) ?? (await this.#remote()).follow({ controls, news, meant: isMeant, drive });
+    return (await attempt()) ?? (await this.#remote()).follow({ controls, news, meant: isMeant, drive: attempt });
   }
 
   /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
@@ -210,7 +203,6 @@ export class Runs {
     return this.#owning(id, async (claim) => work(await this.#read(id, claim, signal)));
   }
 
-  /** @throws JournalError `RUN_EXISTS` */
   async #create(id: string, as: "new" | "new or known"): Promise<void> {
     try {
       await this.#parts.journal.create(id);
@@ -280,7 +272,6 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof JournalError && error.code === code;
 }
 
-/** True for the refusal of a claim because another owner has the run. */
 function isOwned(error: unknown): boolean {
   return isCode(error, "RUN_OWNED");
 }

@@ -35,7 +35,6 @@ export interface Settlement {
   readonly cost: MicroUsd;
 }
 
-/** The parts of a team that settle a run. */
 interface SettleParts extends TeamParts {
   readonly runs: Runs;
   readonly pool: BudgetPool | undefined;

@@ -22,7 +22,6 @@ export interface SubmitOptions {
 /** The names of the options. @internal */
 export const submitOptions: Known<SubmitOptions> = { id: kinds.text, about: kinds.checked, scope: kinds.object };
 
-/** A team whose runs an engine delivers. */
 export interface SubmittingTeam {
   readonly name: string;
   readonly journal: Journal;
@@ -30,7 +29,6 @@ export interface SubmittingTeam {
   readonly driver: RunDriver | undefined;
 }
 
-/** A run that is submitted. */
 export interface Submission {
   readonly runId: string;
   /** Undefined for a run that has begun. */
@@ -48,11 +46,11 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
     );
   }
   // The queue is a store, and no store has secrets.
-  const told = typeof idea === "object" ? maskedMessage(mask, idea) : idea && mask(idea);
+  const safe = typeof idea === "object" ? maskedMessage(mask, idea) : idea && mask(idea);
   await driver.submit({
     runId,
     team: name,
-    ...(told === undefined ? {} : { idea: told }),
+    ...(safe === undefined ? {} : { idea: safe }),
     ...(about === undefined ? {} : { about: masked(mask, about) }),
     ...(scope === undefined ? {} : { scope }),
     events: await eventsOf(journal, runId),

@@ -22,10 +22,8 @@ export interface TeamDifference {
   readonly to?: string;
 }
 
-/** The members of a recorded role that are compared. */
 type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
 
-/** Limit on the characters of a trait in an error. */
 const MOST_OF_TRAIT = 120;
 
 /** Returns the differences of a crew from a recorded team: whole roles first, then the changed traits in the order of hiring. */
@@ -37,7 +35,6 @@ export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly Tea
   return [...missing, ...hired.flatMap((role) => differencesOf(then.get(role.name), role))];
 }
 
-/** Returns a difference as text. */
 export function teamDifferenceText({ role, kind, trait, from, to }: TeamDifference): string {
   if (kind === "changed") return `${role}: ${trait} was ${from}, is ${to}`;
   return kind === "missing" ? `${role} is missing` : `${role} is new`;
@@ -61,13 +58,11 @@ export function isNeeded(role: RoleState | undefined): boolean {
   return role === undefined || role.isHired || role.waiting > 0;
 }
 
-/** Returns the error for a crew that is not the one of a run. */
 export function teamChanged(runId: string, differences: readonly TeamDifference[], advice: string): JournalError {
   const text = `Expected the team of run ${runId}, got another: ${differences.map(teamDifferenceText).join("; ")}. ${advice}`;
   return new JournalError("TEAM_CHANGED", text, { data: { differences } });
 }
 
-/** Returns the warning of a run that continues with another team. */
 export function changeText(runId: string, differences: readonly TeamDifference[]): string {
   return `Run ${runId} continues with another team: ${differences.map(teamDifferenceText).join("; ")}.`;
 }
@@ -102,7 +97,6 @@ function flat({ card, ...traits }: HiredRole["traits"]): ReadonlyMap<string, Jso
   );
 }
 
-/** Returns a value as JSON of at most {@link MOST_OF_TRAIT} characters. */
 function shortened(value: Json = null): string {
   const text = canonicalJson(value);
   return text.length <= MOST_OF_TRAIT ? text : `${text.slice(0, MOST_OF_TRAIT)}...`;

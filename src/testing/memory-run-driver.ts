@@ -11,7 +11,7 @@ import {
   parseRunJob,
   type RunDriver,
   type RunJob,
-  type Verdict,
+  type Handled,
   type Working,
   type WorkOptions,
 } from "../team/run-driver.ts";
@@ -178,13 +178,13 @@ class JobsInMemory implements MemoryRunDriver {
     row.taken = taken;
     row.attempts += 1;
     const delivery = { ...row.job, attempt: row.attempts, signal: abort.signal };
-    const verdict = await by.handle(delivery).catch((): Verdict => ({ is: "again", after: this.#pause }));
+    const verdict = await by.handle(delivery).catch((): Handled => ({ is: "again", after: this.#pause }));
     // The worker may have been lost meanwhile, and another one has the job.
     if (row.taken === taken) this.#settle(row, verdict);
     this.#deliver();
   }
 
-  #settle(row: Row, verdict: Verdict): void {
+  #settle(row: Row, verdict: Handled): void {
     const { next, job } = row;
     row.taken = undefined;
     if (next !== undefined) this.#rows.set(job.runId, waiting(next, 0, this.#clock.now()));
@@ -192,7 +192,7 @@ class JobsInMemory implements MemoryRunDriver {
     else this.#again(row, verdict);
   }
 
-  #again(row: Row, { after, job, isUntried }: Verdict & { readonly is: "again" }): void {
+  #again(row: Row, { after, job, isUntried }: Handled & { readonly is: "again" }): void {
     if (isUntried === true) row.attempts -= 1;
     row.job = job === undefined ? row.job : parseRunJob(job);
     const due = this.#clock.now() + after;
@@ -233,7 +233,7 @@ class MemoryWorker implements Working {
     return !this.#isStopped && this.#teams.has(team) && this.#inHand.size < this.#concurrency;
   }
 
-  handle(delivery: Parameters<DeliveryHandler>[0]): Promise<Verdict> {
+  handle(delivery: Parameters<DeliveryHandler>[0]): Promise<Handled> {
     // Begun in a later reaction: a handler may submit or stop.
     const work = Promise.resolve().then(() => this.#handler(delivery));
     this.#inHand.add(work);

@@ -1,7 +1,7 @@
 // @module-tag fleet
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { restateDriver } from "../../src/adapters/restate.ts";
-import type { Delivery, FleetDriver, RunDriver, Verdict, Working } from "../../src/team/run-driver.ts";
+import type { Delivery, FleetDriver, RunDriver, Handled, Working } from "../../src/team/run-driver.ts";
 import { runDriverContract } from "../../src/testing/index.ts";
 import type { RunEngine } from "../../src/testing/contracts/run-driver.ts";
 import { door } from "../server/served-team.ts";
@@ -91,7 +91,7 @@ describe.runIf(hasRestate)("with a real server of Restate", () => {
     await vi.waitUntil(isWaiting, WAIT);
     expect(await other.list({ limit: 2 })).toEqual([{ runId: "a", team: "x", state: "waiting", attempts: 0 }]);
     const delivered: (number | undefined)[] = [];
-    const handler = async ({ events }: Delivery): Promise<Verdict> => {
+    const handler = async ({ events }: Delivery): Promise<Handled> => {
       delivered.push(events);
       return { is: "done" };
     };

@@ -319,9 +319,6 @@ describe("a worker", () => {
     expect(await start({ teams: [] })).toBe("OPTION_INVALID");
     expect(await start({ teams: [team, shop({ journal })] })).toBe("OPTION_INVALID");
     expect(await start({ teams: [shop({ journal: memoryJournal() })] })).toBe("OPTION_INVALID");
-    expect(await start({ concurrency: 0 })).toBe("OPTION_INVALID");
-    expect(await start({ grace: -1 })).toBe("OPTION_INVALID");
-    expect(await start({ driver: {} })).toBe("OPTION_INVALID");
     expect(await codeOf(() => team.submit("a coat"))).toBe("OPTION_INVALID");
   });
 });

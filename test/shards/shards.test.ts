@@ -20,11 +20,8 @@ describe("a world over shards", () => {
   });
 
   it.each([
-    ["no shard", { module: town, shards: 0 }, "OPTION_INVALID"],
     ["more shards than a machine has cores", { module: town, shards: 10_000 }, "OPTION_INVALID"],
-    ["an unknown option", { module: town, workers: 2 }, "OPTION_UNKNOWN"],
     ["no module", {}, "ARGUMENT_INVALID"],
-    ["a round without time", { module: town, roundLimit: 0 }, "OPTION_INVALID"],
   ])("refuses %s before a thread starts", async (_, options, code) => {
     await expect(runShards(options as never)).rejects.toMatchObject({ name: "UsageError", code });
   });

@@ -204,6 +204,9 @@ interface World extends Models {
   readonly asked: () => number;
 }
 
+/** Limit on the cuts of one record. */
+const CUTS = 8;
+
 /** The next world is as slow as the last one at other calls. */
 let worlds = 0;
 
@@ -257,7 +260,9 @@ describe.each(Object.entries(PLACES))("%s", (_name, place) => {
 
   test("InnerRun.I1 resumes after a cut anywhere, and pays nothing twice", async () => {
     const { result, events, asked } = await recorded(place);
-    for (let cut = 2; cut < events.length; cut += 1) {
+    // Each row has other cuts; a short record has all of them.
+    const step = Math.ceil(events.length / CUTS);
+    for (let cut = 2 + (worlds % step); cut < events.length; cut += step) {
       const before = events.slice(0, cut);
       const answered = before.filter((event) => event.type === "step.ended" && (event.cost ?? 0) > 0).length;
       const again = world(place);

@@ -4,7 +4,6 @@ import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import type { OnTeamChange } from "../../src/team/team-change.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
@@ -115,14 +114,5 @@ describe("a team that changed since", () => {
     await run.retire("Bob", o);
     const { status } = await team.resume("r", o).result;
     expect(status).toBe("finished");
-    await expect(run.publish("x", { onTeamChange: "force" as OnTeamChange })).rejects.toMatchObject({ code: "OPTION_INVALID" });
-  });
-
-  test("another value of the option is refused before anything happens", async () => {
-    const team = new Team({ journal: await finished(echo()), roles: [echo()] });
-    const wrong = { onTeamChange: "force" as OnTeamChange };
-    expect(() => team.resume("r", wrong)).toThrow(/onTeamChange of resume to be "refuse" or "continue", got "force"/);
-    await expect(team.send("r", "x", wrong)).rejects.toMatchObject({ code: "OPTION_INVALID" });
-    expect(() => team.resume("r", { force: true } as object)).toThrow(/force/);
   });
 });

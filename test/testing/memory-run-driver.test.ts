@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryRunDriver, runDriverContract, simulatedClock } from "../../src/testing/index.ts";
 import type { RunEngine } from "../../src/testing/contracts/run-driver.ts";
-import type { Verdict } from "../../src/team/run-driver.ts";
+import type { Handled } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 function engine(): RunEngine {
@@ -15,7 +15,7 @@ function engine(): RunEngine {
       const working = await driver.work(
         ({ runId }) => {
           took(runId);
-          return new Promise<Verdict>(() => undefined);
+          return new Promise<Handled>(() => undefined);
         },
         { teams: [team], concurrency: 1 },
       );
@@ -35,7 +35,7 @@ describe("a driver in memory", () => {
     const clock = simulatedClock();
     const driver = memoryRunDriver({ clock });
     const times: number[] = [];
-    const handler = async (): Promise<Verdict> => {
+    const handler = async (): Promise<Handled> => {
       times.push(clock.now());
       return times.length === 1 ? { is: "again", after: 3_600_000 } : { is: "done" };
     };

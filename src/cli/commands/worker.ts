@@ -1,6 +1,7 @@
 import { reportDeath } from "../../adapters/postgres-runs.ts";
 import { identityText } from "../../adapters/process-identity.ts";
-import { serveHealth, startWorker } from "../../fleet/index.ts";
+import { serveHealth } from "../../fleet/health.ts";
+import { startWorker } from "../../fleet/worker.ts";
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
 import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import type { Logger } from "../../kernel/emit.ts";

@@ -12,13 +12,11 @@ export interface OpenQuestion {
   readonly request: Json;
   /** Index in the order of asking, within the enclosing step or the activation. */
   readonly asked: number;
-  /** Key of the enclosing step. */
   readonly in?: string | undefined;
   /** True when only the activation's own record can answer it. */
   readonly isFresh: boolean;
 }
 
-/** A recorded step that its activation asks for again. */
 export interface AskedAgain {
   readonly recorded: StepStarted;
   readonly asked: number;
@@ -26,7 +24,6 @@ export interface AskedAgain {
   readonly nth: number;
 }
 
-/** An answer of another run. */
 export interface SourcedAnswer {
   readonly outcome: StepOutcome;
   /** Sequence number of the event that gave it. */

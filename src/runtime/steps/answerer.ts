@@ -86,7 +86,6 @@ export class Answerer {
     this.#parts.tell("model.priced")?.({ type: "model.priced", model, price: price === undefined ? null : structuredClone(price) });
   }
 
-  /** @throws UsageError `MODEL_MISSING` */
   async ask(question: ActivationQuestion): Promise<unknown> {
     const { spec, options, card, asker, steps, prompt, remembered = [] } = question;
     if (spec.role.human) return this.persons.askPlayer(steps, card, prompt, options.schema);
@@ -148,7 +147,6 @@ export class Answerer {
     return `${self} You are in ${description}${others.length === 0 ? "" : ` with the roles ${others.join(", ")}`}.`;
   }
 
-  /** For time limits only. */
   get clock(): Clock {
     return this.#parts.clock;
   }

@@ -21,9 +21,7 @@ interface InnerParts {
   readonly act: string;
   readonly tries: Tries;
   readonly mask: Mask;
-  /** Ends when the activation of this run does. */
   readonly scope: CancellationScope;
-  /** Returns what interrupted the activation. */
   readonly endedBy: () => unknown;
 }
 

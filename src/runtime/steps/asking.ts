@@ -183,7 +183,6 @@ export class Nesting {
     }
   }
 
-  /** @throws UsageError `STEP_NESTED` when an effect is beginning. */
   assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
     if (!this.#isBeginning) return;
     throw new UsageError(

@@ -72,7 +72,7 @@ export class BudgetGate implements BudgetLender {
   enter(hold: number, start: StartTry, scope: CancellationScope, share?: number, repeats: readonly LostTry[] = []): Promise<void> {
     if (scope.ended !== undefined) return Promise.reject(scope.ended.reason);
     if (this.#queue.length === 0 && this.#fits(hold, share)) return this.#begin(hold, start, scope, repeats);
-    const place = new Promise<void>((resolve, reject) => {
+    const entered = new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         try {
           this.#begin(hold, start, scope, repeats).then(resolve, reject);
@@ -82,7 +82,7 @@ export class BudgetGate implements BudgetLender {
       };
       this.#wait({ hold, ending: scope, enter, reject, share, room: repeats.reduce((sum, one) => sum + one.hold, 0) });
     });
-    return scope.until(place);
+    return scope.until(entered);
   }
 
   /** Must be called when a hold was settled: starts the waiting tries that fit now, in their order. */

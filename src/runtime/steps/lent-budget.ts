@@ -24,7 +24,6 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
   /** Starts no waiting try. */
   lent(change: LentChange): void;
   settled(): void;
-  /** Charges the pools above with spending outside the gate. */
   charge(amount: number): void;
   /** Counts an amount as spent in the pools above until it is settled. */
   lose(amount: number): BudgetHold;

@@ -10,7 +10,6 @@ import type { RoleCard } from "../../role/context.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
 
-/** Limit on the tries of one question. */
 const MOST_TRIES = 3;
 
 export interface PersonsParts {
@@ -20,7 +19,6 @@ export interface PersonsParts {
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
 }
 
-/** The role that asks. */
 export interface AskingRole {
   readonly role: RoleCard;
   /** The number of changes of the team that it knows of. */
@@ -150,7 +148,6 @@ export class Persons {
     });
   }
 
-  /** Asks the port until an answer fits the form. */
   async #fitting(question: HumanQuestion, signal: AbortSignal): Promise<Json> {
     const { human } = this.#parts;
     if (human === undefined) throw waitingFor(question);
@@ -190,7 +187,6 @@ function notAPerson(asker: string, to: string): UsageError {
   );
 }
 
-/** @throws StepError `ANSWER_INVALID` */
 function textOf({ role }: HumanQuestion, answer: unknown): string {
   if (typeof answer === "string") return answer;
   throw new StepError(

@@ -31,7 +31,6 @@ export class StepRequests {
     writtenBy.set(mask, this.#written);
   }
 
-  /** @throws NotJsonError */
   of(request: unknown): WrittenValue {
     try {
       return (isConversation(request) ? this.#conversation(request) : undefined) ?? this.#write(request);
@@ -83,7 +82,6 @@ export class StepRequests {
   }
 }
 
-/** True for a plain object with a list of messages. */
 function isConversation(request: unknown): request is Conversation {
   if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype) return false;
   const { messages } = request as { readonly messages?: unknown };

@@ -24,7 +24,6 @@ type Effect<T> = (door: StepDoor) => Promise<T>;
 interface Siblings {
   readonly path: string;
   readonly parent: string | undefined;
-  /** The number of them so far. */
   asked: number;
   readonly isOrdered: boolean;
   /** The steps around the run. */
@@ -61,12 +60,10 @@ export class ActivationSteps implements StepPort {
   readonly #requests: StepRequests;
   readonly #own: Siblings = { path: "", parent: undefined, asked: 0, isOrdered: true };
   readonly #inFlight = new Set<Promise<unknown>>();
-  /** How often each address was asked. */
   readonly #occurrences = new Map<string, number>();
   /** Indices of the activation's own steps, in the order asked. */
   readonly #indices = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
-  /** The released replies of models. */
   readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
@@ -158,12 +155,10 @@ export class ActivationSteps implements StepPort {
       }
       given = this.#handOut(answer);
     }
-    // An unawaited rejection must not end the process.
     given.catch(() => {});
     return given;
   }
 
-  /** Returns the answer of the record, of another run, or of the effect. */
   async #answer<T>(spec: StepSpec, effect: Effect<T>, position: Position): Promise<StepOutcome> {
     const { act, past, recorded: records, carried, log } = this.#parts;
     const { value: asked, text } = this.#requests.of(spec.request);
@@ -296,7 +291,6 @@ export class ActivationSteps implements StepPort {
     isOwn: boolean,
     { kind }: StepSpec,
   ): Promise<StepOutcome> {
-    // It may fail while it waits.
     answer.catch(() => {});
     if (before !== undefined) await before;
     const outcome = await answer;

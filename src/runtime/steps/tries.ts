@@ -25,9 +25,7 @@ export interface StepsParts {
   readonly gate: BudgetGate;
   /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
   readonly outer: StepPort | undefined;
-  /** See {@link Meter.pools}. */
   readonly pools: readonly BudgetPool[];
-  /** Of model calls. */
   readonly policy: CallPolicy;
   readonly effects: EffectPort;
   readonly mask: Mask;
@@ -38,7 +36,6 @@ export interface StepsParts {
   readonly begin: () => void;
   /** Called when the first step whose time does not count begins, and when the last one has ended. */
   readonly waitsUntimed: (isWaiting: boolean) => void;
-  /** The recorded steps of this activation. */
   readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
   /** Good answers of the failed attempt before. */
   readonly carried: ReadonlyMap<string, StepOutcome>;
@@ -60,7 +57,6 @@ export interface StepsParts {
 
 export interface AskedStep {
   readonly spec: StepSpec;
-  /** Its request as it is recorded. */
   readonly request: Json;
   /** Address and occurrence. */
   readonly key: string;
@@ -97,7 +93,6 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
 export class Tries implements Attempts {
   readonly #parts: StepsParts;
   readonly #step: AskedStep;
-  /** The number of recorded tries. */
   readonly #recorded: number;
   /** Micro-dollars of the recorded tries, with those of failed attempts of the activation. */
   readonly #paid: number;
@@ -160,7 +155,6 @@ export class Tries implements Attempts {
     if (spec.metered !== true && (cost !== undefined || usage !== undefined))
       this.settle({ cost: cost ?? 0, basis: "usage", ...(usage === undefined ? {} : { usage }) });
     if (!answer.ok) throw stepErrorFrom(answer.error);
-    // The port answers with the value of this effect.
     return answer.value as T;
   }
 
@@ -174,7 +168,6 @@ export class Tries implements Attempts {
     }
   }
 
-  /** Records the answer of the step. */
   answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#recorded) this.#start(0);
     this.#end(this.#started?.outcome ?? NOTHING, endOf(outcome), { at: outcome.at, isLast: true });

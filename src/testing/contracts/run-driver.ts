@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryHandler, FleetDriver, RunDriver, RunJob, Verdict, Working, WorkOptions } from "../../team/run-driver.ts";
+import type { Delivery, DeliveryHandler, FleetDriver, RunDriver, RunJob, Handled, Working, WorkOptions } from "../../team/run-driver.ts";
 import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** A worker in a process of its own, which takes one job of a team and never ends it. */
@@ -27,13 +27,13 @@ export interface RunDriverContract {
 /**
  * The contract of every {@link RunDriver}.
  *
- * RunDriver.D1 a submitted job comes unchanged to a worker that has its team, and to no other. RunDriver.D2 a run that waits has one job, and
- * a job that is submitted during a delivery is delivered after it, also where another worker is free. RunDriver.D3 a job is delivered again when its handler asks for that, not
- * before its time, or rejects. RunDriver.D4 a worker has at most so many deliveries as its concurrency. RunDriver.D5 the job of a worker that
- * was killed comes to another one, and a job of a living one does not. RunDriver.D6 a worker that is stopped takes nothing more, and waits for
- * its handlers. RunDriver.D7 a cancelled job is not delivered again, and its delivery hears of it. RunDriver.D8 the list has what is not done.
- * RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no error. RunDriver.D11 a driver that knows its workers
- * ({@link FleetDriver}) lists those that are connected, with their jobs, and asks one of them, or all, to drain.
+ * RunDriver.D1 a submitted job comes unchanged to a worker that has its team, and to no other.
+ * RunDriver.D2 a waiting run has one job; a job that is submitted during a delivery is delivered after it, even where another worker is free.
+ * RunDriver.D3 a job is delivered again when its handler asks for that, not before its time, or rejects.
+ * RunDriver.D4 a worker has at most `concurrency` deliveries. RunDriver.D5 the job of a killed worker comes to another one, that of a living one stays.
+ * RunDriver.D6 a stopped worker takes nothing more, and waits for its handlers. RunDriver.D7 a cancelled job is not delivered again, and its
+ * delivery aborts. RunDriver.D8 the list has what is not done. RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no error.
+ * RunDriver.D11 a driver that knows its workers ({@link FleetDriver}) lists the connected ones with their jobs, and asks them to drain.
  */
 export function runDriverContract(kit: ContractKit, contract: RunDriverContract): void {
   checkToldContract("runDriverContract", kit, contract);
@@ -55,7 +55,7 @@ export function runDriverContract(kit: ContractKit, contract: RunDriverContract)
 
 type Check = (title: string, body: (engine: RunEngine) => Promise<void>) => void;
 
-const DONE: Verdict = { is: "done" };
+const DONE: Handled = { is: "done" };
 
 function deliveringChecks({ expect }: ContractKit, check: Check): void {
   check("RunDriver.D1 a job comes unchanged to a worker with its team, also when it was submitted before", async (engine) => {
@@ -132,7 +132,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
 
   check("RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end", async (engine) => {
     const gate = opening();
-    const handle = async ({ runId, events }: Delivery): Promise<Verdict> => {
+    const handle = async ({ runId, events }: Delivery): Promise<Handled> => {
       if (runId === "a" && events === 1) await gate.opened;
       return DONE;
     };
@@ -332,8 +332,7 @@ interface Seen {
   next(): Promise<Delivery>;
 }
 
-/** Starts a worker and collects its deliveries. */
-async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: Delivery) => Verdict | Promise<Verdict>): Promise<Seen> {
+async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: Delivery) => Handled | Promise<Handled>): Promise<Seen> {
   const came: Delivery[] = [];
   const waiting: ((delivery: Delivery) => void)[] = [];
   let count = 0;

@@ -75,7 +75,6 @@ export const served: Readonly<Record<string, Door>> = {
       clock: is.clock(),
     },
   ],
-  serveHealth: () => [or({ runs: [], isDraining: false }, 5, "x", null, {}, [5]), 0],
   runWorkspaces: () => [
     { objects: whole({ put() {}, get() {}, list() {}, remove() {} }), folder, mostBytes: 5, mostLeft: 5, logger: is.logger() },
   ],
