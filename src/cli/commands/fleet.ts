@@ -21,7 +21,7 @@ import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
 import { folderName, secretsIn } from "../host.ts";
-import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
+import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
@@ -45,7 +45,7 @@ export async function submit(session: Session, flags: Flags, ...words: string[])
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
   // A run that is known has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
-  const idea = isAsked ? await readIdea(ideaIn(words, flags), readersOf(session.host)) : undefined;
+  const idea = isAsked ? await readIdea(ideaIn(words, flags), session.host) : undefined;
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const mask = maskSecrets(secretsIn(session.host.env));
     const runId = flags.id ?? freshRunId(session.host.clock.now());

@@ -7,7 +7,7 @@ import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, folderName } from "../host.ts";
-import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
+import { ideaSource, isOneWord, readIdea } from "../idea.ts";
 import { checkMetaGPT, recoveredStore, testsAgain } from "../metagpt-options.ts";
 import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
 import type { ChosenModel } from "../model-settings.ts";
@@ -37,7 +37,7 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   const source = hasWords ? ideaSource(words, flags.file, hints) : undefined;
   const { settings, crew } = await chosenRun(session, flags);
   const { model, isConfirmed } = settings;
-  const read = source === undefined ? undefined : await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
+  const read = source === undefined ? undefined : await untilAborted(readIdea(source, host), interruptions.signal);
   const idea = [read, tests].filter((part) => part !== undefined).join("\n\n");
   const known = matchIdea(idea, bundled);
   const isDoubtful = source?.kind === "words" && !isNamed && !isConfirmed && isOneWord(idea) && known === undefined;
@@ -144,7 +144,7 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
   const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
   const { model, isConfirmed, ...settings } = (await chosenRun(session, flags)).settings;
   const own = agentSettings(flags, host.cwd);
-  const idea = await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
+  const idea = await untilAborted(readIdea(source, host), interruptions.signal);
   if (model.kind === "none") throw noAgentModel(model.asked);
   const chosen = await realModel(model.model, settings);
   return begin(session, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, flags, isConfirmed });
