@@ -88,12 +88,6 @@ export async function writeNewFile(place: string, lines: AsyncIterable<string> |
   }
 }
 
-/** Refuses to export to a terminal: exported text is unescaped, and a terminal would obey some of it. */
-export function refuseTerminal({ stdout }: Host, command: string): void {
-  if (stdout.isTTY !== true) return;
-  throw new UsageError("EXPORT_TERMINAL", `Expected a file or a pipe for the export, got a terminal. Name one: ${command}`);
-}
-
 function unwritable(place: string, error: unknown): UsageError {
   const reason = systemCode(error) === "EEXIST" ? "it exists already" : thrownText(error);
   const text = `Expected to write the new file "${shown(place, 300)}", but ${shown(reason, 200)}. Choose another.`;
