@@ -91,7 +91,7 @@ async function scripted(session: Session, { settings }: Choices, idea: string) {
   return { settings: played, chosen: scriptModel(known, played, session) };
 }
 
-/** What a recorded run goes on with. */
+/** What a recorded run continues with. */
 async function recorded({ session, store, flags }: ServedCompanyParts, { runId, state }: LoadedRun) {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, false);
