@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { StoredRole, StoredRoles } from "../adapters/sqlite-store-file.ts";
+import type { StoredRole } from "../adapters/sqlite-store-file.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
@@ -15,7 +15,8 @@ import { idList, idsMatching, isSingle } from "./stored-run.ts";
 export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 export interface MemoriesStore extends StorePlace {
-  roles(): Promise<StoredRoles>;
+  /** The roles with a memory here; the id of one that is of a scope names its parts. @throws MemoryError when it cannot be used */
+  roles(): Promise<readonly StoredRole[]>;
   reading(roleId: string): MemoryStorage;
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
@@ -65,10 +66,7 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
   try {
     return await work({
       ...place,
-      roles: async () => {
-        const found = await storedRoles(place.path);
-        return { ...found, roles: found.roles.map(named) };
-      },
+      roles: async () => (await storedRoles(place.path)).map(named),
       reading: (roleId) => storage(roleId, { store: readOnlyStore(store) }),
       writing: (roleId, embedder) => storage(roleId, { store, embedder }),
     });
@@ -79,7 +77,7 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
 }
 
 export async function roleIds(store: MemoriesStore): Promise<readonly string[]> {
-  return (await store.roles()).roles.map(({ roleId }) => roleId);
+  return (await store.roles()).map(({ roleId }) => roleId);
 }
 
 export function findRole(ids: readonly string[], given: string): string {

@@ -3,7 +3,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
-import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/team-source.ts";
+import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/server-options.ts";
 import { Team } from "../team/team.ts";
 import { restoreFiles } from "../workspace/restore-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";

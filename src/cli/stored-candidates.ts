@@ -42,7 +42,7 @@ export async function storedWords(host: Host, source: "runs" | "memories" | Stor
 
 async function memoriesIn(path: string): Promise<readonly Candidate[]> {
   const { storedRoles } = await import("../adapters/sqlite-store-file.ts");
-  return named((await storedRoles(path)).roles.map(({ roleId }) => scopeText(scopeOfKey(roleId))));
+  return named((await storedRoles(path)).map(({ roleId }) => scopeText(scopeOfKey(roleId))));
 }
 
 async function inJournal(path: string, source: "runs" | StoredPart, wanted: Wanted): Promise<readonly Candidate[]> {

@@ -11,6 +11,7 @@ export interface ErrorRecord {
   readonly retryable?: true;
 }
 
+/** An error as `JSON.stringify` writes it: its record, and its causes, without stacks. */
 export interface ErrorJson extends ErrorRecord {
   readonly cause?: ErrorJson;
 }
@@ -27,7 +28,7 @@ export interface ErrorDetail {
  * import { parseMessage, TroupeError } from "troupe";
  *
  * try {
- *   parseMessage({ text: "no content" });
+ *   parseMessage({ content: 5 });
  * } catch (error) {
  *   if (!TroupeError.isInstance(error)) throw error;
  *   console.log(error.code); // MESSAGE_INVALID

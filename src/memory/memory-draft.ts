@@ -1,6 +1,6 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import { assertMessage, createMessage, checkedTarget, type Message } from "../message/message.ts";
+import { assertMessage, isMessage, createMessage, checkedTarget, type Message } from "../message/message.ts";
 import { findNewsIn, identityIn, Memory, resolveTarget } from "./memory.ts";
 import {
   checkedCount,
@@ -17,12 +17,12 @@ import {
 export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readonly ["0"];
 
 /** Applies the operations of a draft to its base. */
-export function applyMemoryOps(memory: MessageMemory, ops: readonly MemoryOp[]): void {
+export function applyMemoryOps(memory: Memory, ops: readonly MemoryOp[]): void {
   for (const op of ops) applyMemoryOp(memory, op);
 }
 
-export function applyMemoryOp(memory: MessageMemory, op: MemoryOp): void {
-  if (op[0] === "+") memory.add(op[1]);
+export function applyMemoryOp(memory: Memory, op: MemoryOp): void {
+  if (op[0] === "+") memory.put(op[1]);
   else if (op[0] === "0") memory.clear();
   else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
 }
@@ -30,7 +30,7 @@ export function applyMemoryOp(memory: MessageMemory, op: MemoryOp): void {
 /** Options of a {@link MemoryDraft}. */
 export interface MemoryDraftOptions {
   /** Must not change while the draft is open. */
-  readonly base: ReadableMemory;
+  readonly base: Memory;
   /** The activation that writes. Its name is read for the error of a late write. */
   readonly by: { readonly act: string };
 }
@@ -58,7 +58,7 @@ interface DraftChanges {
  * (`#write`) after `close` writes throw and reads go on; after `settle` reads show the base.
  */
 export class MemoryDraft implements MessageMemory {
-  readonly #base: ReadableMemory;
+  readonly #base: Memory;
   readonly #by: MemoryDraftOptions["by"];
   #changes: DraftChanges | undefined;
   #isClosed = false;
@@ -97,9 +97,14 @@ export class MemoryDraft implements MessageMemory {
   }
 
   add(message: Message): boolean {
-    const changes = this.#write("add");
-    assertMessage(message);
-    if (this.#isOfBase(message) || !changes.added.add(message)) return false;
+    if (!this.#isClosed && !isMessage(message)) assertMessage(message);
+    return this.put(message);
+  }
+
+  /** Adds a message of the runtime, which is not checked again. @internal */
+  put(message: Message): boolean {
+    const changes = this.#changes === undefined || this.#isClosed ? this.#write("add") : this.#changes;
+    if (this.#isOfBase(this.#base.ignoreId ? message.content : message.id) || !changes.added.put(message)) return false;
     changes.ops.push(["+", message]);
     if (this.#base.limit !== undefined && this.size > this.#base.limit) this.#evictOldest(changes);
     return true;
@@ -113,8 +118,11 @@ export class MemoryDraft implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    const known = resolveTarget(this, checkedTarget(target));
-    return known !== undefined && (this.#changes?.added.has(known) === true || this.#isOfBase(known));
+    if (typeof target !== "string" && !isMessage(target)) assertMessage(target);
+    const known = typeof target === "string" ? resolveTarget(this, target) : target;
+    if (known === undefined) return false;
+    const identity = typeof known === "string" ? known : this.#base.ignoreId ? known.content : known.id;
+    return this.#changes?.added.holds(identity) === true || this.#isOfBase(identity);
   }
 
   get(k = 0): Message[] {
@@ -189,9 +197,9 @@ export class MemoryDraft implements MessageMemory {
   }
 
   clear(): void {
-    const { ignoreId } = this.#base;
     this.#write("clear");
-    if (this.size > 0) this.#changes = { ops: [["0"]], isCleared: true, added: new Memory({ ignoreId }), hidden: new Set() };
+    if (this.size > 0)
+      this.#changes = { ops: [["0"]], isCleared: true, added: new Memory({ ignoreId: this.#base.ignoreId }), hidden: new Set() };
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
@@ -216,8 +224,8 @@ export class MemoryDraft implements MessageMemory {
   /** Returns the changes, and makes them if there are none. @throws ContextClosedError after `close` */
   #write(method: string): DraftChanges {
     if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
-    const { ignoreId } = this.#base;
-    return (this.#changes ??= { ops: [], isCleared: false, added: new Memory({ ignoreId }), hidden: new Set() });
+    const added = this.#base.ignoreId ? new Memory({ ignoreId: true }) : new Memory();
+    return (this.#changes ??= { ops: [], isCleared: false, added, hidden: new Set() });
   }
 
   /** Number of messages of the base that are not deleted. */
@@ -229,11 +237,13 @@ export class MemoryDraft implements MessageMemory {
     return this.#changes?.hidden.has(identityIn(this.#base, message)) === true;
   }
 
-  #isOfBase(target: Message | string): boolean {
+  #isOfBase(identity: string): boolean {
     const changes = this.#changes;
-    if (changes?.isCleared === true || !this.#base.has(target)) return false;
-    if (changes === undefined || changes.hidden.size === 0) return true;
-    return !changes.hidden.has(typeof target === "string" ? target : identityIn(this.#base, target));
+    return changes?.isCleared !== true && this.#base.holds(identity) && changes?.hidden.has(identity) !== true;
+  }
+
+  #identityOf(target: Message | string): string {
+    return typeof target === "string" ? target : this.#base.ignoreId ? target.content : target.id;
   }
 
   /** Joins the answers of the base and of the added messages. */
@@ -244,9 +254,9 @@ export class MemoryDraft implements MessageMemory {
   }
 
   #delete({ added, hidden, ops }: DraftChanges, target: Message | string): boolean {
-    const identity = typeof target === "string" ? target : identityIn(this.#base, target);
+    const identity = this.#identityOf(target);
     if (!added.delete(target)) {
-      if (!this.#isOfBase(target)) return false;
+      if (!this.#isOfBase(identity)) return false;
       hidden.add(identity);
     }
     ops.push(["-", identity]);

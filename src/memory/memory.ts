@@ -18,10 +18,6 @@ import {
   olderThan,
   type ReadableMemory,
 } from "./message-memory.ts";
-import { SlotIndex } from "./slot-index.ts";
-
-/** A memory of so few messages is searched one by one: with a `Map` of its own, a memory of one message takes twice as many bytes. */
-const FEW_MESSAGES = 4;
 
 /** Options of a {@link Memory}. */
 export interface MemoryOptions {
@@ -57,8 +53,8 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  /** By identity; undefined while there are only a few messages. */
-  #held: SlotIndex | undefined;
+  /** By identity; made when it is first searched. */
+  #held: Map<string, Slot> | undefined;
   #arrivals = new Arrivals();
   /** Built at the first query. */
   #byCause: Map<string, Arrivals> | undefined;
@@ -86,10 +82,16 @@ export class Memory implements MessageMemory {
   /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message */
   add(message: Message): boolean {
     assertMessage(message);
-    const identity = identityIn(this, message);
-    if (this.#slotOf(identity) !== undefined) return false;
+    return this.put(message);
+  }
+
+  /** Adds a message of the runtime, which is not checked again. @internal */
+  put(message: Message): boolean {
+    const identity = this.ignoreId ? message.content : message.id;
+    const held = (this.#held ??= this.#index());
+    if (held.get(identity) !== undefined) return false;
     const slot = this.#arrivals.add(message);
-    this.#held?.set(identity, slot);
+    held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
@@ -109,6 +111,11 @@ export class Memory implements MessageMemory {
 
   has(target: Message | string): boolean {
     return this.find(target) !== undefined;
+  }
+
+  /** True when it has a message of this identity. @internal */
+  holds(identity: string): boolean {
+    return (this.#held ??= this.#index()).get(identity) !== undefined;
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
@@ -177,7 +184,6 @@ export class Memory implements MessageMemory {
   }
 
   clear(): void {
-    this.#separate();
     // An open iteration skips these.
     for (const slot of this.#arrivals.slots()) slot.order = DELETED;
     this.#arrivals = new Arrivals();
@@ -194,11 +200,10 @@ export class Memory implements MessageMemory {
     return this.#arrivals.newestFirst();
   }
 
-  /** Returns a memory of the same messages that changes apart from this one. It tells nobody what it evicts. @internal */
+  /** Returns a memory of the same messages that changes apart from this one, without `onEvict`. @internal */
   copy(): Memory {
     const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
-    copy.#arrivals = this.#arrivals.copy();
-    copy.#held = this.#held?.copy(this.#arrivals.lastOrder);
+    for (const message of this) copy.#arrivals.add(message);
     return copy;
   }
 
@@ -229,14 +234,11 @@ export class Memory implements MessageMemory {
   }
 
   #slotOf(identity: string): Slot | undefined {
-    if (this.#held === undefined) {
-      const slots = this.#arrivals.slots();
-      if (slots.length > FEW_MESSAGES) {
-        this.#held = new SlotIndex();
-        for (const slot of slots) this.#held.set(identityIn(this, slot.message), slot);
-      } else for (const slot of slots) if (identityIn(this, slot.message) === identity) return slot;
-    }
-    return this.#held?.get(identity);
+    return (this.#held ??= this.#index()).get(identity);
+  }
+
+  #index(): Map<string, Slot> {
+    return new Map(this.#arrivals.slots().map((slot) => [identityIn(this, slot.message), slot]));
   }
 
   #evictOldest(): void {
@@ -245,19 +247,8 @@ export class Memory implements MessageMemory {
     if (oldest !== undefined) this.#onEvict?.(oldest);
   }
 
-  /** Takes its slots from its copies and from what it was copied of, before one is deleted. */
-  #separate(): void {
-    const own = this.#arrivals.apart();
-    if (own === this.#arrivals) return;
-    this.#arrivals = own;
-    this.#held = undefined;
-    this.#byCause = undefined;
-    this.#byRole = undefined;
-  }
-
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
-    this.#separate();
     const identity = identityIn(this, message);
     const slot = this.#slotOf(identity);
     if (slot === undefined) return;

@@ -1,36 +1,35 @@
-import { aText, readable, takes, aCount } from "../kernel/argument.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
+import { aCount, aText, readable, takes } from "../kernel/argument.ts";
 import { QueueFullError, UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { lazily } from "../kernel/lazily.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { assertMessage, type Message, MessageSchema, serializeMessage } from "./message.ts";
-import { PriorityLanes } from "./priority-lanes.ts";
 
 /** Options of a {@link MessageQueue}. */
 export interface MessageQueueOptions {
-  /** Most messages held at once, 1 or more. Default: no limit, because the messages of a role must not be lost. */
+  /** Limit on the messages, 1 or more. Default: none. */
   readonly limit?: number | undefined;
 }
 
 const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.checked };
 const pushOptions: Known<{ readonly priority?: number | undefined }> = { priority: kinds.number };
 
-/** A queue as plain JSON: its messages in the order they would leave. */
+/** A queue as plain JSON: its messages in order. */
 export interface MessageQueueJson {
   readonly limit?: number;
   readonly entries: readonly { readonly message: ReturnType<typeof serializeMessage>; readonly priority?: number }[];
 }
 
+/** A queue of more messages finds an id in a set. */
+const FEW = 8;
+
 /**
- * The inbox of a role: delivered messages that it has not taken yet.
+ * The mailbox of a role: delivered messages that it has not taken yet. It owns their order.
  *
- * Owns the order of the messages. The router decides who receives a message; the memory knows earlier messages.
- *
- * MessageQueue.Q1 (`PriorityLanes`) first in, first out among equal priorities; smaller numbers first. MessageQueue.Q2 (`has`) pushing an id that
- * the queue holds returns false and changes nothing; after it has left, it may be pushed again. MessageQueue.Q3 (`PriorityLanes`) push and pop are
- * O(1), or O(log p) when one of p priorities gets its first message or loses its last. MessageQueue.Q4 (`keepFirst`) messages that an activation has
- * taken stay the first ones, whatever comes.
+ * MessageQueue.Q1 (`#indexFor`) smaller priorities first, equal ones in order of arrival. MessageQueue.Q2 (`has`) an id waits at most once.
+ * MessageQueue.Q3 (`append`, `take`) messages of one priority are added and taken in O(1) amortized; another one is found by binary search.
+ * MessageQueue.Q4 (`keepFirst`) messages that an activation has taken stay the first ones.
  *
  * @example
  * import { createMessage, MessageQueue } from "troupe";
@@ -42,14 +41,19 @@ export interface MessageQueueJson {
  */
 export class MessageQueue {
   readonly limit: number | undefined;
-  /** The only message, when it has the default priority: most messages are taken before the next one comes. */
-  #only: Message | undefined;
-  /** All messages, when there are few more and all of them have the default priority. */
-  #few: Message[] | undefined;
-  /** All messages otherwise. */
-  #waiting: Waiting | undefined;
+  /** The number of messages. Written by the queue alone. */
+  size = 0;
+  /** The messages in order, from `#head` on. Undefined while there are none: most mailboxes are empty. */
+  #line: Message[] | undefined;
+  #head = 0;
+  /** The first messages that nothing may pass. */
+  #kept = 0;
+  /** The priorities of `#line`. Undefined while all are 0. */
+  #priorities: number[] | undefined;
+  /** The ids of the messages, once one was looked up among many. */
+  #ids: Set<string> | undefined;
 
-  /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
+  /** @throws UsageError `LIMIT_INVALID` */
   constructor(options?: MessageQueueOptions) {
     checkKnownOptions("new MessageQueue", options, messageQueueOptions);
     const limit = options?.limit;
@@ -62,25 +66,18 @@ export class MessageQueue {
     this.limit = limit;
   }
 
-  /** Number of messages. */
-  get size(): number {
-    if (this.#waiting !== undefined) return this.#waiting.lanes.size;
-    return this.#few === undefined ? (this.#only === undefined ? 0 : 1) : this.#few.length;
-  }
-
   get isEmpty(): boolean {
-    return this.#only === undefined && this.#few === undefined && this.#waiting === undefined;
+    return this.size === 0;
   }
 
   /**
-   * Adds a message. Returns false when the queue holds its id already.
+   * Adds a message. Returns false when its id waits already.
    *
-   * @throws QueueFullError when the limit is reached.
-   * @throws UsageError `PRIORITY_INVALID` when `priority` (default: that of the message; smaller leaves sooner) is not a finite number;
-   * `MESSAGE_INVALID` for a value that is not a message.
+   * @param options `priority`: default that of the message
+   * @throws QueueFullError; UsageError `PRIORITY_INVALID`, `MESSAGE_INVALID`
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
-    if (options !== undefined) checkKnownOptions("push of a MessageQueue", options, pushOptions);
+    checkKnownOptions("push of a MessageQueue", options, pushOptions);
     const priority = options?.priority ?? message?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
@@ -90,64 +87,91 @@ export class MessageQueue {
     }
     assertMessage(message);
     if (this.has(message.id)) return false;
-    if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
-    if (priority === 0 && this.isEmpty) this.#only = message;
-    else this.#join(message, priority);
+    this.append(message, priority);
     return true;
   }
 
-  /**
-   * Adds a message whose id the queue is known not to hold.
-   *
-   * @throws QueueFullError when the limit is reached.
-   */
-  append(message: Message): void {
-    assertMessage(message);
+  /** Adds a message whose id does not wait. @throws QueueFullError @internal */
+  append(message: Message, priority: number = message.priority ?? 0): void {
+    const line = this.#line;
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
-    const { priority = 0 } = message;
-    const waiting = this.#waiting;
-    if (waiting !== undefined && waiting.ids === undefined) waiting.lanes.push(message, priority);
-    else if (priority === 0 && this.isEmpty) this.#only = message;
-    else this.#join(message, priority);
+    this.#ids?.add(message.id);
+    this.size += 1;
+    if (priority !== 0) this.#priorities ??= Array.from(line ?? [], () => 0);
+    // A literal has room for one item, the first push makes room for many.
+    if (line === undefined) this.#line = [message];
+    else if (this.#priorities === undefined) line.push(message);
+    else line.splice(this.#indexFor(priority, this.#priorities), 0, message);
+    this.#priorities?.splice(this.#indexFor(priority, this.#priorities), 0, priority);
   }
 
-  /** Lets the first `n` messages leave before all others, also those that come later. @internal */
+  /** Lets the first `n` messages leave before all that come later. @internal */
   keepFirst(n: number): void {
-    if (n === 0 || this.#waiting?.lanes.has(n, FIRST) === true) return;
-    const all = [...this.#inOrder()];
-    const lanes = new PriorityLanes<Message>();
-    for (const [place, { item, priority }] of all.entries()) lanes.push(item, place < n ? FIRST : priority);
-    this.#only = undefined;
-    this.#few = undefined;
-    this.#waiting = all.length === 0 ? undefined : { lanes, ids: undefined };
+    this.#kept = Math.max(this.#kept, Math.min(n, this.size));
   }
 
-  /** Removes and returns the first message, or `undefined` from an empty queue. */
+  /** Replaces all messages, given in order, of which the first `n` stay first. @internal */
+  refill(messages: readonly Message[], n: number): void {
+    this.popAll();
+    for (const message of messages) {
+      this.#kept = this.size;
+      this.append(message);
+    }
+    this.#kept = Math.min(n, this.size);
+  }
+
+  /** Removes and returns the first message. */
   pop(): Message | undefined {
-    const waiting = this.#waiting;
-    if (waiting === undefined) return this.#few === undefined ? this.#popOnly() : this.#popFew(this.#few);
-    const message = waiting.lanes.shift();
-    if (message !== undefined) waiting.ids?.delete(message.id);
-    if (waiting.lanes.size === 0) this.#waiting = undefined;
-    return message;
+    return this.take(1)[0];
   }
 
   /** Removes and returns all messages in order. */
   popAll(): Message[] {
-    const messages = this.peek(this.size);
-    this.#only = undefined;
-    this.#few = undefined;
-    this.#waiting = undefined;
-    return messages;
+    return this.take(this.size);
   }
 
-  /** Returns true when the queue holds a message of this id. */
+  /** Removes and returns the first `n` messages. @internal */
+  take(n: number): Message[] {
+    const line = this.#line;
+    if (line === undefined) return [];
+    const end = this.#head + n;
+    this.size = Math.max(0, this.size - n);
+    if (end < line.length) {
+      const taken = line.slice(this.#head, end);
+      if (this.#ids !== undefined) for (const { id } of taken) this.#ids.delete(id);
+      this.#head = end;
+      this.#kept = Math.max(0, this.#kept - n);
+      if (end * 2 > line.length) this.#compact(line);
+      return taken;
+    }
+    const taken = this.#head === 0 ? line : line.slice(this.#head);
+    this.#line = undefined;
+    this.#priorities = undefined;
+    this.#ids = undefined;
+    this.#head = 0;
+    this.#kept = 0;
+    return taken;
+  }
+
+  /** True when a message of this id waits. */
   has(id: string): boolean {
     takes("MessageQueue.has", "id", id, aText);
-    const waiting = this.#waiting;
-    if (waiting === undefined) return this.#few === undefined ? this.#only?.id === id : this.#few.some((message) => message.id === id);
-    if (waiting.ids === undefined && waiting.lanes.size <= FEW_WAITING) return waiting.lanes.some((message) => message.id === id);
-    return (waiting.ids ??= idsOf(waiting.lanes)).has(id);
+    return this.holds(id);
+  }
+
+  /** True when a message of this id waits. @internal */
+  holds(id: string): boolean {
+    const line = this.#line;
+    if (line === undefined) return false;
+    if (this.#ids === undefined) {
+      if (line.length <= FEW) {
+        for (let index = this.#head; index < line.length; index += 1) if (line[index]?.id === id) return true;
+        return false;
+      }
+      this.#ids = new Set();
+      for (let index = this.#head; index < line.length; index += 1) this.#ids.add((line[index] as Message).id);
+    }
+    return this.#ids.has(id);
   }
 
   /**
@@ -157,16 +181,20 @@ export class MessageQueue {
    */
   peek(n = 1): Message[] {
     takes("MessageQueue.peek", "n", n, aCount);
-    if (this.#waiting !== undefined) return this.#waiting.lanes.first(n);
-    if (this.#few !== undefined) return this.#few.slice(0, n);
-    return this.#only === undefined || n === 0 ? [] : [this.#only];
+    return this.first(n);
+  }
+
+  /** @internal */
+  first(n: number): Message[] {
+    return this.#line === undefined ? [] : this.#line.slice(this.#head, this.#head + n);
   }
 
   /** Returns the queue as plain JSON. */
   toJSON(): MessageQueueJson {
-    const entries = Array.from(this.#inOrder(), ({ item, priority }) => {
-      const message = serializeMessage(item);
-      return priority === FIRST || priority === (item.priority ?? 0) ? { message } : { message, priority };
+    const entries = this.first(this.size).map((message, index) => {
+      const priority = this.#priorities?.[this.#head + index] ?? 0;
+      const entry = { message: serializeMessage(message) };
+      return priority === (message.priority ?? 0) ? entry : { ...entry, priority };
     });
     return this.limit === undefined ? { entries } : { limit: this.limit, entries };
   }
@@ -174,8 +202,7 @@ export class MessageQueue {
   /**
    * Restores a queue from {@link toJSON}.
    *
-   * @throws UsageError `QUEUE_INVALID` naming the invalid part.
-   * @throws QueueFullError when it holds more than its limit.
+   * @throws UsageError `QUEUE_INVALID` naming the invalid part; QueueFullError when it holds more than its limit.
    */
   static fromJSON(json: unknown): MessageQueue {
     takes("MessageQueue.fromJSON", "json", json, readable);
@@ -188,65 +215,23 @@ export class MessageQueue {
     return queue;
   }
 
-  /** The messages with their priorities, in the order they would leave. */
-  *#inOrder(): Generator<{ readonly item: Message; readonly priority: number }, void> {
-    for (const item of this.#unordered) yield { item, priority: 0 };
-    yield* this.#waiting?.lanes.inOrder() ?? [];
-  }
-
-  /** The messages that are not in lanes. */
-  get #unordered(): readonly Message[] {
-    return this.#few ?? (this.#only === undefined ? [] : [this.#only]);
-  }
-
-  #popOnly(): Message | undefined {
-    const only = this.#only;
-    this.#only = undefined;
-    return only;
-  }
-
-  #popFew(few: Message[]): Message | undefined {
-    const first = few.shift();
-    if (few.length > 1) return first;
-    this.#only = few[0];
-    this.#few = undefined;
-    return first;
-  }
-
-  /** Adds a message after the others. */
-  #join(message: Message, priority: number): void {
-    if (this.#waiting === undefined && priority === 0 && this.size < FEW_WAITING) {
-      if (this.#only === undefined) this.#few?.push(message);
-      else this.#few = [this.#only, message];
-      this.#only = undefined;
-      return;
+  /** The index behind all messages that are as urgent. */
+  #indexFor(priority: number, priorities: readonly number[]): number {
+    let low = this.#head + this.#kept;
+    let high = priorities.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((priorities[middle] as number) <= priority) low = middle + 1;
+      else high = middle;
     }
-    const waiting = (this.#waiting ??= { lanes: new PriorityLanes(), ids: undefined });
-    for (const earlier of this.#unordered) waiting.lanes.push(earlier, 0);
-    this.#only = undefined;
-    this.#few = undefined;
-    waiting.lanes.push(message, priority);
-    waiting.ids?.add(message.id);
+    return low;
   }
-}
 
-/** The priority of the messages that are kept first. */
-const FIRST = -Number.MAX_VALUE;
-
-/** So few messages are searched one by one. */
-const FEW_WAITING = 8;
-
-/** Exists while the queue holds many messages, or messages of several priorities, so that most inboxes take little memory. */
-interface Waiting {
-  readonly lanes: PriorityLanes<Message>;
-  /** Ids of all messages. Built when an id is looked up among many messages. */
-  ids: Set<string> | undefined;
-}
-
-function idsOf(lanes: PriorityLanes<Message>): Set<string> {
-  const ids = new Set<string>();
-  for (const { item } of lanes.inOrder()) ids.add(item.id);
-  return ids;
+  #compact(line: Message[]): void {
+    line.splice(0, this.#head);
+    this.#priorities?.splice(0, this.#head);
+    this.#head = 0;
+  }
 }
 
 const queueSchema = lazily(() =>

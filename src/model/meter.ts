@@ -39,8 +39,8 @@ export function seedsOf(...name: readonly (string | number)[]): () => string {
 const meters = new AsyncLocalStorage<Meter | undefined>();
 
 /** What the work starts finds the meter by {@link presentMeter}, also after it has waited. */
-export function withMeter<T>(meter: Meter, work: () => T): T {
-  return meters.run(meter, work);
+export function withMeter<T, A extends unknown[]>(meter: Meter | undefined, work: (...args: A) => T, ...args: A): T {
+  return meters.run(meter, work, ...args);
 }
 
 /** For work whose cost its caller counts: the call of a model in its own step. */

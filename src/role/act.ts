@@ -10,7 +10,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
-import { checkFields, createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import { withMeter } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
@@ -24,12 +24,6 @@ export function modelFor<S>(rc: RoleContext<S>, action: Action | undefined): Ste
   return (action?.model === undefined ? undefined : rc.modelOf?.(action.model)) ?? rc.model;
 }
 
-/** Runs one action on the whole news or, where one action follows another, on the messages of that one. Its messages are remembered. */
-export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
-  const news = replacedNews.get(rc.news);
-  return actWith(rc, action, news === undefined ? {} : { news });
-}
-
 /** The input of the next action by the news that it replaces. A context that a role passes on by hand has the same news. */
 const replacedNews = new WeakMap<readonly Message[], readonly Message[]>();
 
@@ -39,38 +33,47 @@ export function replaceNews(news: readonly Message[], messages: readonly Message
 }
 
 /**
- * Runs one action. Its messages are remembered and returned.
+ * Runs one action, on the whole news or, where one action follows another, on the messages of that one. Its messages are remembered and returned.
  *
- * @throws UsageError `ACTION_INVALID` for a value that is no action; `ACTION_RESULT` for a result that is no message, text or typed output.
+ * @throws UsageError `ACTION_INVALID` for a value that is no action; `ACTION_RESULT` for a result that is no message, string or typed output.
  */
-export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
-  if (!isAction(action)) throw noAction(action, `act of role ${rc.name}`);
+export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
+  if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
-  const broke = (error: unknown): never => {
-    rc.broke?.(action.name, error);
-    throw error;
-  };
   let result: unknown;
   try {
-    const run = (): unknown => action.run(view as unknown as ActionContext<never>);
-    result = rc.meter === undefined || action.run === Action.prototype.run ? run() : withMeter(rc.meter, run);
+    const isMetered = rc.meter !== undefined && action.run !== Action.prototype.run;
+    result = isMetered ? withMeter(rc.meter, runAction, action, view) : runAction(action, view);
   } catch (error) {
-    return broke(error);
+    return broke(rc, action, error);
   }
-  return isThenable(result)
-    ? Promise.resolve(result).then((came) => remembered(rc, action, view, came), broke)
-    : remembered(rc, action, view, result);
+  if (!isThenable(result)) return remembered(rc, action, view, result);
+  return Promise.resolve(result).then(
+    (came) => remembered(rc, action, view, came),
+    (error: unknown) => broke(rc, action, error),
+  );
+}
+
+function runAction<S>(action: Action, view: ActionView<readonly Address[], S>): unknown {
+  return action.run(view as unknown as ActionContext<never>);
+}
+
+function broke<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never {
+  rc.broke?.(name, error);
+  throw error;
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
-  if (isMessageList(result, action)) {
+  const isOne = isMessage(result);
+  if (!isOne && isMessageList(result, action)) {
     const said = result.map((message) => reissued(rc, action, view, message));
     for (const message of said) rc.memory.add(message);
     return said.length > 1 ? said : said[0];
   }
-  const message = isMessage(result) ? reissued(rc, action, view, result) : newMessage(action, view, result);
+  const said = isOne && action.output === undefined ? rc.issue(result, action.name) : undefined;
+  const message = said ?? (isOne ? reissued(rc, action, view, result) : newMessage(action, view, result));
   rc.memory.add(message);
   return message;
 }
@@ -180,7 +183,7 @@ function isOwn<S>(rc: RoleContext<S>, message: Message): boolean {
 
 /** The input of an action, where it differs from the whole news. */
 export interface Work {
-  readonly news?: readonly Message[];
+  readonly news?: readonly Message[] | undefined;
   readonly text?: string;
   readonly task?: Task;
 }
@@ -292,14 +295,11 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return (about) => this.#rc.recall(about);
   }
   get message(): RoleContext<S>["message"] {
-    return <P>(content: string, fields: MessageFields<P> = noFields) => {
-      checkFields(fields);
-      const { instructContent, role, sentFrom, sendTo, metadata, priority, causeBy = this.action } = fields;
+    return <P>(content: string, fields?: MessageFields<P>) => {
       // The context takes the whole news by itself.
-      const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
-      // Every message of an action passes here, and a spread costs more than this list. Undefined members are left out.
-      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority };
-      return this.#rc.message(content, all as MessageFields<P>);
+      const parents = fields?.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
+      const routed = { causeBy: fields?.causeBy ?? this.action, ...(parents === undefined ? {} : { parents }) };
+      return this.#rc.message(content, fields === undefined ? routed : { ...fields, ...routed });
     };
   }
   get issue(): RoleContext<S>["issue"] {
@@ -367,8 +367,6 @@ class Kept<N extends readonly Address[]> {
   inputs: InputsOf<N> | undefined;
   readonly answers = new Set<unknown>();
 }
-
-const noFields = Object.freeze({});
 
 function idOf(message: Message): string {
   return message.id;

@@ -11,6 +11,7 @@ import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "./plan.ts";
 import type { Task } from "../agent/task.ts";
 import type { ReactLoop } from "./react.ts";
+import type { RoleSpec } from "./role-spec.ts";
 import type { Message, MessageFields, Receipt } from "../message/message.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -195,6 +196,8 @@ export interface RoleContext<S = CustomState> {
   readonly meter?: Meter | undefined;
   /** For time limits only: the record of a run must not depend on it. @internal */
   readonly clock: Clock;
+  /** The resolved role. @internal */
+  readonly spec?: RoleSpec;
   /** The state of the activation's loop of thinking and acting. @internal */
   loop?: ReactLoop | undefined;
   /** Called when an action begins. @internal */

@@ -6,7 +6,7 @@ import { lazily } from "../kernel/lazily.ts";
 import { Plan } from "./plan.ts";
 import { type Task, type TaskFields, taskFaults } from "../agent/task.ts";
 import type { Message } from "../message/message.ts";
-import { actWith, messagesOf } from "./act.ts";
+import { act, messagesOf } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -83,7 +83,7 @@ function sayResults<S>(rc: RoleContext<S>, doneBefore: ReadonlySet<string>, caus
 
 async function takeTask<S>({ spec, rc, actor, later }: PlannedActivation<S>, task: Task): Promise<string> {
   const action = actionFor(spec, task);
-  const work = actor === undefined ? actWith(rc, action, { task, text: taskText(rc.plan, task, later) }) : actor.act(rc, action);
+  const work = actor === undefined ? act(rc, action, { task, text: taskText(rc.plan, task, later) }) : actor.act(rc, action);
   const said = messagesOf(await work, rc.name);
   rc.workingMemory.addBatch(said);
   if (rc.plan.currentTask?.id === task.id) rc.plan.finishCurrentTask(contentOf(said));

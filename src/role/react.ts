@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
-import { actWith, replaceNews, messagesOf } from "./act.ts";
+import { act, replaceNews, messagesOf } from "./act.ts";
 import { planAndAct } from "./planner.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
@@ -19,7 +19,7 @@ export interface Overrides {
 
 /** Runs the whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
 export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Said | Promise<Said> {
-  const spec = roleSpec(role as unknown as Role);
+  const spec = specOf(role, rc);
   if (spec.mode === "agent") return agentMode().then(({ reactAsAgent }) => reactAsAgent(role, spec, rc));
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);
@@ -27,9 +27,14 @@ export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides
   return only === undefined ? thinkAndAct(role, spec, rc) : actOnce(role, spec, rc, only);
 }
 
+/** A context that a role passes on to another has the spec of the first. */
+function specOf<S>(role: Role<S>, { spec }: RoleContext<S>): RoleSpec {
+  return (spec?.role as unknown) === role ? (spec as RoleSpec) : roleSpec(role as unknown as Role);
+}
+
 /** Runs the only action of a role once, where no override chooses. */
 function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
-  const loop = reactLoop(rc);
+  const loop = (rc.loop ??= { turn: 0, index: -1 });
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
   if (spec.join !== undefined && !takesInputs(spec.join, rc)) return undefined;
   const acted = role.act(rc, only);
@@ -148,7 +153,7 @@ function reactByCause<S>(
       if (inputs === undefined) continue;
       rc.joins.consume(index, inputs);
     }
-    const work = overrides.act ? role.act(rc, reaction.action) : actWith(rc, reaction.action, { news: triggers });
+    const work = overrides.act ? role.act(rc, reaction.action) : act(rc, reaction.action, { news: triggers });
     if (isThenable(work)) {
       const next = index + 1;
       return Promise.resolve(work).then((came) =>
@@ -183,7 +188,7 @@ const HISTORY_IN_PROMPT = 50;
 
 /** Returns the next action of an activation by the role's mode; undefined when it is done. */
 export function think<S>(role: Role<S>, rc: RoleContext<S>): Action | undefined | Promise<Action | undefined> {
-  const spec = roleSpec(role as unknown as Role);
+  const spec = specOf(role, rc);
   const loop = reactLoop(rc);
   if (spec.actions.length === 0) return undefined;
   if (spec.actions.length === 1) return loop.turn === 0 ? spec.actions[0] : undefined;

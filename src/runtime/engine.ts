@@ -1,7 +1,6 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { isThenable } from "../kernel/value-kind.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
 import { UserFeedback } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
@@ -73,11 +72,14 @@ export class Engine implements DriverHost, ActivationHost {
   readonly logger: Logger;
   readonly deps: Deps | undefined;
   readonly failsOnDead: boolean;
+  messageLimit: number;
   readonly tell: Tell;
+  readonly observed: Announcer["types"];
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
   checkpoint: (() => boolean) | undefined;
+  roundsLeft: () => number = () => 0;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
   #tools: TurnTools;
@@ -86,7 +88,6 @@ export class Engine implements DriverHost, ActivationHost {
   #hasDied = false;
   /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
   readonly #acting = new Map<RoleState, Begun | undefined>();
-  #roundsLeft: () => number = () => 0;
   #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
   #control: ControlError | undefined;
@@ -98,7 +99,9 @@ export class Engine implements DriverHost, ActivationHost {
     this.logger = parts.logger;
     this.deps = parts.deps;
     this.failsOnDead = parts.failsOnDead;
+    this.messageLimit = parts.messageLimit;
     this.tell = parts.announcer.telling;
+    this.observed = parts.announcer.types;
     this.resumed = parts.resumed;
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
     this.#tools = this.#toolsFor(new CancellationScopes(undefined), false);
@@ -125,10 +128,6 @@ export class Engine implements DriverHost, ActivationHost {
   /** 1 while the process dies repeatedly and the faulty activation is unknown. */
   get concurrency(): number {
     return isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
-  }
-
-  get messageLimit(): number {
-    return this.state.bounds.messageLimit ?? this.#parts.messageLimit;
   }
 
   get midRound(): boolean {
@@ -204,17 +203,14 @@ export class Engine implements DriverHost, ActivationHost {
     return Math.min(taken ?? 0, role.waiting);
   }
 
-  get roundsLeft(): number {
-    return this.#roundsLeft();
-  }
-
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
   async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.#failure = undefined;
     this.#control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
-    this.#roundsLeft = roundsLeft;
+    this.roundsLeft = roundsLeft;
+    this.messageLimit = this.state.bounds.messageLimit ?? this.#parts.messageLimit;
     // Until its end is durable, an activation that passed could be mistaken for the one that kills the process later.
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);
@@ -236,11 +232,11 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   mayAct({ index }: RoleState): boolean {
-    return this.#parts.hired.definitionAt(index) !== undefined && !this.state.blocked.has(index);
+    return this.#parts.hired.definitions[index] !== undefined && !this.state.blocked.has(index);
   }
 
   isPlain({ index }: RoleState): boolean {
-    return this.#parts.hired.definitionAt(index)?.spec.mode === "step";
+    return this.#parts.hired.definitions[index]?.spec.mode === "step";
   }
 
   assertNoDeadlock(): void {
@@ -252,18 +248,18 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
-    const { name, index, waiting } = role;
+    const { name, index } = role;
     this.#running += 1;
     let result: TurnResult | Promise<TurnResult>;
     try {
-      const definition = this.#parts.hired.definitionAt(index);
+      const definition = this.#parts.hired.definitions[index];
       if (definition === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.tell("role.active")?.({ type: "role.active", role: name, news: waiting });
+      if (this.observed.has("role.active")) this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
       result = takeTurn(this.#tools, definition, role);
     } catch (error) {
       return this.#turned(name, { kind: "broken", error });
     }
-    return isThenable(result) ? this.#turnedAfter(role, result) : this.#turned(name, result);
+    return result instanceof Promise ? this.#turnedAfter(role, result) : this.#turned(name, result);
   }
 
   waits(role: RoleState, begun: Begun): void {
@@ -292,14 +288,16 @@ export class Engine implements DriverHost, ActivationHost {
       end = this.#ended(name, { kind: "broken", error });
     }
     this.#running -= 1;
-    this.tell("role.idle")?.({ type: "role.idle", role: name });
+    if (this.observed.has("role.idle")) this.tell("role.idle")?.({ type: "role.idle", role: name });
     return end;
   }
 
   #ended(name: string, result: TurnResult | BrokenTurn): TurnEnd {
     switch (result.kind) {
       case "ended":
-        for (const sent of result.said) this.#parts.announcer.said(sent, this.directory);
+        for (const sent of result.said)
+          if (sent.to.length === 0 || sent.dead !== undefined || sent.faults !== undefined)
+            this.#parts.announcer.said(sent, this.directory);
         return "done";
       case "retried":
         return "done";

@@ -25,7 +25,7 @@ import {
 } from "./environment-options.ts";
 import { maskedRules } from "./record/masking.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { roundsOf, RunState, type ShardRange } from "./record/run-state.ts";
+import { roundsLeftOf, RunState, type ShardRange } from "./record/run-state.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
 import { progressOf } from "./stop-condition.ts";
 import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
@@ -64,8 +64,7 @@ export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkStopCondition(stopWhen);
   checkSignal(signal);
   const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
-  const last = roundsOf(state) + rounds;
-  return { roundsLeft: () => last - roundsOf(state), checkpoint, signal };
+  return { roundsLeft: roundsLeftOf(state, rounds), checkpoint, signal };
 }
 
 /** Returns the state of an environment before its first event. */

@@ -37,7 +37,7 @@ export class HiredRoles {
   readonly directory: Directory;
   readonly #definitions = new Map<RoleSpec, Definition>();
   /** Indexed by each role's place in the run. A resumed run may have roles that are not hired now. */
-  readonly #hired: (Definition | undefined)[] = [];
+  readonly definitions: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
   #hasAgent = false;
 
@@ -48,8 +48,8 @@ export class HiredRoles {
       get changes() {
         return state.teamChanges;
       },
-      find: (name) => state.roles.get(name),
-      has: ({ index }) => this.#hired[index] !== undefined,
+      roles: state.roles,
+      definitions: this.definitions,
     });
   }
 
@@ -68,7 +68,7 @@ export class HiredRoles {
 
   /** The team after that many changes, in hire order. */
   namesAt(changes: number): readonly string[] {
-    const there = [...this.#state.roles.values()].filter((role) => this.#hired[role.index] !== undefined && role.wasHired(changes));
+    const there = [...this.#state.roles.values()].filter((role) => this.definitions[role.index] !== undefined && role.wasHired(changes));
     return there.map(({ name }) => name);
   }
 
@@ -89,7 +89,7 @@ export class HiredRoles {
    */
   add(role: Role, name: string): void {
     const known = this.#state.roles.get(name);
-    if (known !== undefined && this.#hired[known.index] !== undefined) throw duplicate(name);
+    if (known !== undefined && this.definitions[known.index] !== undefined) throw duplicate(name);
     const definition = this.#definitionBy(role);
     this.#bind(known ?? addRoleState(this.#state, name, definition.as), definition);
   }
@@ -113,8 +113,8 @@ export class HiredRoles {
   }
 
   #bind(state: RoleState, definition: Definition): void {
-    const isKnown = this.#hired[state.index] !== undefined;
-    this.#hired[state.index] = definition;
+    const isKnown = this.definitions[state.index] !== undefined;
+    this.definitions[state.index] = definition;
     this.#hasAgent ||= definition.spec.mode === "agent";
     if (!isKnown) this.directory.add(state, definition.listening);
   }
@@ -124,19 +124,14 @@ export class HiredRoles {
     return [...this.#definitions.keys()].filter(onlyListens);
   }
 
-  /** The definition of the role at a place in the run, if it is hired. */
-  definitionAt(index: number): Definition | undefined {
-    return this.#hired[index];
-  }
-
   has(name: string): boolean {
     const state = this.#state.roles.get(name);
-    return state !== undefined && this.#hired[state.index] !== undefined;
+    return state !== undefined && this.definitions[state.index] !== undefined;
   }
 
   specOf(name: string): RoleSpec | undefined {
     const state = this.#state.roles.get(name);
-    return state === undefined ? undefined : this.#hired[state.index]?.spec;
+    return state === undefined ? undefined : this.definitions[state.index]?.spec;
   }
 
   memoryOf(name: string): RoleMemory | undefined {

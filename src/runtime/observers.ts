@@ -1,4 +1,3 @@
-import { EventEmitter } from "eventemitter3";
 import { aFunction, takes } from "../kernel/argument.ts";
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { checkKnownWord } from "../kernel/known-options.ts";
@@ -7,7 +6,7 @@ import { isThenable } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import { isOutput } from "./record/delivery.ts";
 import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/event.ts";
-import { OBSERVED_TYPES } from "./record/observed.ts";
+import { OBSERVED_TYPES } from "./record/event-type.ts";
 import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
@@ -20,16 +19,21 @@ import { RunWarnings } from "./run-warnings.ts";
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
 
+/** An observer of some type. */
+type AnyObserver = (observed: Observed) => unknown;
+
 /**
  * The observers of a run by the type of event or notice. It owns the subscriptions. They are registered before the run has an environment.
  *
  * ObserverRegistry.O1 (`of`) the returned list does not change when observers come or go.
  */
 export class ObserverRegistry {
-  readonly #emitter = new EventEmitter();
+  /** By type; a type without an observer has no list. */
+  readonly #lists = new Map<Observed["type"], readonly AnyObserver[]>();
 
-  observes(type: Observed["type"]): boolean {
-    return this.#emitter.listenerCount(type) > 0;
+  /** The observed types. */
+  get types(): Pick<ReadonlySet<Observed["type"]>, "has"> {
+    return this.#lists;
   }
 
   /**
@@ -38,15 +42,21 @@ export class ObserverRegistry {
    * @throws UsageError `ARGUMENT_INVALID` for a type that does not exist, with the one that was probably meant
    */
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
-    checkKnownWord("the type of an event or a notice", type, Object.keys(OBSERVED_TYPES));
+    checkKnownWord("the type of an event or a notice", type, OBSERVED_TYPES);
     takes(`on("${type}", listener)`, "listener", observer, aFunction);
-    this.#emitter.on(type, observer);
-    return () => void this.#emitter.off(type, observer);
+    // A function that is registered twice is called twice.
+    const added: AnyObserver = (observed) => (observer as AnyObserver)(observed);
+    this.#lists.set(type, [...this.of(type), added]);
+    return () => {
+      const left = this.of(type).filter((other) => other !== added);
+      if (left.length > 0) this.#lists.set(type, left);
+      else this.#lists.delete(type);
+    };
   }
 
   /** The present observers of a type. An observer may return a promise that rejects. */
-  of(type: Observed["type"]): readonly ((observed: Observed) => unknown)[] {
-    return this.#emitter.listeners(type);
+  of(type: Observed["type"]): readonly AnyObserver[] {
+    return this.#lists.get(type) ?? [];
   }
 }
 
@@ -95,17 +105,20 @@ export interface AnnouncerParts {
  */
 export class Announcer implements Observer {
   readonly observers: ObserverRegistry;
+  /** See {@link ObserverRegistry.types}. */
+  readonly types: ObserverRegistry["types"];
   readonly #parts: AnnouncerParts;
   /** Roles with a warning about their full mailbox. */
   readonly #dropping = new Set<string>();
 
   constructor(parts: AnnouncerParts) {
     this.observers = parts.observers;
+    this.types = parts.observers.types;
     this.#parts = parts;
   }
 
   observes(type: RunEvent["type"]): boolean {
-    return this.#parts.memories.isUsed || this.observers.observes(type);
+    return this.#parts.memories.isUsed || this.types.has(type);
   }
 
   observe(event: RunEvent, taken?: readonly Message[]): void {
@@ -114,7 +127,7 @@ export class Announcer implements Observer {
     this.#parts.grew?.();
   }
 
-  readonly telling: Tell = (type) => (this.observers.observes(type) ? this.tell : undefined);
+  readonly telling: Tell = (type) => (this.types.has(type) ? this.tell : undefined);
 
   readonly tell = (observed: Observed): void => tellObservers(this.observers, observed, this.#parts);
 

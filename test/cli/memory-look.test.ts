@@ -117,7 +117,7 @@ describe("troupe memory show", () => {
     expect(stdout).toContain("and 3 messages before");
     expect(stdout.trimEnd()).toMatch(/Said in another run$/);
     const [counts] = linesIn((await command(await kept, ["memory", "show", "Ann", "--run", "run2", "--json"])).stdout);
-    expect(counts).toMatchObject({ type: "memory", roleId: "Ann", messages: 1, runs: 1, damaged: 0, byCause: [{ messages: 1 }] });
+    expect(counts).toMatchObject({ type: "memory", roleId: "Ann", messages: 1, runs: 1, byCause: [{ messages: 1 }] });
   });
 
   it("shows one message whole, by the beginning of its id", async () => {

@@ -4,7 +4,7 @@ import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
-import type { MessageMemory, ReadableMemory } from "../../src/memory/message-memory.ts";
+import type { MessageMemory } from "../../src/memory/message-memory.ts";
 import { tries } from "../long.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
@@ -19,7 +19,7 @@ function memoryOf(...names: string[]): Memory {
   return memory;
 }
 
-function draftOver(base: ReadableMemory): MemoryDraft {
+function draftOver(base: Memory): MemoryDraft {
   return new MemoryDraft({ base, by: { act: "Alice#1~1" } });
 }
 

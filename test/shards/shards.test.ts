@@ -85,7 +85,7 @@ describe("a packet", () => {
   it("Packer.PK2 has a delayed message in the round in which it was sent, and looks at none that waits", () => {
     const state = new RunState("run");
     const packer = withTwoRoles(state);
-    const looks = vi.spyOn(state.delayed, "first");
+    const looks = vi.spyOn(state.delayed, "inOrder");
     const later = (id: string): void => {
       const sent: Sent = { message: createMessage(id, { id, sendTo: ["p1"] }), to: ["p1"], due: 9 };
       delay(state, { order: 0, sent }, 9);

@@ -21,18 +21,17 @@ const MOST_INDENT = 40;
 export async function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<ExitCode> {
   const { last = 20 } = flags;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-    const storage = store.reading(roleId);
-    const all = await storage.entries();
+    const all = await store.reading(roleId).entries();
     const { run } = flags;
     const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
     if (messageId !== undefined) {
       await printMessage(session, findMessage(entries, messageId));
       return 0;
     }
-    const role = (await store.roles()).roles.find((one) => one.roleId === roleId) as StoredRole;
+    const role = (await store.roles()).find((one) => one.roleId === roleId) as StoredRole;
     const newest = last === 0 ? [] : entries.slice(-last);
-    await printMemory(session, { role, entries, newest, damaged: storage.damaged });
-    return storage.damaged > 0 ? 2 : 0;
+    await printMemory(session, { role, entries, newest });
+    return 0;
   });
 }
 
@@ -45,21 +44,19 @@ interface ShownMemory {
   readonly role: StoredRole;
   readonly entries: readonly StoredMessage[];
   readonly newest: readonly StoredMessage[];
-  readonly damaged: number;
 }
 
 async function printMemory(session: Session, memory: ShownMemory): Promise<void> {
-  const { role, entries, damaged } = memory;
+  const { role, entries } = memory;
   const report = debugMemory(entries.map(({ message }) => message));
   const runs = new Set(entries.map(({ runId }) => runId)).size;
   const { faults: _none, ...counts } = report;
-  const facts = { type: "memory", roleId: role.roleId, runs, damaged, vectors: role.vectors, ...counts };
+  const facts = { type: "memory", roleId: role.roleId, runs, vectors: role.vectors, ...counts };
   return printResult(session, facts, (o) => memoryLines(memory, report, runs, o));
 }
 
-function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {
+function memoryLines({ role, newest }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {
   const { oldest, newest: latest, undated, repeated, messages, bytes } = report;
-  const warning = `${plural(damaged, "message")} cannot be read: the store is damaged. What is shown is whole.`;
   const facts = factLines(
     [
       ["Role", shown(role.roleId, 200)],
@@ -74,7 +71,6 @@ function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryRepor
   );
   return [
     ...facts,
-    ...(damaged === 0 ? [] : ["", o.style.bad(warning)]),
     ...groupLines("CAUSE", report.byCause, o),
     ...groupLines("FROM", report.bySender, o),
     ...repeatedLines(report, o),

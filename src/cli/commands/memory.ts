@@ -27,22 +27,15 @@ export async function memoryLs(session: Session, flags: Flags, ...words: string[
     return 0;
   }
   return withMemories<ExitCode>(session, flags, async (store) => {
-    const { roles, damaged } = await store.roles();
-    await printRoles(session, roles);
-    return reportDamage(session, damaged, `${plural(damaged, "role")} more cannot be read`);
+    await printRoles(session, await store.roles());
+    return 0;
   });
-}
-
-export function reportDamage({ screen }: Session, damaged: number, text: string): ExitCode {
-  if (damaged === 0) return 0;
-  screen.print([screen.style.bad(`${text}: the store is damaged.`)]);
-  return 2;
 }
 
 async function printRoles(session: Session, roles: readonly StoredRole[]): Promise<void> {
   const { json, screen, host } = session;
   if (json !== undefined) {
-    for (const role of roles) await json.write({ type: "memory", ...role, newest: role.newest ?? null });
+    for (const role of roles) await json.write({ type: "memory", ...role });
     return;
   }
   if (roles.length === 0) return screen.say("No memories are kept here yet.");
@@ -82,7 +75,7 @@ export async function memorySearch(session: Session, flags: Flags, ...words: str
 }
 
 async function foundIn(
-  { interruptions, screen }: Session,
+  { interruptions }: Session,
   store: MemoriesStore,
   asked: readonly string[],
   text: string,
@@ -92,9 +85,8 @@ async function foundIn(
   const all: MemoryHit[] = [];
   for (const roleId of asked) {
     throwIfAborted(signal);
-    const storage = store.reading(roleId);
-    all.push(...(await storage.searchSimilar(text, { k, signal })).map((hit) => ({ ...hit, roleId })));
-    if (storage.damaged > 0) screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not searched.`);
+    const found = await store.reading(roleId).searchSimilar(text, { k, signal });
+    all.push(...found.map((hit) => ({ ...hit, roleId })));
   }
   return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
@@ -125,16 +117,14 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }
 
-export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
-  return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
+export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<void> {
+  return withMemory(session, flags, given, async (store, roleId) => {
     const snapshot = await exportSnapshot(store.reading(roleId), { clock: session.host.clock });
-    const { messages, damaged } = snapshot;
     const told = (): [string, object] => [
-      `Exported ${plural(messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
-      { roleId, messages, damaged },
+      `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
+      { roleId, messages: snapshot.messages },
     ];
     await exportLines(session, { file, example: "troupe memory export <role> memory.json", lines: snapshotLines(snapshot), told });
-    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read and not in it`);
   });
 }
 
@@ -144,7 +134,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
   const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
   return withNewMemories(session, flags, async (store) => {
-    const held = (await isStore(store.path)) ? (await store.roles()).roles.find((role) => role.roleId === roleId) : undefined;
+    const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;
     if (held !== undefined) {
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
       await confirmRemoval(session, `${question} It cannot be taken apart again.`, flags.yes === true);
@@ -166,15 +156,15 @@ function roleOf(content: SnapshotContent): string {
 
 export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-    const foreign = foreignVectors((await store.roles()).roles.find((role) => role.roleId === roleId));
+    const foreign = foreignVectors((await store.roles()).find((role) => role.roleId === roleId));
     const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
     await confirmRemoval(session, question, flags.yes === true || foreign === 0);
     const storage = store.writing(roleId, hashingEmbedder());
     await storage.rebuild({ signal: session.interruptions.signal });
-    const { size: messages, damaged } = storage;
+    const { size: messages } = storage;
     const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
-    await report(session, text, { type: "rebuilt", roleId, messages, damaged });
-    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read`);
+    await report(session, text, { type: "rebuilt", roleId, messages });
+    return 0;
   });
 }
 

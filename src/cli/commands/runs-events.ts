@@ -1,11 +1,20 @@
 import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
-import type { EdgeFault } from "../../runtime/record/edge-fault.ts";
-import type { ActEnded, RunEvent, RunResumed, RunStarted, Sent, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
+import type {
+  ActEnded,
+  EdgeFault,
+  RunEvent,
+  RunResumed,
+  RunStarted,
+  Sent,
+  SettledTry,
+  StepEnded,
+  StepStarted,
+} from "../../runtime/record/event.ts";
 import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
-import { settledMore, type SettledTry } from "../../runtime/record/lost-tries.ts";
-import { EVENT_TYPES } from "../../runtime/record/observed.ts";
+import { settledMore } from "../../runtime/record/lost-tries.ts";
 import type { ExitCode } from "../errors.ts";
 import { oneOf } from "../option-values.ts";
 import type { Flags } from "../options.ts";
@@ -23,7 +32,7 @@ const TYPE = 14;
 
 export async function runsEvents(session: Session, flags: Flags, id: string): Promise<void> {
   const from = flags.from ?? 0;
-  const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
+  const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, EVENT_TYPES);
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
     await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));

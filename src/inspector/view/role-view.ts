@@ -77,7 +77,10 @@ export function roleView(state: RunState, name: string): RoleView | undefined {
 const MOST_DELAYED = 1_000;
 
 function delayedTo({ delayed }: RunState, name: string): RoleView["delayed"] {
-  const waiting = delayed.first(MOST_DELAYED).filter(({ sent }) => sent.to.includes(name));
+  const waiting = delayed
+    .inOrder()
+    .slice(0, MOST_DELAYED)
+    .filter(({ sent }) => sent.to.includes(name));
   return { count: waiting.length, next: waiting[0]?.due };
 }
 

@@ -1,4 +1,4 @@
-import { PriorityLanes } from "../../message/priority-lanes.ts";
+import { Agenda } from "../../kernel/agenda.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { WayFact } from "./run-facts.ts";
@@ -32,7 +32,7 @@ export class WayTable {
   /** Sent in the present round. */
   #waiting: number[] = [];
   /** Places of delayed ways by their ticks. */
-  readonly #delayed = new PriorityLanes<{ readonly place: number; readonly due: number }>();
+  readonly #delayed = new Agenda<number>();
   /** Delivered by the present event, if their mailboxes have room. */
   #coming: number[] = [];
   #held: Way[] = [];
@@ -74,7 +74,7 @@ export class WayTable {
 
   /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
   begin(places: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
-    if (due !== undefined) for (const place of places) this.#delayed.push({ place, due }, due);
+    if (due !== undefined) for (const place of places) this.#delayed.add(place, due);
     else (isAtBarrier ? this.#waiting : this.#coming).push(...places);
   }
 
@@ -86,10 +86,7 @@ export class WayTable {
 
   /** The clock comes to a tick with the present event. */
   deliverDue(tick: number): void {
-    while (this.#delayed.size > 0 && (this.#delayed.first(1)[0]?.due ?? Infinity) <= tick) {
-      const { place } = this.#delayed.shift() ?? {};
-      if (place !== undefined) this.#coming.push(place);
-    }
+    while ((this.#delayed.first ?? Infinity) <= tick) this.#coming.push(...this.#delayed.takeFirst());
   }
 
   /** An activation began with the message. */

@@ -1,35 +1,12 @@
 import { LightStream } from "../../kernel/random.ts";
-import { delay, takeDue } from "./delayed.ts";
-import { arrivedMessage, countFaults } from "../edges/arrivals.ts";
+import { takeDue } from "./delayed.ts";
 import { deliver, deliverHeld, deliverPart } from "./delivery.ts";
-import type { EdgeFault } from "./edge-fault.ts";
 import type { ClockAdvanced, RoundEnded } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 
 /*
  * The delivery of messages in time: at once, at the end of a round, or at a later tick of the run's clock.
  */
-
-/** Delivers a message now, at the end of the round, or at its tick. */
-export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
-  const { sent, order } = pending;
-  if (sent.message.priority !== undefined) state.isPrioritized = true;
-  if (sent.faults !== undefined && sent.dropped !== true) strike(state, pending, sent.faults);
-  if (sent.due !== undefined) delay(state, pending, sent.due);
-  else if (isAtBarrier) state.pending.push(pending);
-  else deliver(state, sent, order);
-}
-
-/** Counts faults, and keeps delayed arrivals until their ticks. */
-function strike(state: RunState, { sent: { message }, order }: Pending, faults: readonly EdgeFault[]): void {
-  state.faults = countFaults(state.faults, faults);
-  for (const { to, arrives } of faults) {
-    for (const arrival of arrives) {
-      if (arrival.due === undefined) continue;
-      delay(state, { order, sent: { message: arrivedMessage(message, arrival), to: [to] }, part: true }, arrival.due);
-    }
-  }
-}
 
 /** Applies that a round ended, or a stage of it: its messages are delivered, and at the end of a round those that are due. */
 export function endRound(state: RunState, { round, stage }: RoundEnded): void {

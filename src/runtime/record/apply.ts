@@ -2,14 +2,15 @@ import { anEvent } from "./journal.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
+import type { Memory } from "../../memory/memory.ts";
 import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf } from "./apply-steps.ts";
-import { advanceClock, beginRound, endRound, send } from "./apply-clock.ts";
+import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
-import { deliverHeld, measureMailboxes } from "./delivery.ts";
+import { deliverHeld, measureMailboxes, send } from "./delivery.ts";
 import {
   type ActEnded,
   type ActFailed,
@@ -29,7 +30,7 @@ import {
 import { noteEnd } from "./failed-activation.ts";
 import { changedState } from "./state-change.ts";
 import { spentInside } from "./step-spending.ts";
-import { beginTurn, countAct, hear, read, rest } from "./turn-count.ts";
+import { beginTurn, countInTurn, hear, read, rest } from "./turn-count.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome, type StepRecord } from "./role-state.ts";
 
 /**
@@ -263,9 +264,13 @@ function resumeActivation(state: RunState, event: ActResumed): void {
 /** Applies everything that an activation changed. */
 function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
-  noteEnd(state.failures, event);
+  if (state.failures.size > 0) noteEnd(state.failures, event);
   const taken = consume(state, role, event.take);
-  if (event.memory.length > 0 || event.working.length > 0) rememberAll(role, event, taken);
+  if (event.memory.length > 0 || event.working.length > 0) {
+    const known = knownMessages(taken, event.said);
+    if (event.memory.length > 0) rememberAll(role.memory, event.memory, known);
+    if (event.working.length > 0) rememberAll(role.workingMemory, event.working, known);
+  }
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
@@ -315,7 +320,8 @@ function completeActivation(state: RunState, role: RoleState): void {
   role.completeActivation();
   if (state.open.size > 0) state.open.delete(role.name);
   state.activations += 1;
-  countAct(state, role);
+  if (role.n > state.busiest) state.busiest = role.n;
+  if (state.turnStart !== undefined && state.clock !== "rounds") countInTurn(state, role.index);
   state.lastActed = role.index;
   state.next = undefined;
   if (state.clock === "rounds") {
@@ -328,50 +334,45 @@ function completeActivation(state: RunState, role: RoleState): void {
 /** Returns the role of an activation that ended: it must be the role's open one, or its next one. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
   const role = roleOf(state, event.role);
-  if (event.act !== (role.open?.act ?? role.nextAct)) throw damaged(`${event.act} ended, which is not open`);
+  const { activation } = role;
+  if (event.act !== (activation.kind === "open" ? activation.open.act : role.nextAct))
+    throw damaged(`${event.act} ended, which is not open`);
   return role;
 }
 
 /** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
-  if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
-  beginTurn(state);
-  beginRound(state);
-  const taken = takeFrom(role, take);
-  read(state, taken);
+  const { mailbox } = role;
+  if (take > mailbox.size) throw damaged(`${role.name} consumed ${take} messages but had ${mailbox.size}`);
+  if (state.turn !== "under way") beginTurn(state);
+  if (state.clock === "rounds") beginRound(state);
+  const taken = mailbox.take(take);
+  if (state.unheard.size > 0) read(state, taken);
   state.unread -= take;
   state.ready.delete(role);
-  if (role.waiting > 0) state.ready.add(role);
-  return taken;
-}
-
-function takeFrom(role: RoleState, take: number): readonly Message[] {
-  if (take === role.waiting) return role.mailbox.popAll();
-  const taken = role.news(take);
-  for (let place = 0; place < take; place += 1) role.mailbox.pop();
+  if (mailbox.size > 0) state.ready.add(role);
   return taken;
 }
 
 /** Applies memory changes. An event names the messages that its activation took or sent by their ids. */
-function rememberAll(role: RoleState, { said, memory, working }: ActEnded, taken: readonly Message[]): void {
-  const known = knownMessages(taken, said);
-  for (const op of memory) applyMemoryOp(role.memory, resolved(op, known));
-  for (const op of working) applyMemoryOp(role.workingMemory, resolved(op, known));
+function rememberAll(memory: Memory, ops: readonly RecordedMemoryOp[], known: ReadonlyMap<string, Message>): void {
+  for (const op of ops) {
+    if (op[0] !== "+" || typeof op[1] !== "string") {
+      applyMemoryOp(memory, op as MemoryOp);
+      continue;
+    }
+    const message = known.get(op[1]);
+    if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
+    memory.put(message);
+  }
 }
 
 /** Returns the messages that an event of an activation may name, by id: those it sent, else those it took. */
-export function knownMessages(taken: readonly Message[], said: readonly Sent[]): ReadonlyMap<string, Message> {
+function knownMessages(taken: readonly Message[], said: readonly Sent[]): ReadonlyMap<string, Message> {
   const known = new Map<string, Message>();
   for (const message of taken) known.set(message.id, message);
   for (const { message } of said) known.set(message.id, message);
   return known;
-}
-
-function resolved(op: RecordedMemoryOp, known: ReadonlyMap<string, Message>): MemoryOp {
-  if (op[0] !== "+" || typeof op[1] !== "string") return op as MemoryOp;
-  const message = known.get(op[1]);
-  if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
-  return ["+", message];
 }
 
 /** With the same answers such an attempt would fail again. */

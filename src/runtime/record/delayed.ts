@@ -1,6 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { PriorityLanes } from "../../message/priority-lanes.ts";
+import { Agenda } from "../../kernel/agenda.ts";
 import type { Sent } from "./event.ts";
 import type { Pending, RunState } from "./run-state.ts";
 
@@ -41,45 +41,35 @@ export function nextTick({ tick, clock }: Pick<RunState, "tick" | "clock">): num
 }
 
 /** Returns messages that wait for their ticks; those of one tick are given in the order in which they were sent. */
-export function delayedOf(waiting: Iterable<Delayed>): PriorityLanes<Delayed> {
-  const lanes = new PriorityLanes<Delayed>();
-  for (const one of waiting) lanes.push(one, one.due);
-  return lanes;
+export function delayedOf(waiting: Iterable<Delayed>): Agenda<Delayed> {
+  const agenda = new Agenda<Delayed>();
+  for (const one of waiting) agenda.add(one, one.due);
+  return agenda;
 }
 
 /** Returns the messages that wait for their ticks, in the order in which they leave. */
 export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[] {
-  return delayed.first(delayed.size);
+  return delayed.inOrder();
 }
 
 /** Keeps a message until its tick. */
 export function delay(state: RunState, pending: Pending, due: number): void {
   const one: Delayed = { due, nth: state.delays, ...pending };
-  state.delayed.push(one, due);
+  state.delayed.add(one, due);
   state.delays += 1;
   state.shard?.delayed?.(one);
 }
 
-/** Returns the tick of the message that is due first; undefined where none waits. */
-export function firstDue({ delayed }: Pick<RunState, "delayed">): number | undefined {
-  // A driver asks before every turn.
-  return delayed.size === 0 ? undefined : delayed.first(1)[0]?.due;
-}
-
 /** Returns the messages that are due at a tick, without taking them. */
 export function dueAt(state: RunState, tick: number): readonly Delayed[] {
-  return isDue(state, tick) ? inOrderOfTicks(state).filter(({ due }) => due <= tick) : none;
+  return (state.delayed.first ?? Infinity) <= tick ? inOrderOfTicks(state).filter(({ due }) => due <= tick) : none;
 }
 
 /** Takes the messages that are due at the present tick. */
 export function takeDue(state: RunState): readonly Delayed[] {
   const taken: Delayed[] = [];
-  while (isDue(state, state.tick)) taken.push(state.delayed.shift() as Delayed);
+  while ((state.delayed.first ?? Infinity) <= state.tick) for (const one of state.delayed.takeFirst()) taken.push(one);
   return taken;
-}
-
-function isDue(state: RunState, tick: number): boolean {
-  return state.delayed.size > 0 && (firstDue(state) ?? Infinity) <= tick;
 }
 
 /** Returns a routed message with the tick at which it arrives. */

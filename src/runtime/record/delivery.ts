@@ -1,14 +1,35 @@
 import { ROUTE_TO_ALL } from "../../message/address.ts";
 import { MAILBOX_LIMIT, type Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import { dueAt } from "./delayed.ts";
-import { roleOf, OUTSIDE, type RunState, type Pending } from "./run-state.ts";
+import type { MessageQueue } from "../../message/message-queue.ts";
+import { delay, dueAt } from "./delayed.ts";
+import { roleOf, OUTSIDE, type RunState, type Pending, noFaults, type ShardRange } from "./run-state.ts";
 import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } from "../edges/arrivals.ts";
-import { noFaults } from "./edge-fault.ts";
-import type { Sent } from "./event.ts";
+import type { EdgeFault, Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { read } from "./turn-count.ts";
 import { QueueFullError } from "../../kernel/errors.ts";
+
+/** Delivers a message now, at the end of the round, or at its tick. */
+export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
+  const { sent, order } = pending;
+  if (sent.message.priority !== undefined) state.isPrioritized = true;
+  if (sent.faults !== undefined && sent.dropped !== true) strike(state, pending, sent.faults);
+  if (sent.due !== undefined) delay(state, pending, sent.due);
+  else if (isAtBarrier) state.pending.push(pending);
+  else deliver(state, sent, order);
+}
+
+/** Counts faults, and keeps delayed arrivals until their ticks. */
+function strike(state: RunState, { sent: { message }, order }: Pending, faults: readonly EdgeFault[]): void {
+  state.faults = countFaults(state.faults, faults);
+  for (const { to, arrives } of faults) {
+    for (const arrival of arrives) {
+      if (arrival.due === undefined) continue;
+      delay(state, { order, sent: { message: arrivedMessage(message, arrival), to: [to] }, part: true }, arrival.due);
+    }
+  }
+}
 
 /**
  * Puts a message into the mailboxes of its recipients. A message that a fork dropped is delivered to nobody.
@@ -25,7 +46,7 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
   for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;
   state.lastSaid = message;
-  if (isOutput(message, to)) state.outputs.push(message);
+  if (to.length === 0 && isOutput(message, to)) state.outputs.push(message);
 }
 
 function deliverStruck(state: RunState, sent: Sent, order: number): void {
@@ -73,7 +94,8 @@ export function deliverHeld(state: RunState): void {
       continue;
     }
     unblock(state, order);
-    if (!role.mailbox.has(message.id)) enqueue(state, role, message);
+    const { mailbox } = role;
+    if (!mailbox.holds(message.id)) enqueue(state, role, mailbox, message);
   }
 }
 
@@ -86,10 +108,10 @@ export function unblock(state: RunState, order: number): void {
 
 /** A message whose id already waits changes nothing. */
 function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
-  if (!isInShard(state, role)) return;
+  if (state.shard !== undefined && !isInShard(state.shard, role)) return;
   if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
   const { mailbox } = role;
-  if (mailbox.has(message.id)) return;
+  if (mailbox.holds(message.id)) return;
   // No mailbox is full as long as fewer messages wait in all of them than the smallest one holds.
   const bound = state.unread < state.smallestMailbox ? undefined : mailboxOf(state, role);
   const isFull = bound !== undefined && mailbox.size >= bound.limit;
@@ -98,27 +120,27 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
     state.blocked.set(order, (state.blocked.get(order) ?? 0) + 1);
     return;
   }
-  enqueue(state, role, message);
+  enqueue(state, role, mailbox, message);
   if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
 }
 
-function enqueue(state: RunState, role: RoleState, message: Message): void {
-  if (state.isPrioritized) role.mailbox.keepFirst(role.taken);
-  role.mailbox.append(message);
+function enqueue(state: RunState, role: RoleState, mailbox: MessageQueue, message: Message): void {
+  if (state.isPrioritized) mailbox.keepFirst(role.taken);
+  mailbox.append(message);
   state.unread += 1;
   state.ready.add(role);
 }
 
 /** True for a role that acts in this process. The mailboxes of all others are in other shards. */
-function isInShard({ shard }: RunState, { index }: RoleState): boolean {
-  return shard === undefined || (index >= shard.from && index < shard.to);
+function isInShard(shard: ShardRange, { index }: RoleState): boolean {
+  return index >= shard.from && index < shard.to;
 }
 
 /** Drops the message that has waited longest of the least urgent ones. Messages that the present activation has taken stay. */
 function dropOldest(state: RunState, role: RoleState): void {
   const { mailbox } = role;
   const taken = Math.min(role.taken, mailbox.size - 1);
-  const place = state.isPrioritized ? leastUrgent(mailbox.peek(mailbox.size), taken) : taken;
+  const place = state.isPrioritized ? leastUrgent(role.news(), taken) : taken;
   const waiting = place === 0 ? [] : mailbox.popAll();
   const message = place === 0 ? mailbox.pop() : waiting.splice(place, 1)[0];
   role.refill(waiting);
@@ -167,7 +189,8 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
  * @throws QueueFullError `MAILBOX_FULL` where a message of the activation has no room
  */
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
-  const most = said.length + copiesIn(said);
+  let most = said.length;
+  for (const { faults } of said) if (faults !== undefined) most += countFaults(noFaults, faults).copied;
   const isRoom = state.delivery === "round" ? most <= state.smallestMailbox : isSurelyRoom(state, most);
   if (isRoom && state.delayed.size + most <= DELAYED_LIMIT) return;
   const counts = new Map<string, number>();
@@ -215,10 +238,6 @@ export function assertRoomAt(state: RunState, tick: number): void {
 /** Copies count as long as the run lasts, because it is not known which of them were delivered. */
 function isSurelyRoom({ unread, pending, delayed, faults, smallestMailbox }: RunState, more: number): boolean {
   return unread + pending.length + delayed.size + faults.copied + more <= smallestMailbox;
-}
-
-function copiesIn(said: readonly Sent[]): number {
-  return said.reduce((sum, { faults }) => (faults === undefined ? sum : sum + countFaults(noFaults, faults).copied), 0);
 }
 
 function delayedIn({ faults }: Sent): number {

@@ -2,8 +2,7 @@ import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
-import type { Arrival, EdgeFault } from "./edge-fault.ts";
-import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent } from "./event.ts";
+import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent, Arrival, EdgeFault } from "./event.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
@@ -71,8 +70,8 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 /** Returns the end of an activation without secrets. */
 function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
   const said = mapped(mask, event.said, maskedSent);
-  const memory = mapped(mask, event.memory, maskedOp);
-  const working = mapped(mask, event.working, maskedOp);
+  const memory = maskedOps(mask, event.memory);
+  const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);
   const state = event.state && masked(mask, event.state);
   const plan = event.plan && masked(mask, event.plan);
   const summary = event.summary && masked(mask, event.summary);
@@ -106,10 +105,14 @@ function maskedArrival(mask: Mask, arrival: Arrival): Arrival {
   return reads === undefined || reads === arrival.reads ? arrival : { ...arrival, reads };
 }
 
-function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {
-  if (op[0] !== "+" || typeof op[1] === "string") return op;
-  const message = maskedMessage(mask, op[1]);
-  return message === op[1] ? op : ["+", message];
+function maskedOps(mask: Mask, ops: readonly RecordedMemoryOp[]): readonly RecordedMemoryOp[] {
+  let changed: RecordedMemoryOp[] | undefined;
+  for (const [index, op] of ops.entries()) {
+    if (op[0] !== "+" || typeof op[1] === "string") continue;
+    const message = maskedMessage(mask, op[1]);
+    if (message !== op[1]) (changed ??= [...ops])[index] = ["+", message];
+  }
+  return changed ?? ops;
 }
 
 /** Returns the same list where nothing in it holds a secret. */

@@ -206,7 +206,7 @@ export class RoleState {
 
   /** The number of waiting messages. */
   get waiting(): number {
-    return this.#mailbox === undefined ? 0 : this.#mailbox.size;
+    return this.#mailbox?.size ?? 0;
   }
 
   /** The number of its first waiting messages that its present activation has taken, or that are to be tried again. */
@@ -217,15 +217,12 @@ export class RoleState {
 
   /** Puts messages into its empty mailbox, in the order in which they are to leave. */
   refill(messages: readonly Message[]): void {
-    const { taken } = this;
-    for (const message of messages.slice(0, taken)) this.mailbox.append(message);
-    if (taken > 0 && messages.some(({ priority }) => priority !== undefined)) this.mailbox.keepFirst(taken);
-    for (const message of messages.slice(taken)) this.mailbox.append(message);
+    if (messages.length > 0) this.mailbox.refill(messages, this.taken);
   }
 
   /** Returns the first `most` waiting messages without taking them. Default: all. */
   news(most: number = this.waiting): readonly Message[] {
-    return this.#mailbox === undefined ? noNews : this.#mailbox.peek(most);
+    return this.#mailbox === undefined ? noNews : this.#mailbox.first(most);
   }
 
   get memory(): Memory {
@@ -271,7 +268,7 @@ export class RoleState {
 
   /** The name of its next activation, or of the next attempt at it. */
   get nextAct(): string {
-    return activationId(this.name, this.n, this.activation.retry.failures + 1);
+    return `${this.name}#${this.n}~${this.activation.retry.failures + 1}`;
   }
 
   /** Ends the present activation for good. Of its attempts only the messages that are still to be tried alone are kept. */

@@ -94,7 +94,8 @@ export class RunLog {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { state } = this;
     const clean = maskedBody(this.#mask, body);
-    const event = this.#isMade(body.type) ? { ...this.#envelope, ...clean } : undefined;
+    const isMade = this.#owned !== undefined || this.#observer.observes(body.type);
+    const event = isMade ? { ...this.#envelope, ...clean } : undefined;
     const taken = event !== undefined && body.type === "act.ended" ? this.#taken(body) : undefined;
     const buried = state.dead.length;
     applyNext(state, event ?? clean, state.runId);
@@ -108,7 +109,8 @@ export class RunLog {
   /** Records an event that the state already reflects. `make` is called only where events of that type are kept or observed. */
   recordKnown<B extends RunEventBody>(type: B["type"], make: () => B): void {
     if (this.#broken !== undefined) throw this.#broken.error;
-    const event = this.#isMade(type) ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
+    const isMade = this.#owned !== undefined || this.#observer.observes(type);
+    const event = isMade ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
     skipEvent(this.state);
     if (event !== undefined) this.#send(event);
   }
@@ -145,10 +147,6 @@ export class RunLog {
   /** Resolves when no snapshot is being written; one that takes too long is not waited for. */
   async rest(): Promise<void> {
     await this.#snapshots?.rest();
-  }
-
-  #isMade(type: RunEvent["type"]): boolean {
-    return this.#owned !== undefined || this.#observer.observes(type);
   }
 
   /** The messages that an activation takes, for observers of a run that keeps no history. */

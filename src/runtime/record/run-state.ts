@@ -1,16 +1,15 @@
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
+import { Agenda } from "../../kernel/agenda.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import { PriorityLanes } from "../../message/priority-lanes.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
-import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { LostTry } from "./lost-tries.ts";
-import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
+import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent, RecordedEdge } from "./event.ts";
 import type { FailedActivations } from "./failed-activation.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
@@ -28,6 +27,17 @@ export interface DeadLetter {
     | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord }
     | { readonly kind: "retired"; readonly role: string };
 }
+
+/** The number of messages, each counted for each recipient, with which the edges did something. A delayed copy counts as both. */
+export interface FaultCounts {
+  readonly lost: number;
+  readonly delayed: number;
+  readonly copied: number;
+  readonly rewritten: number;
+}
+
+/** The counts of a run without faults. */
+export const noFaults: FaultCounts = Object.freeze({ lost: 0, delayed: 0, copied: 0, rewritten: 0 });
 
 /** The place of senders outside in the order of hiring: behind all roles. */
 export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
@@ -152,7 +162,7 @@ export class RunState {
   readonly hasHistory: boolean;
   pending: Pending[] = [];
   /** Messages that wait for a tick. The first one is due first. */
-  delayed: PriorityLanes<Delayed> = new PriorityLanes();
+  delayed: Agenda<Delayed> = new Agenda();
   /** The number of messages that were ever delayed. */
   delays: number = 0;
   /** Delivered messages, each counted once whatever its number of recipients. */
@@ -248,7 +258,7 @@ export function addRoleState(state: RunState, name: string, hired: HiredAs): Rol
 /** Notes progress: the activation that killed the process did not hold up everything. */
 export function progress(state: RunState): void {
   state.takes = 0;
-  if (!isSuspicious(state)) return;
+  if (state.stalled === 0 && state.suspects.size === 0) return;
   state.stalled = 0;
   for (const name of state.suspects) {
     const open = state.roles.get(name)?.open;
@@ -281,6 +291,12 @@ export function hasMail({ ready, delayed }: RunState): boolean {
 /** Returns the rounds so far. Without rounds the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
   return state.clock === "rounds" ? state.round : state.busiest;
+}
+
+/** Returns what tells the rounds left until so many have passed from now on. */
+export function roundsLeftOf(state: RunState, rounds: number): () => number {
+  const last = roundsOf(state) + rounds;
+  return () => last - roundsOf(state);
 }
 
 /** Returns the error for events that contradict each other. */

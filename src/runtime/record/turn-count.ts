@@ -55,10 +55,8 @@ export function read({ unheard }: RunState, taken: readonly Message[]): void {
   if (unheard.size > 0) for (const { id } of taken) unheard.delete(id);
 }
 
-/** Counts an activation that has ended. In the first turn a role has ended as many as in the run. */
-export function countAct(state: RunState, { index, n }: { readonly index: number; readonly n: number }): void {
-  if (n > state.busiest) state.busiest = n;
-  if (state.clock === "rounds" || state.turnStart === undefined) return;
+/** Counts an activation that has ended in a turn after the first. In the first one a role has ended as many as in the run. */
+export function countInTurn(state: RunState, index: number): void {
   const acts = (state.actsInTurn.get(index) ?? 0) + 1;
   state.actsInTurn.set(index, acts);
   if (acts > state.busiestInTurn) state.busiestInTurn = acts;

@@ -36,10 +36,10 @@ export interface Recipients {
 export interface Membership {
   /** The number of changes of the team so far. */
   readonly changes: number;
-  /** Returns the role of a name, also one that has left. */
-  find(name: string): Recipient | undefined;
-  /** True for a role with a definition now. A team may go on without one of its roles. */
-  has(role: Recipient): boolean;
+  /** The roles, also those that have left. */
+  readonly roles: ReadonlyMap<string, Recipient>;
+  /** The definitions of the present roles, by their indexes. A team may continue without one of its roles. */
+  readonly definitions: readonly unknown[];
 }
 
 /** The roles hired by one definition, in the order of hiring. */
@@ -171,17 +171,17 @@ export class Directory {
   }
 
   #inHireOrder(names: string[]): string[] {
-    const placeOf = (name: string): number => this.#members.find(name)?.index ?? 0;
+    const placeOf = (name: string): number => this.#members.roles.get(name)?.index ?? 0;
     return names.sort((a, b) => placeOf(a) - placeOf(b));
   }
 
   #member(name: string, at: number): Recipient | undefined {
-    const role = this.#members.find(name);
-    return role !== undefined && this.#isMember(role, at) ? role : undefined;
+    const role = this.#members.roles.get(name);
+    return role === undefined || this.#members.definitions[role.index] === undefined || !role.wasHired(at) ? undefined : role;
   }
 
   #isMember(role: Recipient, at: number): boolean {
-    return role.wasHired(at) && this.#members.has(role);
+    return this.#members.definitions[role.index] !== undefined && role.wasHired(at);
   }
 
   #newGroup(listening: Listening): ListenerGroup {

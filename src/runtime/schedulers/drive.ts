@@ -3,9 +3,9 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Cancellation } from "../../kernel/cancellation.ts";
 import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { firstDue } from "../record/delayed.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
+import { everyone } from "./policies.ts";
 import type { Scheduler, SchedulerView } from "./scheduler.ts";
 
 /** The end of a turn of a role. */
@@ -20,7 +20,7 @@ export interface DriverHost {
   /** Limit on concurrent activations. */
   readonly concurrency: number;
   /** Rounds until the run stops. */
-  readonly roundsLeft: number;
+  readonly roundsLeft: () => number;
   /** True where some role has ended an activation in the present round, or messages wait for its end. */
   readonly midRound: boolean;
   /** Ended when nothing more may start. */
@@ -70,7 +70,7 @@ interface Batch {
   /** The number of those that have begun. */
   begun: number;
   /** Roles with mail that wait for room in the mailboxes of others. */
-  readonly blocked: RoleState[];
+  blocked: readonly RoleState[];
 }
 
 /**
@@ -80,7 +80,7 @@ interface Batch {
  * ScheduledRun.S2 (`run`) the run is idle when no role may act, no message is delayed and no turn is under way; all are counted.
  * ScheduledRun.S3 (`#turned`) where messages are delivered by the `round` a failing role does not keep the others of its round from acting.
  * ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
- * ScheduledRun.S5 (`#jump`, `#deliverDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
+ * ScheduledRun.S5 (`#jump`, `isDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
  * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state. So a run that was stopped between two activations goes on with
  * the same choices where a scheduler chooses one role, or all of `ready` in their order, or sweeps. The rest of another choice of several roles is
  * not kept: the scheduler chooses again, with the random numbers of that moment.
@@ -140,19 +140,20 @@ class ScheduledRun {
       if (host.scope.ended !== undefined) this.#end ??= "interrupted";
       else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
       mayStop = false;
-      if (this.#end === undefined) this.#deliverDue();
+      if (this.#end === undefined && host.state.delayed.size > 0 && isDue(host.state)) host.advance(host.state.tick);
       const ready = this.#end === undefined ? this.#ready() : [];
-      if (ready.length > 0 && this.#isAtLimit) this.#end = "rounds";
-      const roles = this.#end === undefined ? this.#chosen(ready) : [];
+      if (ready.length > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
+      const isAll = this.#scheduler.select === everyone && !this.#isSwept;
+      const roles = this.#end !== undefined ? none : isAll ? ready : this.#chosen(ready);
       if (roles === undefined) continue;
-      const batch = { roles, begun: 0, blocked: this.#blocked() };
+      const batch = { roles, begun: 0, blocked: host.state.blocked.size === 0 ? none : this.#blocked() };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
       if (this.#running > 0 && (this.#hasRounds || batch.roles.length === 0)) await this.#change();
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
       else if (ready.length === 0 && !host.midRound && host.state.delayed.size === 0) return this.#idle();
-      else if (this.#isAtLimit) return "rounds";
+      else if (host.roundsLeft() <= 0) return "rounds";
       else {
         // A stop or a message that follows a promise of this round takes effect before the round ends, and before the next one begins.
         await Promise.resolve();
@@ -168,36 +169,30 @@ class ScheduledRun {
     }
   }
 
-  #blocked(): RoleState[] {
+  #blocked(): readonly RoleState[] {
     const { blocked, ready } = this.#host.state;
-    return blocked.size === 0 ? [] : [...ready].filter(({ index }) => blocked.has(index));
-  }
-
-  get #isAtLimit(): boolean {
-    return this.#host.roundsLeft <= 0;
-  }
-
-  /** Without rounds messages may become due after every activation. */
-  #deliverDue(): void {
-    const { state } = this.#host;
-    if ((firstDue(state) ?? Infinity) <= state.tick) this.#host.advance(state.tick);
+    return [...ready].filter(({ index }) => blocked.has(index));
   }
 
   #jump(): void {
     const { state, roundsLeft } = this.#host;
-    const due = firstDue(state) ?? state.tick;
-    this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft) : due);
+    const due = state.delayed.first ?? state.tick;
+    this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft()) : due);
   }
 
   #ready(): RoleState[] {
     const { state } = this.#host;
     // All chosen roles have acted before others are chosen.
     if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return [];
-    const waiting = [...state.ready];
     // Roles whose mail came in this round stand behind those that had mail when it began.
-    const early = state.roundStart === undefined || this.#isSwept ? waiting : waiting.slice(0, state.roundStart.ready - state.acted);
-    const ready = early.filter((role) => this.#mayBegin(role));
-    return this.#hasRounds ? inHireOrder(ready) : ready;
+    let early = state.roundStart === undefined || this.#isSwept ? Infinity : state.roundStart.ready - state.acted;
+    const ready: RoleState[] = [];
+    for (const role of state.ready) {
+      early -= 1;
+      if (early < 0) break;
+      if (this.#mayBegin(role)) ready.push(role);
+    }
+    return this.#hasRounds && ready.length > 1 ? inHireOrder(ready) : ready;
   }
 
   #mayBegin(role: RoleState): boolean {
@@ -230,7 +225,7 @@ class ScheduledRun {
     const pause = this.#scheduler.wait?.(view);
     const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
     if (!isTime) throw badPause(this.#scheduler.name, pause);
-    const due = firstDue(state) ?? Infinity;
+    const due = state.delayed.first ?? Infinity;
     if (due <= tick + pause) {
       this.#host.advance(due);
       return undefined;
@@ -280,17 +275,18 @@ class ScheduledRun {
       if (paused !== undefined) return paused;
       if (this.#running > 0 && (this.#isSerial || this.#running >= this.#host.concurrency)) return this.#change();
       if (scope.ended !== undefined) this.#end = "interrupted";
-      else if (!this.#hasRounds && this.#isAtLimit) this.#end = "rounds";
+      else if (!this.#hasRounds && batch.begun + this.#running > 0 && this.#host.roundsLeft() <= 0) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;
-      this.#deliverDue();
+      // Without rounds messages may become due after every activation.
+      if (state.delayed.size > 0 && isDue(state)) this.#host.advance(state.tick);
       // A role that has got room stands before those that came after it. In a sweep its turn has passed.
-      if (!this.#isSwept && batch.blocked.some((role) => this.#mayBegin(role))) return undefined;
+      if (batch.blocked.length > 0 && !this.#isSwept && batch.blocked.some((role) => this.#mayBegin(role))) return undefined;
       const role = batch.roles[batch.begun] as RoleState;
       batch.begun += 1;
       // A turn that ended since the choice may have changed that.
       if (!state.ready.has(role)) continue;
       if (!this.#mayBegin(role)) {
-        batch.blocked.push(role);
+        batch.blocked = [...batch.blocked, role];
         continue;
       }
       const turn = this.#host.turn(role);
@@ -353,6 +349,12 @@ class ScheduledRun {
     if (!this.#hasRounds) throw badChoice(this.#scheduler.name, ready, undefined);
     return this.#host.endRound(this.#scheduler.stages ?? 1);
   }
+}
+
+const none: readonly RoleState[] = [];
+
+function isDue({ delayed, tick }: RunState): boolean {
+  return delayed.first !== undefined && delayed.first <= tick;
 }
 
 /**

@@ -36,18 +36,21 @@ export interface StagedScheduler {
   readonly stages: readonly (readonly string[])[];
 }
 
-const rounds: Scheduler = { name: "rounds", delivers: "round", select: ({ ready }) => ready.keys() };
+/** Chooses all that are ready, in their order. A driver need not ask it. */
+export const everyone: Scheduler["select"] = ({ ready }) => ready.keys();
 
-const eager: Scheduler = { name: "eager", delivers: "turn", select: ({ ready }) => ready.keys() };
+const rounds: Scheduler = { name: "rounds", delivers: "round", select: everyone };
 
-const live: Scheduler = { name: "live", delivers: "turn", clock: "rounds", select: ({ ready }) => ready.keys() };
+const eager: Scheduler = { name: "eager", delivers: "turn", select: everyone };
+
+const live: Scheduler = { name: "live", delivers: "turn", clock: "rounds", select: everyone };
 
 const sequential: Scheduler = {
   name: "sequential",
   delivers: "turn",
   clock: "rounds",
   turns: "sweep",
-  select: ({ ready }) => ready.keys(),
+  select: everyone,
 };
 
 const shuffled: Scheduler = {
@@ -60,7 +63,7 @@ const shuffled: Scheduler = {
 
 const single: Scheduler = { name: "single", delivers: "turn", turns: "serial", select: ({ ready, random }) => [placeIn(ready, random)] };
 
-const events: Scheduler = { name: "events", delivers: "turn", clock: "time", turns: "serial", select: ({ ready }) => ready.keys() };
+const events: Scheduler = { name: "events", delivers: "turn", clock: "time", turns: "serial", select: everyone };
 
 const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events];
 

@@ -3,7 +3,6 @@ import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
-import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import type { RandomStream } from "../../kernel/random.ts";
@@ -13,7 +12,7 @@ import { Memory } from "../../memory/memory.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
 import { scopeInside } from "../../memory/memory-scope.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
-import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
+import type { Message, MessageFields, Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import type { SteppedModel } from "../../model/ask.ts";
@@ -34,13 +33,13 @@ import type { Human } from "../../role/human.ts";
 import type { Plan } from "../../role/plan.ts";
 import type { ReactLoop } from "../../role/react.ts";
 import type { Said } from "../../role/role.ts";
+import type { RoleSpec } from "../../role/role-spec.ts";
 import { messagesOf } from "../../role/act.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
-import { knownMessages } from "../record/apply.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
-import { loggerOf, missingDeps, passed, type Changes } from "./commit.ts";
+import { loggerOf, missingDeps, type Changes } from "./commit.ts";
 import { Drafts } from "./drafts.ts";
 import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./turn.ts";
@@ -57,13 +56,14 @@ import type { RoleTurn } from "./turn.ts";
 export class Activation implements RoleContext, Meter {
   /** A context that a program derives from this one has it too. */
   readonly meter: Meter = this;
+  readonly spec: RoleSpec;
   readonly name: string;
   readonly inbox: readonly Message[];
   news: readonly Message[] = [];
   loop: ReactLoop | undefined;
   readonly #turn: RoleTurn;
   readonly #memory: MemoryDraft;
-  #outbox: Outbox | undefined;
+  readonly #outbox: Outbox;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
   #seeds: (() => string) | undefined;
@@ -74,42 +74,44 @@ export class Activation implements RoleContext, Meter {
     const { role, begun } = turn;
     this.#turn = turn;
     this.name = role.name;
+    this.spec = turn.definition.spec;
     this.inbox = Object.freeze(role.news(begun.take));
-    const limit = role.hired.memoryLimit;
-    const base = turn.definition.remembers === "its turn" ? new Memory({ limit }) : role.memory;
+    const base = turn.definition.remembers === "its turn" ? new Memory({ limit: role.hired.memoryLimit }) : role.memory;
     this.#memory = new MemoryDraft({ base, by: begun });
+    this.#outbox = new Outbox(turn, this);
   }
 
   /** Observes, remembers the news, reacts, and publishes the results: without waiting where nothing in it waits. */
   run(): void | Promise<void> {
     const { definition, tools } = this.#turn;
     const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
-    const observe = (): void | Promise<void> => (definition.hasHooks ? withMeter(this.meter, () => this.#observe()) : this.#observe());
-    return memory === undefined ? observe() : memory.kept.ready().then(observe);
+    if (memory === undefined && !definition.hasHooks) return this.#observe();
+    const begin = (): void | Promise<void> => (definition.hasHooks ? withMeter(this, () => this.#observe()) : this.#observe());
+    return memory === undefined ? begin() : memory.kept.ready().then(begin);
   }
 
   #observe(): void | Promise<void> {
-    const observed = this.#turn.definition.spec.role.observe(this);
+    const observed = this.spec.role.observe(this);
     return isThenable(observed) ? Promise.resolve(observed).then((came) => this.#react(came)) : this.#react(observed);
   }
 
   #react(observed: Said): void | Promise<void> {
-    const news = Object.freeze([...messagesOf(observed, this.name)]);
-    for (const message of news) this.#memory.add(message);
+    const news = observed === this.inbox ? this.inbox : Object.freeze([...messagesOf(observed, this.name)]);
+    for (const message of news) this.#memory.put(message);
     this.news = news;
     if (news.length === 0) return undefined;
-    const said = this.#turn.definition.spec.role.react(this);
+    const said = this.spec.role.react(this);
     return isThenable(said) ? Promise.resolve(said).then((came) => this.#publish(came)) : this.#publish(said);
   }
 
   #publish(said: Said): void {
-    for (const message of messagesOf(said, this.name)) this.#messages.send(message);
+    for (const message of messagesOf(said, this.name)) this.#outbox.send(message);
   }
 
   /** @internal */
   close(): void {
     this.#isClosed = true;
-    if (this.#outbox !== undefined) this.#outbox.isClosed = true;
+    this.#outbox.isClosed = true;
     this.#memory.close();
     this.#drafts?.close();
   }
@@ -128,14 +130,13 @@ export class Activation implements RoleContext, Meter {
    */
   changes(): Changes {
     const { role, definition } = this.#turn;
-    const said = this.#outbox === undefined ? nothing : this.#outbox.said;
+    const { said } = this.#outbox;
     const drafts = this.#drafts;
-    const state = drafts?.state.changes(role.name, definition.spec.role.state);
+    const state = drafts?.state.changes(role.name, this.spec.role.state);
     const plan = drafts?.plan.changes();
-    const memory = this.#recorded(this.#memory.ops, said);
     return {
       said,
-      memory: definition.remembers === "its turn" ? nothing : memory,
+      memory: definition.remembers === "its turn" ? nothing : this.#recorded(this.#memory.ops, said),
       working: drafts === undefined ? nothing : this.#recorded(drafts.workingOps, said),
       state,
       plan,
@@ -151,34 +152,28 @@ export class Activation implements RoleContext, Meter {
    * @internal
    */
   leaving(changes: Changes): Changes {
-    if (this.#outbox === undefined || changes.said.length === 0) return changes;
+    if (changes.said.length === 0) return changes;
     const { role, begun, tools } = this.#turn;
-    const said = passed(tools, role, this.#outbox.delayed(changes.said));
+    const delayed = this.#outbox.delayed(changes.said);
+    const said = tools.edges === undefined ? delayed : tools.edges.pass(delayed, role.name, tools.log.state.tick);
     assertRoomForAct(tools.log.state, role, said, begun.take);
     return said === changes.said ? changes : { ...changes, said };
   }
 
-  /**
-   * Returns the changes of a memory in recorded form: a message that the activation took or sent is named by its id.
-   *
-   * @throws UsageError `MESSAGE_INVALID` for a remembered value that is no message
-   */
+  /** Returns the changes of a memory in recorded form: a message that the activation took or sent is named by its id. */
   #recorded(ops: MemoryDraft["ops"], said: readonly Sent[]): readonly RecordedMemoryOp[] {
     if (ops.length === 0) return nothing;
-    const known = knownMessages(this.inbox, said);
+    const known = new Set(this.inbox);
+    for (const { message } of said) known.add(message);
     const recorded: RecordedMemoryOp[] = [];
-    for (const op of ops) {
-      const message = op[0] === "+" ? op[1] : undefined;
-      if (op[0] === "+" && !isMessage(message))
-        throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof message}.`);
-      recorded.push(message !== undefined && known.get(message.id) === message ? ["+", message.id] : op);
-    }
+    for (const op of ops) recorded.push(op[0] === "+" && known.has(op[1]) ? ["+", op[1].id] : op);
     return recorded;
   }
 
   /** @internal */
   began(action: string): void {
-    this.#turn.tools.host.tell("action.started")?.({ type: "action.started", role: this.name, action });
+    const { observed, tell } = this.#turn.tools.host;
+    if (observed.has("action.started")) tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   /** @internal */
@@ -192,7 +187,7 @@ export class Activation implements RoleContext, Meter {
   }
 
   get role(): RoleCard {
-    const { card } = this.#turn.definition.spec;
+    const { card } = this.spec;
     return card.name === this.name ? card : { ...card, name: this.name };
   }
 
@@ -209,7 +204,7 @@ export class Activation implements RoleContext, Meter {
   }
 
   get important(): readonly Message[] {
-    return this.memory.getByActions(this.#turn.definition.spec.watch);
+    return this.#memory.getByActions(this.spec.watch);
   }
 
   get state(): CustomState {
@@ -319,20 +314,20 @@ export class Activation implements RoleContext, Meter {
   }
 
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
-    return this.#messages.message(content, fields);
+    return this.#outbox.message(content, fields);
   }
 
   issue(message: Message, cause?: string): Message {
-    return this.#messages.issue(message, cause);
+    return this.#outbox.issue(message, cause);
   }
 
   publish(given: Message, cause?: string): Receipt {
-    const { message, to } = this.#messages.send(given, cause);
+    const { message, to } = this.#outbox.send(given, cause);
     return { message, recipients: to };
   }
 
   publishAfter(delay: number, given: Message, cause?: string): Receipt {
-    const { message, to } = this.#messages.send(given, cause, delay);
+    const { message, to } = this.#outbox.send(given, cause, delay);
     return { message, recipients: to };
   }
 
@@ -354,11 +349,6 @@ export class Activation implements RoleContext, Meter {
 
   get #questions(): Asking {
     return (this.#asking ??= new Asking(this.#turn, this));
-  }
-
-  /** An outbox that is made after the end sends nothing. */
-  get #messages(): Outbox {
-    return (this.#outbox ??= new Outbox(this.#turn, this, this.#isClosed));
   }
 
   /** Drafts that are made after the end accept no changes. */

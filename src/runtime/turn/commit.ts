@@ -2,7 +2,7 @@ import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { CancellationScopes } from "../../kernel/cancellation.ts";
+import type { Cancellation, CancellationScopes } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
@@ -10,9 +10,9 @@ import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { buildMessage, checkFields, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import { addressedIn, buildMessage, checkFields, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
-import { messageId, type RoleState } from "../record/role-state.ts";
+import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
 import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
@@ -25,7 +25,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import type { RoleMemory } from "../role-memories.ts";
 import type { Directory, Routed } from "../routing/directory.ts";
 import { nearestText } from "../routing/spelling.ts";
-import type { Tell } from "../observers.ts";
+import type { Announcer, Tell } from "../observers.ts";
 
 /** The shared parts of all turns of an environment. */
 export interface TurnTools {
@@ -122,8 +122,8 @@ export function commit(
 ): TurnResult {
   const { log } = tools;
   if (outcome.kind === "done") {
-    const isUrgent = ({ message: { priority } }: Sent): boolean => priority !== undefined;
-    if (!log.state.isPrioritized && outcome.changes.said.some(isUrgent)) tools.host.recordBegun();
+    if (!log.state.isPrioritized)
+      for (const { message } of outcome.changes.said) if (message.priority !== undefined) tools.host.recordBegun();
     const { said } = log.record(endedEvent(log, role, begun, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
@@ -147,21 +147,16 @@ export function commit(
   return { kind: then === "dead" ? "skipped" : "stopped", error, ...place };
 }
 
-/** Returns the messages of an activation that ends with what happens to them on their way. @throws UsageError `EDGE_FAILED` */
-export function passed({ edges, log }: TurnTools, { name }: RoleState, said: readonly Sent[]): readonly Sent[] {
-  return edges === undefined || said.length === 0 ? said : edges.pass(said, name, log.state.tick);
-}
-
 /** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
 function endedEvent(log: RunLog, role: RoleState, begun: Begun, changes: Changes, life: StepTrace): ActEnded {
   const { act, take, at, teamAt } = begun;
   const { round, teamChanges } = log.state;
   const { said, memory, working, state, plan, joins, summary } = changes;
-  const event: { -readonly [Member in keyof ActEnded]: ActEnded[Member] } =
-    role.open === undefined
-      ? { type: "act.ended", act, role: role.name, round, take, at, said, memory, working }
-      : { type: "act.ended", act, role: role.name, round, take, said, memory, working };
-  if (role.open === undefined && teamAt !== teamChanges) event.teamAt = teamAt;
+  const isOpen = role.activation.kind === "open";
+  const event: { -readonly [Member in keyof ActEnded]: ActEnded[Member] } = isOpen
+    ? { type: "act.ended", act, role: role.name, round, take, said, memory, working }
+    : { type: "act.ended", act, role: role.name, round, take, at, said, memory, working };
+  if (!isOpen && teamAt !== teamChanges) event.teamAt = teamAt;
   if (state !== undefined) event.state = state;
   if (plan !== undefined) event.plan = plan;
   if (joins !== undefined) event.joins = joins;
@@ -186,12 +181,16 @@ function nextStep(
 /** The environment, as an activation sees it. */
 export interface ActivationHost {
   readonly runId: string;
+  /** Ended when the run is stopped. */
+  readonly scope: Pick<Cancellation, "ended">;
   readonly seed: string;
   readonly deps: Deps | undefined;
   readonly logger: Logger;
   /** Limit on the characters of one message. */
   readonly messageLimit: number;
   readonly tell: Tell;
+  /** The observed types of events and notices, read where a notice would cost much of a turn. */
+  readonly observed: Announcer["types"];
   /** Logs a warning about a role and sends it to observers. */
   warn(role: string, text: string): void;
   /** The long-term memory of a role, if it has one. */
@@ -224,15 +223,6 @@ export function loggerOf(host: ActivationHost, role: string): Logger {
   };
 }
 
-/** @throws UsageError `MESSAGE_TOO_LONG` for a text that is too long for one message of a role */
-export function assertMessageSize({ messageLimit }: ActivationHost, name: string, content: string): void {
-  if (typeof content !== "string" || content.length <= messageLimit) return;
-  throw new UsageError(
-    "MESSAGE_TOO_LONG",
-    `Expected a message of at most ${messageLimit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
-  );
-}
-
 /** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, where the policy of the run says so */
 export function assertNotDead({ failsOnDead, directory }: ActivationHost, name: string, [dead]: readonly string[]): void {
   if (!failsOnDead || dead === undefined) return;
@@ -243,14 +233,14 @@ export function assertNotDead({ failsOnDead, directory }: ActivationHost, name: 
   );
 }
 
-/** Returns the cause of a message. @param own the cause of a message that names none */
-export function causeOf({ causeBy }: MessageFields, own: string): string {
-  return causeBy === undefined ? own : nameOr(causeBy, UserRequirement.name);
-}
-
-/** Returns the sender of a message. @param own the sender of a message that names none */
-export function senderOf({ sentFrom }: MessageFields, own: string): string {
-  return sentFrom === undefined ? own : nameOr(sentFrom, "");
+/** Returns the fields of a message that route it. @param cause and `sender`: those of a message that names none */
+export function routedBy(fields: MessageFields, cause: string, sender: string): Routed {
+  const { causeBy, sentFrom } = fields;
+  return {
+    sendTo: addressedIn(fields),
+    causeBy: causeBy === undefined ? cause : nameOr(causeBy, UserRequirement.name),
+    sentFrom: sentFrom === undefined ? sender : nameOr(sentFrom, ""),
+  };
 }
 
 /** Returns the frozen parents that the fields of a message name; undefined where they name none. */
@@ -262,9 +252,10 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
  * Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`.
  *
  * @param parents a frozen list
- * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for a field that no message has
+ * @throws UsageError `MESSAGE_TOO_LONG`, `MESSAGE_INVALID`; `OPTION_UNKNOWN` for a field that no message has
  */
 export function messageOf<P>(
+  { messageLimit }: ActivationHost,
   { name, n }: RoleState,
   place: number,
   content: string,
@@ -273,7 +264,13 @@ export function messageOf<P>(
   parents: readonly string[],
   at: number,
 ): Message<P> {
+  if (typeof content === "string" && content.length > messageLimit) {
+    throw new UsageError(
+      "MESSAGE_TOO_LONG",
+      `Expected a message of at most ${messageLimit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
+    );
+  }
   checkFields(fields);
-  const id = messageId(name, n, place);
+  const id = `${name}#${n}.${place}`;
   return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, sendTo, parents, at);
 }

@@ -12,14 +12,9 @@ import {
 } from "../../message/message.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
-import { assertMessageSize, assertNotDead, causeOf, messageOf, parentsIn, senderOf } from "./commit.ts";
+import { assertNotDead, messageOf, parentsIn, routedBy } from "./commit.ts";
+import type { Routed } from "../routing/directory.ts";
 import type { RoleTurn } from "./turn.ts";
-
-/** The parts of an activation that its outbox uses. */
-export interface Speaker {
-  readonly news: readonly Message[];
-  now(): number;
-}
 
 /**
  * The messages of one activation. It owns the made and the sent messages; none leaves it before the activation has ended.
@@ -30,32 +25,29 @@ export interface Speaker {
  * Outbox.O4 (`#asMeant`) an address is compared exactly, unless a reply of a model that the activation has got has it: then by its normal form.
  */
 export class Outbox {
-  /** The sent messages with their recipients, in order. */
-  readonly sent: Map<Message, Sent> = new Map();
-  isClosed: boolean;
+  isClosed = false;
   readonly #turn: RoleTurn;
-  readonly #speaker: Speaker;
+  readonly #activation: { readonly news: readonly Message[] };
   /** Every given message, also one that was made here, with the message that is issued for it. */
   readonly #issued = new Map<unknown, Message>();
   /** The delays of delayed messages, in ticks. */
-  readonly #delays = new Map<Message, number>();
+  #delays: Map<Message, number> | undefined;
+  /** The sent messages with their recipients, in order. */
+  readonly #sent = new Map<Message, Sent>();
   #made = 0;
-  #parents: readonly string[] = nobody;
-  /** The news from which the cached parents were made. */
-  #answered: readonly Message[] = [];
+  /** The news, and their ids: the parents of a message that names none. */
+  #answered: { readonly news: readonly Message[]; readonly ids: readonly string[] } | undefined;
 
-  constructor(turn: RoleTurn, speaker: Speaker, isClosed: boolean) {
+  constructor(turn: RoleTurn, activation: { readonly news: readonly Message[] }) {
     this.#turn = turn;
-    this.#speaker = speaker;
-    this.isClosed = isClosed;
+    this.#activation = activation;
   }
 
   /** Makes a message of this activation. */
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     const { definition, role } = this.#turn;
-    const causeBy = causeOf(fields, definition.spec.card.name);
-    const sentFrom = senderOf(fields, role.name);
-    return this.#make(content, fields, causeBy, sentFrom, parentsIn(fields) ?? this.#parentsNow());
+    const routed = routedBy(fields, definition.spec.card.name, role.name);
+    return this.#make(content, fields, routed, parentsIn(fields) ?? this.#parents());
   }
 
   /** Returns a message as this activation sends it: itself, if it was made here. */
@@ -68,9 +60,9 @@ export class Outbox {
     }
     const causeBy = isCauseLeftOpen(given) ? nameOr(cause, UserRequirement.name) : given.causeBy;
     const sentFrom = given.sentFrom === "" ? name : given.sentFrom;
-    const parents = given.parents.length === 0 ? this.#parentsNow() : Object.freeze([...given.parents]);
     // Members of the given message may be those of its class: a copy would lose them, and its recipients too.
-    const issued = this.#make(given.content, given, causeBy, sentFrom, parents);
+    const parents = given.parents.length === 0 ? this.#parents() : Object.freeze([...given.parents]);
+    const issued = this.#make(given.content, given, { sendTo: addressedIn(given), causeBy, sentFrom }, parents);
     this.#issued.set(given, issued);
     return issued;
   }
@@ -80,19 +72,19 @@ export class Outbox {
    *
    * @throws UsageError `DELAY_INVALID`; `OPTION_UNKNOWN` for options in place of a cause; `ADDRESS_UNKNOWN` where the run's policy says so
    */
-  send(given: Message, cause?: string, delay: number = 0): Sent {
+  send(given: Message, cause?: string, delay?: number): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
-    if (typeof cause !== "string") assertMessageAlone("publish", cause);
+    if (cause !== undefined && typeof cause !== "string") assertMessageAlone("publish", cause);
     const { name } = this.#turn.role;
-    dueOf(this.#turn.tools.log.state, delay, name);
-    const message = this.issue(given, cause);
-    const before = this.sent.get(message);
+    if (delay !== undefined) dueOf(this.#turn.tools.log.state, delay, name);
+    const message = this.#issued.get(given) ?? this.issue(given, cause);
+    const before = this.#sent.get(message);
     if (before !== undefined) return before;
-    if (delay > 0) this.#delays.set(message, delay);
+    if (delay !== undefined && delay > 0) (this.#delays ??= new Map()).set(message, delay);
     const { directory } = this.#turn.tools.host;
     const { to, dead } = directory.route(message, name, this.#turn.teamAt);
     const sent: Sent = dead.length === 0 ? { message, to } : this.#asMeant({ message, to, dead });
-    this.sent.set(message, sent);
+    this.#sent.set(message, sent);
     return sent;
   }
 
@@ -118,41 +110,35 @@ export class Outbox {
 
   /** The sent messages in order, as if none were delayed. */
   get said(): readonly Sent[] {
-    return [...this.sent.values()];
+    return [...this.#sent.values()];
   }
 
   /** Returns them with the ticks at which the delayed ones arrive, if the activation ends at the present tick. */
   delayed(said: readonly Sent[]): readonly Sent[] {
-    if (this.#delays.size === 0) return said;
+    const delays = this.#delays;
+    if (delays === undefined) return said;
     const { state } = this.#turn.tools.log;
-    return said.map((sent) => delayedBy(sent, dueOf(state, this.#delays.get(sent.message) ?? 0, this.#turn.role.name)));
+    return said.map((sent) => delayedBy(sent, dueOf(state, delays.get(sent.message) ?? 0, this.#turn.role.name)));
   }
 
-  #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
+  #make<P>(content: string, fields: MessageFields<P>, routed: Routed, parents: readonly string[]): Message<P> {
     const { tools, role, begun } = this.#turn;
     if (this.isClosed) throw new ContextClosedError(begun.act, "a message");
-    assertMessageSize(tools.host, role.name, content);
-    const routed = { sendTo: addressedIn(fields), causeBy, sentFrom };
-    const message = messageOf(role, this.#made, content, fields, routed, parents, this.#speaker.now());
+    const message = messageOf(tools.host, role, this.#made, content, fields, routed, parents, this.#turn.now);
     this.#made += 1;
     this.#issued.set(message, message);
     return message;
   }
 
-  /** The ids of the news: the parents of a message that names none. */
-  #parentsNow(): readonly string[] {
-    const { news } = this.#speaker;
-    if (this.#answered !== news) {
-      this.#answered = news;
-      this.#parents = Object.freeze(news.map(idOf));
+  #parents(): readonly string[] {
+    const { news } = this.#activation;
+    if (this.#answered?.news !== news) {
+      const ids: string[] = [];
+      for (const { id } of news) ids.push(id);
+      this.#answered = { news, ids: Object.freeze(ids) };
     }
-    return this.#parents;
+    return this.#answered.ids;
   }
 }
 
-function idOf({ id }: Message): string {
-  return id;
-}
-
 const noFields = Object.freeze({});
-const nobody: readonly string[] = Object.freeze([]);

@@ -1,9 +1,10 @@
+import { interruptionBy } from "../../kernel/abort.ts";
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { LightStream, namedStream, type RandomStream } from "../../kernel/random.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { addressedIn, type Message, type MessageFields } from "../../message/message.ts";
+import type { Message, MessageFields } from "../../message/message.ts";
 import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
@@ -16,16 +17,13 @@ import type { RunState } from "../record/run-state.ts";
 import {
   type ActivationHost,
   type ActivationOutcome,
-  assertMessageSize,
   assertNotDead,
   type Begun,
-  causeOf,
   commit,
   type Changes,
   messageOf,
   parentsIn,
-  passed,
-  senderOf,
+  routedBy,
   type TurnResult,
   type TurnTools,
 } from "./commit.ts";
@@ -43,15 +41,15 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begu
   let outcome: ActivationOutcome;
   try {
     const changes = stepThrough(spec, role, begun, out);
-    const said = passed(tools, role, changes.said);
+    const said = tools.edges === undefined ? changes.said : tools.edges.pass(changes.said, role.name, tools.log.state.tick);
     if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
     outcome = { kind: "done", changes: said === changes.said ? changes : { ...changes, said } };
   } catch (error) {
     outcome = { kind: "failed", error };
   }
   out.close();
-  const { ended } = tools.scopes;
-  return commit(tools, spec, role, begun, ended === undefined ? outcome : { kind: "failed", error: ended.reason });
+  const { ended } = tools.host.scope;
+  return commit(tools, spec, role, begun, ended === undefined ? outcome : { kind: "failed", error: interruptionBy(ended.reason) });
 }
 
 function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: Begun, out: StepOutbox): Changes {
@@ -165,15 +163,15 @@ class StepOutbox implements StepOut {
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     if (this.#message === undefined) throw new ContextClosedError(this.#begun.act, "a message");
     const { name } = this.#role;
-    assertMessageSize(this.#host, name, content);
-    const routed = { sendTo: addressedIn(fields), causeBy: causeOf(fields, this.#spec.card.name), sentFrom: senderOf(fields, name) };
-    const { to, dead } = this.#host.directory.route(routed, name);
+    const given = routedBy(fields, this.#spec.card.name, name);
+    const { sendTo } = given;
+    const { to, dead } = this.#host.directory.route(given, name);
     if (dead.length > 0) assertNotDead(this.#host, name, dead);
     // A message in flight to one role holds no list of its own.
-    if (to.length === 1 && routed.sendTo.length === 1 && to[0] === routed.sendTo[0]) routed.sendTo = to;
+    const routed = to.length === 1 && sendTo.length === 1 && to[0] === sendTo[0] ? { ...given, sendTo: to } : given;
     // The next message that is read begins another list.
     const parents = parentsIn(fields) ?? Object.freeze(this.#unanswered);
-    const message = messageOf(this.#role, this.said.length, content, fields, routed, parents, this.#begun.at);
+    const message = messageOf(this.#host, this.#role, this.said.length, content, fields, routed, parents, this.#begun.at);
     this.#send(dead.length === 0 ? { message, to } : { message, to, dead });
     this.#hasAnswered = true;
     return message;

@@ -1,7 +1,7 @@
+import { interruptionBy } from "../../kernel/abort.ts";
 import { ControlError, TimeoutError } from "../../kernel/errors.ts";
 import { type CancellationScope, TimeLimit } from "../../kernel/cancellation.ts";
 import { HandedOut } from "../../kernel/handed-out.ts";
-import { isThenable } from "../../kernel/value-kind.ts";
 import type { Awaitable } from "../../role/action.ts";
 import type { Definition } from "../hired-roles.ts";
 import { mailboxOf } from "../record/delivery.ts";
@@ -22,22 +22,17 @@ import { stepTurn } from "./step-turn.ts";
 export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
   for (;;) {
     const isTraced = tools.leavesTraces || isSuspicious(tools.log.state);
-    const result = isTraced ? tracedAttempt(tools, definition, role) : attempt(tools, definition, role);
-    if (isThenable(result)) return retryAfter(tools, definition, role, result);
-    if (isOver(tools, result)) return result;
+    const result = isTraced ? tracedAttempt(tools, definition, role) : attempt(tools, definition, role, begin(tools, role));
+    if (result instanceof Promise) return retryAfter(tools, definition, role, result);
+    if (result.kind !== "retried" || tools.mode === "replay") return result;
   }
 }
 
 function retryAfter(tools: TurnTools, definition: Definition, role: RoleState, attempted: Promise<TurnResult>): Promise<TurnResult> {
-  return attempted.then((end) => (isOver(tools, end) ? end : takeTurn(tools, definition, role)));
+  return attempted.then((end) => (end.kind !== "retried" || tools.mode === "replay" ? end : takeTurn(tools, definition, role)));
 }
 
-function isOver({ mode }: TurnTools, end: TurnResult): boolean {
-  return end.kind !== "retried" || mode === "replay";
-}
-
-function attempt(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
-  const begun = begin(tools, role);
+function attempt(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun): Awaitable<TurnResult> {
   if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
   return new RoleTurn(tools, definition, role, begun).run();
 }
@@ -48,15 +43,18 @@ async function tracedAttempt(tools: TurnTools, definition: Definition, role: Rol
   if (role.open === undefined) recordBegin(tools, role, begin(tools, role));
   else log.record({ type: "act.resumed", act: role.open.act });
   await log.durable();
-  return attempt(tools, definition, role);
+  return attempt(tools, definition, role, begin(tools, role));
 }
 
 function begin({ clock, past, log }: TurnTools, role: RoleState): Begun {
-  const { open } = role;
+  const { activation, waiting } = role;
   const now = clock.now();
-  if (open !== undefined) return { act: open.act, take: open.take, at: open.at, teamAt: open.teamAt, beganAt: now };
+  if (activation.kind === "open") {
+    const { act, take, at, teamAt } = activation.open;
+    return { act, take, at, teamAt, beganAt: now };
+  }
   const act = role.nextAct;
-  const take = Math.min(role.retry.retake ?? role.waiting, role.waiting);
+  const take = Math.min(activation.retry.retake ?? waiting, waiting);
   return { act, take, at: past?.startOf(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
 }
 
@@ -186,34 +184,31 @@ export class RoleTurn {
 
   /** Returns the interruption from outside that came while the body ran without waiting. */
   #interruption(): ActivationOutcome | undefined {
-    const ended = this.tools.scopes.ended ?? this.#scope?.ended;
-    return ended && { kind: "failed", error: ended.reason };
+    const ended = this.tools.host.scope.ended ?? this.#scope?.ended;
+    return ended && { kind: "failed", error: interruptionBy(ended.reason) };
   }
 
   #commit(outcome: ActivationOutcome): TurnResult {
     this.#phase = "over";
     this.#limit?.stop();
     this.#scope?.close();
-    const end = this.#judged(this.#leaving(outcome));
-    const { failedStep } = this.#steps ?? {};
-    const steps = this.#hasSteps ? { life: this.steps.life, failedStep } : NO_STEPS;
+    let end = outcome;
+    try {
+      if (end.kind === "done") end = { kind: "done", changes: this.#activation.leaving(end.changes) };
+    } catch (error) {
+      end = { kind: "failed", error };
+    }
+    end = this.#judged(end);
+    const hasSteps = this.#steps !== undefined || this.role.activation.kind === "open";
+    const steps = hasSteps ? { life: this.steps.life, failedStep: this.steps.failedStep } : NO_STEPS;
     const result = commit(this.tools, this.definition.spec, this.role, this.begun, end, steps);
     if (end.kind === "done") this.#activation.settle();
     return result;
   }
 
-  #leaving(outcome: ActivationOutcome): ActivationOutcome {
-    if (outcome.kind === "failed") return outcome;
-    try {
-      return { kind: "done", changes: this.#activation.leaving(outcome.changes) };
-    } catch (error) {
-      return { kind: "failed", error };
-    }
-  }
-
   /** An interruption from outside overrides the outcome of the body. */
   #judged(outcome: ActivationOutcome): ActivationOutcome {
-    const control = this.#notAsked(outcome);
+    const control = this.tools.mode === "replay" ? this.#notAsked(outcome) : undefined;
     if (control !== undefined) return { kind: "failed", error: control };
     const late = this.#scope?.ended?.reason;
     const reason = late instanceof TimeoutError ? late : this.#steps?.control;
@@ -224,17 +219,13 @@ export class RoleTurn {
 
   /** In a replay, returns the difference when recorded steps were not asked for. */
   #notAsked(outcome: ActivationOutcome): ControlError | undefined {
-    if (this.tools.mode !== "replay" || !this.#hasSteps) return undefined;
+    if (this.#steps === undefined && this.role.activation.kind !== "open") return undefined;
     const error = outcome.kind === "failed" ? outcome.error : undefined;
     return error instanceof ControlError ? undefined : this.tools.past?.notAsked(this.begun.act, this.steps.unasked, error);
   }
 
   #placeOf(error: unknown): FailedPlace {
     return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
-  }
-
-  get #hasSteps(): boolean {
-    return this.#steps !== undefined || this.role.open !== undefined;
   }
 
   #makeSteps(): ActivationSteps {

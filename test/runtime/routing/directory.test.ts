@@ -31,7 +31,7 @@ class Town {
       profile: "",
       ...kind.listening,
     }));
-    this.directory = new Directory({ changes: 0, find: (own) => this.#known.get(own), has: ({ name: own }) => this.#known.has(own) });
+    this.directory = new Directory({ changes: 0, roles: this.#known, definitions: this.roles });
   }
 
   get known(): readonly Person[] {

@@ -1,9 +1,15 @@
+import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { aText, takes } from "../kernel/argument.ts";
 import { JournalError, WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { fileWorkspace, restoreBundle, restoreFiles, visible, type WorkspaceBundle } from "../workspace/index.ts";
+import { restoreBundle, type WorkspaceBundle } from "../workspace/bundle.ts";
+import { fileWorkspace } from "../workspace/file-workspace.ts";
+import { visible } from "../workspace/path-rules.ts";
+import { restoreFiles } from "../workspace/restore-files.ts";
 
 /** The project of a run. */
 export interface RunProject {
@@ -43,4 +49,19 @@ async function* recordOf(journal: Pick<Journal, "read">, runId: string): AsyncGe
   } catch (error) {
     if (!(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
   }
+}
+
+const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
+/** The form of a name that is made from an id. */
+const HASHED = /^run_[0-9a-f]{64}$/;
+
+/** The folder of a run below the folder of all runs. @throws UsageError `ARGUMENT_INVALID` */
+export function runFolder(folder: string, runId: string): string {
+  return join(folder, nameOf(runId));
+}
+
+/** The name of the folder of a run, and a part of its keys. Two ids never have one name, even where names are compared without their case. */
+export function nameOf(runId: string): string {
+  takes("runWorkspaces", "runId", runId, aText);
+  return SAFE_ID.test(runId) && !HASHED.test(runId) ? runId : `run_${createHash("sha256").update(runId).digest("hex")}`;
 }

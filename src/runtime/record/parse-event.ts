@@ -1,4 +1,59 @@
-import { isPlainObject } from "../../kernel/value-kind.ts";
+import type { z } from "zod";
+import { readable, takes } from "../../kernel/argument.ts";
+import { JournalError } from "../../kernel/errors.ts";
+import { isPlainObject, isRecord } from "../../kernel/value-kind.ts";
+import { shownText, valueText } from "../../kernel/value-text.ts";
+import { EVENT_VERSION, type RunEvent } from "./event.ts";
+import { eventSchemas } from "./event-schema.ts";
+import { isEventType } from "./event-type.ts";
+
+/**
+ * Checks an event that came from outside: from a file, a store or another process. Returns the event itself, not a copy.
+ *
+ * @throws JournalError `EVENT_NEWER` for an event of a newer version of this package; `EVENT_INVALID` for an unknown type, for a field that
+ * is missing, unknown or of another kind, for values that are not plain JSON, and for keys that name a prototype.
+ *
+ * @example
+ * import { parseEvent, type RunEvent } from "troupe";
+ *
+ *  // Reads what `troupe run --json` prints.
+ * export function readEvents(lines: string): RunEvent[] {
+ *   return lines.trim().split("\n").map((line) => parseEvent(JSON.parse(line)));
+ * }
+ */
+export function parseEvent(json: unknown): RunEvent {
+  takes("parseEvent", "event", json, readable);
+  const fault = plainFault(json);
+  if (fault !== undefined) throw invalid(json, `got ${fault}`);
+  const { v, type } = isRecord(json) ? json : {};
+  if (typeof v === "number" && v > EVENT_VERSION) throw newer(v);
+  const known = eventSchemas();
+  if (!isEventType(type)) throw invalid(json, `got the type ${shownText(valueText(type))}; known are ${Object.keys(known).join(", ")}`);
+  const parsed = known[type].safeParse(json);
+  if (!parsed.success) throw invalid(json, `got one that does not fit: ${issuesText(parsed.error)}`);
+  return json as RunEvent;
+}
+
+function issuesText({ issues }: z.ZodError): string {
+  const found = issues.slice(0, 3).map((issue) => `${issue.path.map(String).join(".") || "the event"}: ${issue.message}`);
+  return shownText(found.join("; "), 500);
+}
+
+function newer(v: number): JournalError {
+  return new JournalError(
+    "EVENT_NEWER",
+    `Expected an event of version ${EVENT_VERSION} or older, got one of version ${v}. Update this program to read the run.`,
+    { data: { version: v } },
+  );
+}
+
+function invalid(came: unknown, what: string): JournalError {
+  const seq = isRecord(came) && typeof came["seq"] === "number" ? came["seq"] : null;
+  const which = seq === null ? "an event of a run" : `event ${seq} of a run`;
+  const advice = "Read it with the version of this program that wrote it, or from a copy that is whole.";
+  return new JournalError("EVENT_INVALID", `Expected ${which}, ${what}. ${advice}`, { data: { seq } });
+}
+
 /** The most levels of nesting, as in `canonicalJson`: a deeper value could not be written again. */
 const MOST_LEVELS = 500;
 /** The most values in one value, so that the search ends. */
