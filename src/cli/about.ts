@@ -142,7 +142,7 @@ export function aboutOf(runId: string, about: Json): RunAbout {
   if (known !== undefined) return known;
   throw new UsageError(
     "RUN_FOREIGN",
-    `Expected a run that this command began, but ${runId} was begun by a program, which alone has its team. Go on with it there: team.resume("${runId}").`,
+    `Expected a run that this command began, but ${runId} was begun by a program, which alone has its team. Resume it there: team.resume("${runId}").`,
   );
 }
 

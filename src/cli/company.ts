@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { Team } from "../team/team.ts";
@@ -84,6 +85,13 @@ async function openedProject(
 
 export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
+}
+
+/** Refuses to fork a run whose files are those of a project that was there. @throws UsageError `FORK_CHANGE` */
+export function assertOwnProject({ crew }: Pick<CompanySettings, "crew">): void {
+  if (!changesProject(crew)) return;
+  const expected = "Expected a run that made a project of its own, got one that changed a project that was there";
+  throw new UsageError("FORK_CHANGE", `${expected}, whose files it does not have. Begin a new run: troupe --in <dir>`);
 }
 
 async function teamOf(

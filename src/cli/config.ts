@@ -70,8 +70,6 @@ export function userConfig(env: Variables): string | undefined {
   return isAbsolute(home) ? join(home, ".config", "troupe", "config.yaml") : undefined;
 }
 
-export type Configured = Awaited<ReturnType<typeof configured>>;
-
 /**
  * Puts the settings of the config files below the environment: a variable that is set wins, then the sandbox and the store of the folder's
  * file, then the user's file. What else the folder's file says is returned apart.

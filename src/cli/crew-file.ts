@@ -163,7 +163,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ. */
+/** Refuses to continue a crew whose module has changed since the run began, and reports how its roles differ. */
 export async function assertSameModule(host: Host, crew: CrewSettings, { roles }: Pick<RunState, "roles">): Promise<void> {
   if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MOST_BYTES)) === crew.hash) return;
   const now = await openedCrew(crew, NO_PORTS);
@@ -174,7 +174,7 @@ export async function assertSameModule(host: Host, crew: CrewSettings, { roles }
       ? "Its roles listen and act as before; prompts or code may differ"
       : found.map((one) => shown(teamDifferenceText(one), 500)).join("; ");
   const expected = `Expected ${shown(crew.path, 200)} as it was when the run began, but it has changed`;
-  throw new UsageError("CREW_CHANGED", `${expected}. ${how}. Go on with it all the same: --force`, { data: { differences: found } });
+  throw new UsageError("CREW_CHANGED", `${expected}. ${how}. Continue all the same: --force`, { data: { differences: found } });
 }
 
 export async function outputOf(crew: CrewSettings): Promise<readonly string[] | undefined> {

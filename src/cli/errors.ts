@@ -12,7 +12,7 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
   { code: 5, meaning: "a human's answer is needed" },
   { code: 6, meaning: "the product is not proven: a criterion of priority P0 is not, or something failed when it ran" },
   { code: 7, meaning: "the model, its provider or the key is the trouble" },
-  { code: 8, meaning: "another process goes on with the run" },
+  { code: 8, meaning: "another process continues the run" },
   { code: 129, meaning: "the terminal was closed (SIGHUP)" },
   { code: 130, meaning: "interrupted (Ctrl-C), or not confirmed" },
   { code: 143, meaning: "ended by SIGTERM" },

@@ -143,8 +143,6 @@ function invalid(came: string): UsageError {
 const FOLDER = ".troupe/workspaces";
 const WORKSPACES_HINT = "Say file:/shared/dir, or s3://bucket/prefix?endpoint=https://host&region=name.";
 
-export type WorkerFolders = Awaited<ReturnType<typeof workerFolders>>;
-
 export async function workerFolders({ host }: Session, flags: Flags, logger: Logger) {
   const { workspaces } = flags;
   const folder = resolve(host.cwd, flags.folder ?? FOLDER);

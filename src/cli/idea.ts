@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
 import { nearestWord } from "../kernel/known-options.ts";
 import { systemCode } from "../kernel/system-error.ts";
@@ -7,19 +6,12 @@ import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS as TABLE } from "./command-table.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
-import { decodedText, fileStart, firstBytes, isEndless } from "./text-file.ts";
+import { bytesOf, decodedText } from "./text-file.ts";
 
+/** The path `-` is standard input. */
 export type IdeaSource =
   | { readonly kind: "words"; readonly text: string; readonly isCommandNamed: boolean }
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "stdin" };
-
-export interface IdeaReaders {
-  /** At most `limit` bytes of a regular file. */
-  file(path: string, limit: number): Promise<Uint8Array>;
-  /** At most `limit` bytes of standard input. */
-  stdin(limit: number): Promise<Uint8Array>;
-}
+  | { readonly kind: "file"; readonly path: string };
 
 export interface IdeaHints {
   /** True when `run` was typed: any word is meant as an idea then. */
@@ -53,19 +45,6 @@ const ORDINARY: ReadonlySet<string> = new Set(
   ),
 );
 
-export function readersOf(host: Host): IdeaReaders {
-  return {
-    async file(path, limit) {
-      const place = resolve(host.cwd, path);
-      if (!(await isEndless(place))) return fileStart(place, limit);
-      const file = shown(path, 200);
-      const expected = `Expected to read the idea from a regular file, but "${file}" is a pipe, a device or a socket`;
-      throw new UsageError("IDEA_UNREADABLE", `${expected}. Read it as input: troupe - < ${file}`);
-    },
-    stdin: (limit) => firstBytes(host.stdin, limit),
-  };
-}
-
 export function ideaSource(words: readonly string[], file: string | undefined, hints: IdeaHints): IdeaSource {
   const { isCommandNamed, isConfirmed, isBundled, example = EXAMPLE } = hints;
   const [first, ...others] = words;
@@ -79,16 +58,20 @@ export function ideaSource(words: readonly string[], file: string | undefined, h
   if (first !== undefined && file !== undefined) {
     throw new UsageError("IDEA_TWICE", "Expected one idea, got one on the command line and one by --file. Leave one out.");
   }
-  if (first === "-" || file === "-") return { kind: "stdin" };
-  if (file !== undefined) return { kind: "file", path: file };
+  if (file !== undefined || first === "-") return { kind: "file", path: file ?? "-" };
   if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed };
   throw new UsageError("IDEA_MISSING", `Expected an idea, got none. ${example}`);
 }
 
-export async function readIdea(source: IdeaSource, readers: IdeaReaders): Promise<string> {
+export async function readIdea(source: IdeaSource, host: Host): Promise<string> {
   if (source.kind === "words") return source.text;
-  const from = source.kind === "file" ? `the file "${shown(source.path, 200)}"` : "standard input";
-  const bytes = source.kind === "file" ? await readFile(source.path, from, readers) : await readers.stdin(IDEA_BYTES + 1);
+  const { path } = source;
+  const file = shown(path, 200);
+  const from = path === "-" ? "standard input" : `the file "${file}"`;
+  const bytes = await bytesOf(host, path, IDEA_BYTES + 1).catch((cause: unknown) => {
+    const why = READ_FAILURES[systemCode(cause)] ?? `${shown(thrownText(cause), 200)}. Read it as input: troupe - < ${file}`;
+    throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${why}.`, { cause });
+  });
   if (bytes.length > IDEA_BYTES) throw tooLong(`in ${from}`);
   const text = decodedText(bytes);
   if (text !== undefined) return checkedIdea(text, from);
@@ -150,16 +133,6 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   EACCES: "it may not be read",
 };
-
-async function readFile(path: string, from: string, readers: IdeaReaders): Promise<Uint8Array> {
-  try {
-    return await readers.file(path, IDEA_BYTES + 1);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const reason = READ_FAILURES[systemCode(error)] ?? thrownText(error);
-    throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${shown(reason, 200)}.`, { cause: error });
-  }
-}
 
 function checkedIdea(text: string, from = "the command line"): string {
   const idea = text.trim();

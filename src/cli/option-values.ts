@@ -11,7 +11,10 @@ const MOST_PORT = 65_535;
 type Read<T> = (option: string, text: string, entry: OptionEntry) => T;
 
 const READERS: { readonly [Form in keyof Values]: Read<Values[Form]> } = {
-  name: (option, text, { flags }) => given(option, flags.includes("<dir>") ? "a folder" : "a text", text, text.trim() || undefined),
+  name(option, text, { flags }) {
+    const [, placeholder = "name"] = /<(\w+)>/.exec(flags) ?? [];
+    return given(option, placeholder === "dir" ? "a folder" : `a ${placeholder}`, text, text.trim() || undefined);
+  },
   dollars(option, text) {
     const amount = decimal(text) ?? 0;
     const isFair = amount > 0 && amount <= MOST_DOLLARS;

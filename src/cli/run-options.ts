@@ -74,8 +74,8 @@ export const COMPANY = {
     flags: "--approve <what>",
     value: ["prd", "plan"],
     crews: OWN,
-    text: "ask you before the work goes on: prd (the criteria) or plan (the design)",
-    later: "ask you before the work goes on: prd (the criteria) or plan (the design), where they are still to be written",
+    text: "ask you before the work continues: prd (the criteria) or plan (the design)",
+    later: "ask you before the work continues: prd (the criteria) or plan (the design), where they are still to be written",
   },
   allowInstall: {
     flags: "--allow-install",

@@ -1,6 +1,7 @@
+import { resolve } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { replaceDefaultLogger } from "../kernel/default-logger.ts";
-import { ControlError, JournalError, MemoryError } from "../kernel/errors.ts";
+import { ControlError, JournalError, MemoryError, UsageError } from "../kernel/errors.ts";
 import { errorLines, type ErrorReport, errorReport } from "./error-report.ts";
 import { type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
 import { type Host, Interruptions } from "./host.ts";
@@ -12,6 +13,7 @@ import type { TextStyle } from "./screen/layout.ts";
 import { Screen } from "./screen/screen.ts";
 import { bytesText, columnsOf, shown, styleFor, wantsColor } from "./screen/text.ts";
 import { type OutputSettings, outputSettings } from "./settings.ts";
+import { writeNewFile } from "./text-file.ts";
 
 export interface Session {
   readonly host: Host;
@@ -73,6 +75,28 @@ export async function printLines({ host, interruptions }: Session, lines: AsyncI
     await out.write(line);
     throwIfAborted(interruptions.signal);
   }
+}
+
+interface Export {
+  /** A new file; `-` or undefined: standard output. */
+  readonly file: string | undefined;
+  /** A command that names a file. */
+  readonly example: string;
+  readonly lines: AsyncIterable<string> | Iterable<string>;
+  /** The sentence and the facts that report it. */
+  readonly told: (lines: number) => readonly [sentence: string, facts: object];
+}
+
+/** Exports lines. They are unescaped, and a terminal would obey some of them. @throws UsageError `EXPORT_TERMINAL`, `EXPORT_UNWRITABLE` */
+export async function exportLines(session: Session, { file, example, lines, told }: Export): Promise<void> {
+  const { stdout, cwd } = session.host;
+  if (file === undefined || file === "-") {
+    if (stdout.isTTY !== true) return printLines(session, lines);
+    throw new UsageError("EXPORT_TERMINAL", `Expected a file or a pipe for the export, got a terminal. Name one: ${example}`);
+  }
+  const path = resolve(cwd, file);
+  const [sentence, facts] = told(await writeNewFile(path, lines));
+  await report(session, sentence, { type: "exported", ...facts, file: path });
 }
 
 /** Prints a result: as one line of JSON with `--json`, else as lines for a person. */

@@ -102,7 +102,7 @@ async function claimedRun({ journal, name }: Store, given: string | undefined): 
   }
   if (refusal !== undefined) throw refusal;
   const why = runs.length === 0 ? "there is none yet" : "all that this command began are finished";
-  const expected = `Expected a run in ${shown(name, 200)} to go on with, but ${why}`;
+  const expected = `Expected a run in ${shown(name, 200)} to continue, but ${why}`;
   throw new UsageError("RUN_NONE", `${expected}. Begin one: troupe "Create a 2048 game"`);
 }
 

@@ -13,12 +13,31 @@ const PIECE = 64 * 1024;
 
 /** The text of a file, or of standard input for `-`. @param most bytes it may have */
 export async function readText(host: Host, path: string, what: string, most: number = TEXT_BYTES): Promise<string> {
-  const from = path === "-" ? "standard input" : `"${shown(path, 200)}"`;
-  const bytes = path === "-" ? await firstBytes(host.stdin, most + 1) : await fileBytes(resolve(host.cwd, path), what, from, most);
-  if (bytes.length > most) throw unreadable(what, from, `it has more than ${most} bytes`);
+  const fault = (why: string, cause?: unknown): UsageError => {
+    const from = path === "-" ? "standard input" : `"${shown(path, 200)}"`;
+    return new UsageError("FILE_UNREADABLE", `Expected to read ${what} from ${from}, but ${shown(why, 200)}.`, { cause });
+  };
+  const bytes = await bytesOf(host, path, most + 1).catch((error: unknown) => {
+    throw fault(thrownText(error), error);
+  });
+  if (bytes.length > most) throw fault(`it has more than ${most} bytes`);
   const text = decodedText(bytes);
   if (text !== undefined) return text;
-  throw unreadable(what, from, "it is no text in UTF-8");
+  throw fault("it is no text in UTF-8");
+}
+
+/** At most `limit` bytes of a regular file, or of standard input for `-`. A pipe waits for a writer, and a device may never end. */
+export async function bytesOf({ cwd, stdin }: Host, path: string, limit: number): Promise<Uint8Array> {
+  if (path === "-") return firstBytes(stdin, limit);
+  const place = resolve(cwd, path);
+  const stats = await stat(place);
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is a pipe, a device or a socket");
+  const handle = await open(place, "r");
+  try {
+    return await firstBytes(handle.createReadStream({ end: limit - 1 }), limit);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
@@ -31,18 +50,8 @@ export function decodedText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** At most `limit` bytes of a regular file. */
-export async function fileStart(place: string, limit: number): Promise<Uint8Array> {
-  const handle = await open(place, "r");
-  try {
-    return await firstBytes(handle.createReadStream({ end: limit - 1 }), limit);
-  } finally {
-    await handle.close();
-  }
-}
-
 /** At most `limit` bytes of a stream; the rest is not read. */
-export async function firstBytes(stream: AsyncIterable<unknown>, limit: number): Promise<Uint8Array> {
+async function firstBytes(stream: AsyncIterable<unknown>, limit: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stream) {
@@ -52,12 +61,6 @@ export async function firstBytes(stream: AsyncIterable<unknown>, limit: number):
     if (length >= limit) break;
   }
   return Buffer.concat(chunks).subarray(0, limit);
-}
-
-/** True when reading may never end: a pipe waits for a writer, and a device may give bytes without end. */
-export async function isEndless(place: string): Promise<boolean> {
-  const stats = await stat(place);
-  return !stats.isFile() && !stats.isDirectory();
 }
 
 /** Writes a new file that only its owner can read. */
@@ -83,26 +86,6 @@ export async function writeNewFile(place: string, lines: AsyncIterable<string> |
     await rm(place, { force: true });
     throw TroupeError.isInstance(error) ? error : unwritable(place, error);
   }
-}
-
-/** Refuses to export to a terminal: exported text is unescaped, and a terminal would obey some of it. */
-export function refuseTerminal({ stdout }: Host, command: string): void {
-  if (stdout.isTTY !== true) return;
-  throw new UsageError("EXPORT_TERMINAL", `Expected a file or a pipe for the export, got a terminal. Name one: ${command}`);
-}
-
-async function fileBytes(place: string, what: string, from: string, most: number): Promise<Uint8Array> {
-  try {
-    if (!(await isEndless(place))) return await fileStart(place, most + 1);
-  } catch (error) {
-    throw unreadable(what, from, thrownText(error), error);
-  }
-  throw unreadable(what, from, "it is a pipe, a device or a socket");
-}
-
-function unreadable(what: string, from: string, why: string, cause?: unknown): UsageError {
-  const text = `Expected to read ${what} from ${from}, but ${shown(why, 200)}.`;
-  return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
 }
 
 function unwritable(place: string, error: unknown): UsageError {

@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 13_115,
   agent: 4_289,
   checks: 5_044,
-  cli: 11_862,
+  cli: 11_753,
   client: 855,
   edges: 424,
   fleet: 2_001,

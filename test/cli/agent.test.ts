@@ -105,13 +105,6 @@ describe("troupe agent", () => {
     expect(replayed).toMatchObject({ code: 0 });
     expect(stub.requests).toHaveLength(asked);
   });
-
-  it("says when its steps are used up", async () => {
-    await using stub = await openaiStub({ handler: (_body, n) => calls("planning", { command: "list", n }) });
-    const { code, stderr } = await command(freshFolder(), ["agent", "think for ever", ...reach(stub), "--steps", "3"]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/AGENT_UNFINISHED/);
-  });
 });
 
 describe("troupe agent on a terminal", () => {

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createMessage, defineAction, defineRole, Environment } from "../../src/index.ts";
 import { experiment, policyModel, runExperiment } from "../../src/research/index.ts";
-import { emptyRoad, road } from "../research/experiment/walkers.ts";
+import { road } from "../research/experiment/walkers.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const walks = experiment({
@@ -95,17 +95,6 @@ describe("troupe experiment", () => {
     writeFileSync(join(cwd, "throws.mjs"), 'throw new Error("Expected a road, got none.");');
     const { stderr } = await command(cwd, ["experiment", "run", "throws.mjs"]);
     expect(stderr).toContain("cannot be loaded: Expected a road, got none. (");
-  });
-
-  it("verify wants one experiment of the name that is given", async () => {
-    const module = join(cwd, "walks.mjs");
-    Object.assign(globalThis, {
-      TestWalks: experiment({ name: "walks", params: { n: [1] }, rounds: 1, world: emptyRoad, begin: (made) => made.publishMessage("go") }),
-    });
-    writeFileSync(module, "export const walks = globalThis.TestWalks;");
-    const { stderr } = await command(cwd, ["experiment", "verify", module, "--name", "other"]);
-    expect(stderr).toContain("of the name other");
-    expect(existsSync(join(cwd, "experiments"))).toBe(false);
   });
 
   it("plot draws a heat map of two parameters, and series whose runs keep their last values", { tags: ["company", "long"] }, async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { WritePrd } from "../../actions/index.ts";
-import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/commands/fork.ts";
+import { editedMessage } from "../../src/cli/commands/fork.ts";
 import type { ResultReport } from "../../src/cli/report.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
@@ -193,27 +193,6 @@ const [idea, said] = recorded([
   { type: "message", message: word("UserRequirement"), to: ["Alice"] },
   says("Alice", word("WritePrd", prd), word("Other", { any: "thing" })),
 ]) as readonly [RunEvent, RunEvent];
-
-describe("the options of a fork", () => {
-  it.each([
-    ["12=idea.md", { seq: 12, nth: 0, file: "idea.md" }],
-    ["12.3=a=b.md", { seq: 12, nth: 3, file: "a=b.md" }],
-    ["0=-", { seq: 0, nth: 0, file: "-" }],
-  ])("--edit %s", (text, edit) => {
-    expect(wantedEdit(text)).toEqual(edit);
-  });
-
-  it.each(["", "12", "=x", "12=", "x=y", "-1=y", "1.=y", "99999999999=y"])("refuses --edit %j", (text) => {
-    expect(() => wantedEdit(text)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
-  });
-
-  it("--drop", () => {
-    expect(wantedDrop("7")).toEqual({ seq: 7, nth: 0, drop: true });
-    expect(wantedDrop("7.1")).toEqual({ seq: 7, nth: 1, drop: true });
-    for (const text of ["", "x", "7.", "7=8"])
-      expect(() => wantedDrop(text)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
-  });
-});
 
 describe("a message that is edited", () => {
   it("says the text, where it is a text", () => {

@@ -1,22 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { IDEA_BYTES, type IdeaReaders, ideaSource, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
+import { IDEA_BYTES, ideaSource, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
 import { titled } from "../titled.ts";
+import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { command as troupe } from "./kept-run.ts";
-
-const nothing: IdeaReaders = {
-  file: () => Promise.reject(new Error("no file was to be read")),
-  stdin: () => Promise.reject(new Error("no input was to be read")),
-};
-
-function reading(bytes: Uint8Array | string): IdeaReaders {
-  const all = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
-  const first = (limit: number): Promise<Uint8Array> => Promise.resolve(all.slice(0, limit));
-  return { file: (_path, limit) => first(limit), stdin: first };
-}
-
-function failing(code: string): IdeaReaders {
-  return { ...nothing, file: () => Promise.reject(Object.assign(new Error("no"), { code })) };
-}
 
 const typed = { isCommandNamed: false };
 const named = { isCommandNamed: true };
@@ -31,8 +19,8 @@ describe("ideaSource", () => {
   });
 
   it("takes - for standard input, and a file where one is named", () => {
-    expect(ideaSource(["-"], undefined, typed)).toEqual({ kind: "stdin" });
-    expect(ideaSource([], "-", typed)).toEqual({ kind: "stdin" });
+    expect(ideaSource(["-"], undefined, typed)).toEqual({ kind: "file", path: "-" });
+    expect(ideaSource([], "-", typed)).toEqual({ kind: "file", path: "-" });
     expect(ideaSource([], "idea.md", named)).toEqual({ kind: "file", path: "idea.md" });
   });
 
@@ -83,31 +71,31 @@ describe("ideaSource", () => {
 });
 
 describe("readIdea", () => {
-  it("reads a file or standard input, without the white space around", async () => {
-    expect(await readIdea({ kind: "file", path: "idea.md" }, reading("\ufeff# A game\n\nwith tiles\n"))).toBe("# A game\n\nwith tiles");
-    expect(await readIdea({ kind: "stdin" }, reading(" a game\n"))).toBe("a game");
+  const reading = (content: Uint8Array | string): Promise<string> => {
+    const cwd = scratchFolder();
+    writeFileSync(join(cwd, "idea.md"), content);
+    return readIdea({ kind: "file", path: "idea.md" }, fakeHost({ cwd }));
+  };
+
+  it("reads a file without the white space around", async () => {
+    expect(await reading("\n a game \n")).toBe("a game");
   });
 
   it.each([
-    ["zeros", new Uint8Array([65, 0, 66])],
-    ["bytes that are not UTF-8", new Uint8Array([0xff, 0xfe, 0x41, 0x00])],
-    ["half a character", new TextEncoder().encode("é").slice(0, 1)],
-  ])("refuses %s", async (_what, bytes) => {
-    await expect(readIdea({ kind: "file", path: "idea.md" }, reading(bytes))).rejects.toMatchObject({ code: "IDEA_BINARY" });
-  });
-
-  it.each(["", " \n\t "])("refuses the empty text %j", async (text) => {
-    await expect(readIdea({ kind: "stdin" }, reading(text))).rejects.toMatchObject({ code: "IDEA_MISSING" });
+    ["IDEA_TOO_LONG", "x".repeat(IDEA_BYTES + 1)],
+    ["IDEA_BINARY", Uint8Array.of(0xff, 0xfe)],
+    ["IDEA_BINARY", "a\0b"],
+    ["IDEA_MISSING", " \n\t "],
+  ])("refuses a file with %s", async (code, content) => {
+    await expect(reading(content)).rejects.toMatchObject({ code });
   });
 
   it.each([
-    ["ENOENT", "does not exist"],
-    ["EISDIR", "is a folder"],
-    ["EACCES", "may not be read"],
-  ])("says of %s that the file %s", async (code, words) => {
-    const failed = readIdea({ kind: "file", path: "idea.md" }, failing(code));
-    await expect(failed).rejects.toMatchObject({ code: "IDEA_UNREADABLE" });
-    await expect(failed).rejects.toThrow(words);
+    ["missing.md", "it does not exist"],
+    [".", "it is a folder"],
+    ["/dev/null", "troupe - < /dev/null"],
+  ])("says why %s cannot be read", async (path, why) => {
+    await expect(readIdea({ kind: "file", path }, fakeHost({ cwd: scratchFolder() }))).rejects.toThrow(why);
   });
 });
 

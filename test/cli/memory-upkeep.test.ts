@@ -1,5 +1,5 @@
 import Libsql from "libsql";
-import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
@@ -147,18 +147,6 @@ describe("a store that cannot be used", () => {
       expect({ words, ...ended }).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
     }
     expect(readFileSync(join(cwd, "bad.db"))).toEqual(bytes);
-  });
-
-  it("because there is none says so, and makes none", async () => {
-    for (const words of ALL.filter(([name]) => name !== "ls" && name !== "import")) {
-      const cwd = freshFolder();
-      expect(await command(cwd, ["memory", ...words])).toMatchObject({
-        code: 2,
-        stdout: "",
-        stderr: expect.stringContaining("(STORE_MISSING)") as string,
-      });
-      expect(existsSync(join(cwd, ".troupe"))).toBe(false);
-    }
   });
 
   it("because it was cut ends with 2, or tells what is left", async () => {

@@ -3,8 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { agrees, confirmPaidRun } from "../../src/cli/prompt.ts";
-import { labelledLines, widthOf, withoutCodes } from "../../src/cli/screen/layout.ts";
-import { columnsOf, styleFor } from "../../src/cli/screen/text.ts";
+import { widthOf, withoutCodes } from "../../src/cli/screen/layout.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { findProgram } from "../../src/workspace/program-path.ts";
@@ -28,10 +27,6 @@ function tooWide(lines: readonly string[], columns: number): readonly string[] {
 }
 
 describe("a terminal that does not know its width, or is narrow", () => {
-  it("has 80 columns where it says 0, or nothing", () => {
-    expect([0, -1, undefined, 20].map((columns) => columnsOf({ columns }))).toEqual([80, 80, 80, 20]);
-  });
-
   it.each([0, 20, 40])(
     "of %i columns shows a run and its result without a line that breaks, and ids whole",
     { tags: ["company", "long"] },
@@ -55,23 +50,6 @@ describe("a terminal that does not know its width, or is narrow", () => {
       expect(withoutCodes(shown.stdout.text)).toContain(id);
     },
   );
-
-  it("shows a text below its label where there is no room beside it", () => {
-    const lines = labelledLines(
-      [
-        ["Project", "a folder with a long name"],
-        ["", "and more"],
-        ["Cost", undefined],
-      ],
-      {
-        style: styleFor(false),
-        width: 19,
-        labels: 9,
-        margin: 2,
-      },
-    );
-    expect(lines).toEqual(["  Project", "    a folder with a", "    long name", "    and more"]);
-  });
 
   it.each([0, 20, 40])("of %i columns asks readably", async (columns) => {
     const host = seat(columns);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claimFolder, type ClaimFolder, inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
@@ -84,14 +84,6 @@ describe("claimFolder", () => {
     mkdirSync(join(scratch, "records/.troupe"), { recursive: true });
     expect(await claimFolder(join(scratch, "records"))).toBeUndefined();
     expect(readdirSync(join(scratch, "records"))).toEqual([".troupe"]);
-  });
-
-  it("does not take a file's name, and leaves it to the workspace to tell of one below a file", async () => {
-    const file = join(scratch, "file");
-    writeFileSync(file, "mine");
-    expect(await claimFolder(file)).toBeUndefined();
-    expect(await claimFolder(join(file, "below"))).toMatchObject({ path: join(file, "below") });
-    expect(readFileSync(file, "utf8")).toBe("mine");
   });
 });
 

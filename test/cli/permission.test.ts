@@ -19,42 +19,11 @@ function question(args: JsonObject, tool = "editor"): PermissionQuestion {
 }
 
 describe("a call in question", () => {
-  it("has a row for each argument, with the lines of a long text below its name", () => {
-    expect(callLines(question({ command: "create", path: "a.md", content: "one\n\ttwo\n" }))).toEqual([
-      "  command  create",
-      "  path     a.md",
-      "  content  (2 lines)",
-      "    one",
-      "        two",
-    ]);
-    expect(callLines(question({}, "look"))).toEqual(["  look, without arguments"]);
-  });
-
   it("sends nothing to the terminal but text", async () => {
     const asked = question({ command: "create", path: "a\u001b[2J.md", content: "\u001b]0;owned\u0007\n\u202emd.exe\r\u009b31m" });
     const all = [...callLines(asked), ...(await wholeCall(asked, () => Promise.resolve("old\u001b[1A"), style))];
     expect(all.join("\n")).not.toMatch(/[^\P{C}\n]/u);
     expect(all.join("\n")).toContain(String.raw`\u{1b}[2J`);
-  });
-});
-
-describe("show diff", () => {
-  const file = "a\nb\nc\nd\ne\nf\n";
-  const shows = (args: JsonObject, now: string | null = file): Promise<readonly string[]> =>
-    wholeCall(question(args), () => Promise.resolve(now ?? undefined), style);
-
-  it.each([
-    [
-      { command: "replace", path: "x", old: "d\n", new: "D\nD2\n" },
-      ["  x", "    line 2", "    b", "    c", "  - d", "  + D", "  + D2", "    e", "    f"],
-    ],
-    [{ command: "insert", path: "x", line: 0, new: "first" }, ["  x", "  + first", "    a", "    b"]],
-    [{ command: "create", path: "x", content: "a\nb\n", overwrite: true }, ["  x", "    a", "    b", "  - c", "  - d", "  - e", "  - f"]],
-    [{ files: [{ path: "x", content: `${file}g\n` }] }, ["  x", "    line 5", "    e", "    f", "  + g"]],
-    [{ command: "replace", path: "x", old: "missing", new: "there" }, ["  x", "  - missing", "  + there"]],
-    [{ command: "undo", path: "x" }, ["  command  undo", "  path     x"]],
-  ] as const)("of %j", async (args, lines) => {
-    expect(await shows(args as unknown as JsonObject)).toEqual(lines);
   });
 });
 

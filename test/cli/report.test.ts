@@ -134,12 +134,6 @@ describe("nextSteps", () => {
     expect(nextSteps({ status: "stopped", questions: [] }, { ...asked, short: "a b" }).goOn).toBe("troupe resume 'a b'");
   });
 
-  it("of one that ran out of money raise its budget", () => {
-    expect(nextSteps({ status: "budget", questions: [] }, asked).goOn).toBe("troupe resume mabc1234 --budget 6");
-    expect(nextSteps({ status: "budget", questions: [] }, { ...asked, budget: 50_000 }).goOn).toBe("troupe resume mabc1234 --budget 0.1");
-    expect(nextSteps({ status: "budget", questions: [] }, { ...asked, budget: undefined }).goOn).toBe("troupe resume mabc1234");
-  });
-
   it("of one that waits answer each question by letters that no other has", () => {
     expect(nextSteps({ status: "waiting", questions }, asked).answers).toEqual([
       'troupe answer mabc1234 abcdef0 "..."',

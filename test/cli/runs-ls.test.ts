@@ -2,13 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import { runPage } from "../../src/cli/commands/runs-ls.ts";
-import { type Journal, memoryJournal } from "../../src/index.ts";
+import type { Journal } from "../../src/index.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
-import { newestRuns } from "../../src/runtime/record/journal.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
-
-const { signal } = new AbortController();
 
 function beginningOf(runId: string): RunEvent {
   return {
@@ -54,26 +50,6 @@ interface Line {
 async function listed(cwd: string, words: readonly string[]): Promise<readonly Line[]> {
   return linesIn((await command(cwd, ["runs", "ls", "--json", ...words])).stdout) as readonly Line[];
 }
-
-describe("a page of a journal", () => {
-  it("reads the runs of the page and no others, of 10,000", async () => {
-    const ids = Array.from({ length: 10_000 }, (_, nth) => `run-${nth}`);
-    const inner = await filled(memoryJournal({ limit: 20_000 }), ids);
-    const readable = new Set(ids.slice(-20));
-    const journal: Journal = {
-      ...inner,
-      runs: () => Promise.reject(new Error("all runs were listed")),
-      newest: (page) => newestRuns(inner, page),
-      read: (runId, from) => {
-        if (!readable.has(runId)) throw new Error(`${runId} was read`);
-        return inner.read(runId, from);
-      },
-    };
-    const { rows, next } = await runPage(journal, { limit: 20, after: undefined, signal });
-    expect(rows.map(({ id }) => id)).toEqual([...readable].toReversed());
-    expect([rows[0]?.team, next]).toEqual(["team of run-9999", "run-9980"]);
-  });
-});
 
 describe("troupe runs ls", () => {
   it("lists every run once, page by page, the newest first", async () => {

@@ -71,22 +71,6 @@ describe("troupe runs ls", () => {
       roles: ["Alice", "Bob", "Eve", "Alex", "Edward"],
     });
   });
-
-  it("lists a run that never came to its first event, which can be removed", async () => {
-    const cwd = freshFolder();
-    mkdirSync(join(cwd, ".troupe"));
-    const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
-    await journal.create("empty");
-    await journal.close();
-    expect(linesIn((await command(cwd, ["runs", "--json"])).stdout)).toMatchObject([{ id: "empty", status: "empty", started: null }]);
-    expect(await command(cwd, ["resume", "empty"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("troupe runs rm empty") as string,
-    });
-    expect(await command(cwd, ["resume"])).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NONE") as string });
-    expect((await command(cwd, ["runs", "show", "empty"])).stdout).toContain("Status   empty");
-    expect((await command(cwd, ["runs", "rm", "empty", "--yes"])).code).toBe(0);
-  });
 });
 
 describe("troupe runs show", () => {
@@ -130,13 +114,6 @@ describe("troupe runs show", () => {
       store: join(cwd, ".troupe/runs.db"),
     });
     expect((shown as { said: readonly { seq: number }[] }).said.map(({ seq }) => seq)).toEqual([1, 13, 27]);
-  });
-
-  it("names the activations that failed though the run finished", async () => {
-    const cwd = await hostile;
-    expect((await command(cwd, ["runs", "show", "bad"])).stdout).toMatch(/\nFailed +Ben#0~1: \\x1b.*\(ACTION_FAILED\)\n/);
-    const [shown] = linesIn((await command(cwd, ["runs", "show", "bad", "--json"])).stdout);
-    expect(shown).toMatchObject({ status: "finished", failures: [{ role: "Ben", act: "Ben#0~1", attempt: 1, code: "ACTION_FAILED" }] });
   });
 
   it.each(["ls", "show", "events"])("%s shows what a terminal would obey, and sends none of it", async (name) => {

@@ -81,12 +81,6 @@ describe("the store", () => {
     expect(readdirSync(join(cwd, "runs"))).not.toContain(".gitignore");
   });
 
-  it("is not made before the work is ready for it", async () => {
-    const host = fakeHost({ cwd: fresh() });
-    expect(await inSession(host, {}, (session) => withStore(session, {}, () => Promise.resolve(0 as const)))).toBe(0);
-    expect(readdirSync(host.cwd)).toEqual([]);
-  });
-
   it("is not made by who only wants to read it", async () => {
     const host = fakeHost({ cwd: fresh() });
     expect(await inSession(host, {}, (session) => withRuns(session, {}, () => Promise.resolve(0 as const)))).toBe(2);

@@ -20,7 +20,7 @@ import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import type { ExitCode } from "../errors.ts";
 import { type Fleet, knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
 import { folderName, secretsIn } from "../host.ts";
-import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
+import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
@@ -44,7 +44,7 @@ export async function submit(session: Session, flags: Flags, ...words: string[])
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
   // A run that is known has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
-  const idea = isAsked ? await readIdea(ideaIn(words, flags), readersOf(session.host)) : undefined;
+  const idea = isAsked ? await readIdea(ideaIn(words, flags), session.host) : undefined;
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const mask = maskSecrets(secretsIn(session.host.env));
     const runId = flags.id ?? freshRunId(session.host.clock.now());
@@ -73,7 +73,7 @@ async function submitAnswered(session: Session, words: readonly string[], flags:
     const secrets = secretsIn(session.host.env);
     await submitAnswer(runId, question, answer, { journal, driver, secrets, clock: session.host.clock, signal });
     const name = shown(runId, 60);
-    await report(session, `The answer is recorded, and ${name} goes on.`, { type: "answered", run: runId });
+    await report(session, `The answer is recorded, and ${name} continues.`, { type: "answered", run: runId });
     return 0;
   });
 }
@@ -110,7 +110,7 @@ function assertSameBeginning(runId: string, known: Beginning | undefined, { team
     throw invalidOption("--team", `the team of ${name}, which is "${shown(known.team, 60)}", or none`, team);
   if (known?.idea === undefined || idea === undefined || idea === known.idea) return;
   const expected = `Expected the idea that ${name} was begun with, or none, got another`;
-  throw new JournalError("RUN_IDEA_DIFFERS", `${expected}. To go on with it: troupe submit --id ${name}, or leave out --id for a new run.`);
+  throw new JournalError("RUN_IDEA_DIFFERS", `${expected}. To continue it: troupe submit --id ${name}, or leave out --id for a new run.`);
 }
 
 export function ps(session: Session, flags: Flags): Promise<ExitCode> {
@@ -227,7 +227,7 @@ export function stop(session: Session, flags: Flags, id: string): Promise<void> 
     const next =
       last.last === undefined
         ? `is taken from the queue. It had not begun, so its idea is gone. To begin it: troupe submit --team <name> --id ${name} "..."`
-        : `is stopped. To go on with it: troupe submit --id ${name}`;
+        : `is stopped. To continue it: troupe submit --id ${name}`;
     await report(session, `${name} ${next}`, { type: "stopped", run: runId });
   });
 }

@@ -13,7 +13,7 @@ import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
 import { restoreFiles } from "../../workspace/restore-files.ts";
 import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, crewOf, sandboxFor, workerOf } from "../company.ts";
+import { assertOwnProject, crewOf, sandboxFor, workerOf } from "../company.ts";
 import { NO_PORTS } from "../crew-file.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
@@ -57,12 +57,7 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
   const { store, parent, plan } = wanted;
   const about = aboutOf(parent.runId, parent.state.about);
   await assertOurs(store, parent.runId, about, flags.force === true);
-  if (changesProject(about.crew)) {
-    throw new UsageError(
-      "FORK_CHANGE",
-      "Expected a run that made a project of its own, got one that changed a project that was there, whose files it does not have. Begin a new run: troupe --in <dir>",
-    );
-  }
+  assertOwnProject(about);
   const { out, seed = about.seed } = companySettings(flags);
   const { reuse = "all" } = flags;
   const settings: CompanySettings = { ...recordedSettings(about, standingOf(parent.state, plan.add.length > 0), flags), out, seed };

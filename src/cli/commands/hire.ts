@@ -18,7 +18,7 @@ export function hire(session: Session, flags: Flags, id: string, role: string): 
     await team.hireInto(runId, role, { name, ...onChange(flags) });
     const run = shown(runId, 100);
     const text = `Hired ${shown(role, 60)} into run ${run}${name === role ? "" : ` as ${shown(name, 60)}`}. It hears what is said from now on.`;
-    return { text: `${text} Go on with the run: troupe tell ${run} "..."`, facts: { type: "hired", runId, role, name } };
+    return { text: `${text} Continue the run: troupe tell ${run} "..."`, facts: { type: "hired", runId, role, name } };
   });
 }
 

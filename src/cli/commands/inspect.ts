@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
 import { offlinePage, readPage } from "../../inspector/page-file.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
@@ -7,14 +6,12 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { createServer } from "../../server/index.ts";
 import type { OpenedTeam, TeamRequest } from "../../server/server-options.ts";
 import { Team } from "../../team/team.ts";
-import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, report, type Session } from "../session.ts";
+import { exportLines, report, type Session } from "../session.ts";
 import { withRuns } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
-import { refuseTerminal, writeNewFile } from "../text-file.ts";
 
 /** Bytes of the token of one inspection: nobody guesses it. */
 const TOKEN_BYTES = 24;
@@ -48,29 +45,18 @@ async function readOnly({ purpose }: TeamRequest): Promise<OpenedTeam> {
   throw new UsageError("READ_ONLY", text);
 }
 
-export function runsHtml(
-  session: Session,
-  id: string,
-  { html, file }: { readonly html: string; readonly file: string | undefined },
-  flags: Flags,
-): Promise<ExitCode> {
-  const { host, interruptions } = session;
-  if (file !== undefined || flags.otlp !== undefined) {
+export function runsHtml(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
+  const { html = "" } = flags;
+  if (file !== undefined || flags.otlp !== undefined)
     throw new UsageError("OPTION_CONFLICT", `Expected --html alone, got another target besides. Write --html ${shown(html, 100)}`);
-  }
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
     const read = { events: 0 };
-    const lines = offlinePage(await readPage(), [counted(journal.read(runId, 0), read, interruptions.signal)]);
-    if (html === "-") {
-      refuseTerminal(host, `troupe runs export ${shown(runId, 60)} --html run.html`);
-      await printLines(session, lines);
-      return 0;
-    }
-    const place = resolve(host.cwd, html);
-    await writeNewFile(place, lines);
-    const text = `Exported run ${shown(runId, 100)}, ${plural(read.events, "event")}, to ${shown(html, 200)}. Open it in a browser.`;
-    await report(session, text, { type: "exported", runId, events: read.events, file: place });
-    return 0;
+    const lines = offlinePage(await readPage(), [counted(journal.read(runId, 0), read, session.interruptions.signal)]);
+    const told = (): [string, object] => [
+      `Exported run ${shown(runId, 100)}, ${plural(read.events, "event")}, to ${shown(html, 200)}. Open it in a browser.`,
+      { runId, events: read.events },
+    ];
+    await exportLines(session, { file: html, example: `troupe runs export ${shown(runId, 60)} --html run.html`, lines, told });
   });
 }
 

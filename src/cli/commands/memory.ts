@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
 import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
@@ -16,9 +15,9 @@ import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import { printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
+import { exportLines, printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
-import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
+import { readText } from "../text-file.ts";
 
 export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   refuseWords(words, "memory");
@@ -118,21 +117,14 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }
 
-export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
-  const { host } = session;
-  return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-    const isPrinted = file === undefined || file === "-";
-    if (isPrinted) refuseTerminal(host, "troupe memory export <role> memory.json");
-    const snapshot = await exportSnapshot(store.reading(roleId), { clock: host.clock });
-    if (isPrinted) {
-      await printLines(session, snapshotLines(snapshot));
-    } else {
-      const place = resolve(host.cwd, file);
-      await writeNewFile(place, snapshotLines(snapshot));
-      const text = `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file, 200)}.`;
-      await report(session, text, { type: "exported", roleId, messages: snapshot.messages, file: place });
-    }
-    return 0;
+export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<void> {
+  return withMemory(session, flags, given, async (store, roleId) => {
+    const snapshot = await exportSnapshot(store.reading(roleId), { clock: session.host.clock });
+    const told = (): [string, object] => [
+      `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
+      { roleId, messages: snapshot.messages },
+    ];
+    await exportLines(session, { file, example: "troupe memory export <role> memory.json", lines: snapshotLines(snapshot), told });
   });
 }
 

@@ -145,7 +145,7 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
   screen.print([screen.style.warn("Since the run stopped, its folder has changed:"), ...lines, ...more], 4);
   if (isForced) return;
   if (!canAsk(host)) assertUnchanged(changes, out);
-  if (await agrees(session, "Go on with them as they are? The company may write over them.")) return;
+  if (await agrees(session, "Continue with them as they are? The company may write over them.")) return;
   throw new AbortedError(`run ${runId} was not resumed`);
 }
 

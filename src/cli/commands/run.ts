@@ -1,3 +1,5 @@
+import { stat } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { chosenRun } from "../chosen-run.ts";
@@ -7,8 +9,7 @@ import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, folderName } from "../host.ts";
-import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
-import { checkMetaGPT, recoveredStore, testsAgain } from "../metagpt-options.ts";
+import { ideaSource, isOneWord, readIdea } from "../idea.ts";
 import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
 import type { ChosenModel } from "../model-settings.ts";
 import { withoutFixed } from "../option-values.ts";
@@ -20,6 +21,7 @@ import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
+import { isInside } from "../text-file.ts";
 import { resume } from "./resume.ts";
 import { tell } from "./tell.ts";
 
@@ -37,7 +39,7 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   const source = hasWords ? ideaSource(words, flags.file, hints) : undefined;
   const { settings, crew } = await chosenRun(session, flags);
   const { model, isConfirmed } = settings;
-  const read = source === undefined ? undefined : await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
+  const read = source === undefined ? undefined : await untilAborted(readIdea(source, host), interruptions.signal);
   const idea = [read, tests].filter((part) => part !== undefined).join("\n\n");
   const known = matchIdea(idea, bundled);
   const isDoubtful = source?.kind === "words" && !isNamed && !isConfirmed && isOneWord(idea) && known === undefined;
@@ -144,7 +146,7 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
   const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
   const { model, isConfirmed, ...settings } = (await chosenRun(session, flags)).settings;
   const own = agentSettings(flags, host.cwd);
-  const idea = await untilAborted(readIdea(source, readersOf(host)), interruptions.signal);
+  const idea = await untilAborted(readIdea(source, host), interruptions.signal);
   if (model.kind === "none") throw noAgentModel(model.asked);
   const chosen = await realModel(model.model, settings);
   return begin(session, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, flags, isConfirmed });
@@ -197,4 +199,55 @@ function toolsText({ tools, allow, mcp }: AgentSettings): string {
   const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
   const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;
   return `${tools.join(", ")}${servers}; what writes or runs is asked for${free}`;
+}
+
+/** Refuses options of MetaGPT that this command does not have, so that none is taken and ignored. */
+function checkMetaGPT(flags: Flags): void {
+  const { maxAutoSummarizeCode = "0", projectName, out } = flags;
+  if (maxAutoSummarizeCode.trim() !== "0")
+    throw unsupported("--max-auto-summarize-code", "code is not summarized: it is run, and what fails is repaired. Only 0 can be said");
+  if (projectName !== undefined && out !== undefined) {
+    throw new UsageError(
+      "OPTION_CONFLICT",
+      "Expected --project-name or --out, which both name the project's folder, got both. Leave one out.",
+    );
+  }
+}
+
+/** The change that `--reqa-file` asks for: the tests of one file are written again. Undefined without that option. */
+async function testsAgain(cwd: string, flags: Flags): Promise<string | undefined> {
+  const { reqaFile: file, in: folder } = flags;
+  if (file === undefined) return undefined;
+  if (folder === undefined) {
+    throw new UsageError("OPTION_CONFLICT", "Expected --in with --reqa-file, got none. Name the project whose file it is.");
+  }
+  const root = resolve(cwd, folder);
+  for (const path of [resolve(root, file), resolve(cwd, file)]) {
+    if (!isInside(root, path) || !(await stat(path).catch(() => undefined))?.isFile()) continue;
+    return `Write the tests of \`${relative(root, path)}\` again, from what the project and its documents say that it does. Every function that it exports has a test that fails when the function is broken. Change nothing but tests, unless a test shows a fault.`;
+  }
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected --reqa-file to be a file of the project, got "${shown(file, 200)}". Give its path in the project.`,
+  );
+}
+
+function unsupported(option: string, why: string): UsageError {
+  return new UsageError("OPTION_UNSUPPORTED", `Expected no ${option}: ${why}.`);
+}
+
+/** Stores of a folder, the nearest first. */
+const STORES = ["runs.db", join(".troupe", "runs.db")];
+
+/** The store that `--recover-path` names: a file, or a folder that holds one. */
+async function recoveredStore(cwd: string, path: string): Promise<string> {
+  const place = resolve(cwd, path);
+  for (const candidate of [place, ...STORES.map((name) => join(place, name))]) {
+    const found = await stat(candidate).catch(() => undefined);
+    if (found?.isFile() === true) return candidate;
+  }
+  throw new UsageError(
+    "STORE_MISSING",
+    `Expected --recover-path to be a store of runs, or a folder with ${STORES.join(" or ")}, got "${shown(path, 200)}".`,
+  );
 }

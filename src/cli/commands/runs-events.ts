@@ -1,17 +1,17 @@
-import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
+import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 import type {
   ActEnded,
+  EdgeFault,
   RunEvent,
   RunResumed,
   RunStarted,
   Sent,
+  SettledTry,
   StepEnded,
   StepStarted,
-  EdgeFault,
-  SettledTry,
 } from "../../runtime/record/event.ts";
 import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";

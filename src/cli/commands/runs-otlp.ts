@@ -9,15 +9,13 @@ import { refusalText, type ServerTerms, unreachedText } from "../../kernel/serve
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import type { ExitCode } from "../errors.ts";
 import type { Variables } from "../host.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import { printLines, report, type Session } from "../session.ts";
+import { exportLines, report, type Session } from "../session.ts";
 import { withRun } from "../stored-run.ts";
-import { refuseTerminal, writeNewFile } from "../text-file.ts";
 
 /** Milliseconds of one request. */
 const LIMIT = 30_000;
@@ -28,40 +26,26 @@ const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Most characters of an answer that are read. */
 const MOST_ANSWER = 16_384;
 
-export function runsOtlp(
-  session: Session,
-  id: string,
-  { otlp: target, file }: { readonly otlp: string; readonly file: string | undefined },
-  flags: Flags,
-): Promise<ExitCode> {
+export function runsOtlp(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
   const { host, interruptions } = session;
-  if (file !== undefined) {
-    throw new UsageError(
-      "OPTION_CONFLICT",
-      `Expected --otlp or the file "${shown(file, 100)}", got both. Write --otlp ${shown(file, 100)}`,
-    );
-  }
-  const place = receiverOf(target);
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  const { otlp: target = "" } = flags;
+  const name = shown(file ?? "", 100);
+  if (file !== undefined) throw new UsageError("OPTION_CONFLICT", `Expected --otlp or the file "${name}", got both. Write --otlp ${name}`);
+  const receiver = receiverOf(target);
+  return withRun(session, flags, id, async ({ journal }, runId) => {
     const events = interruptible(journal.read(runId, 0), interruptions.signal);
     const options = { content: flags.content === true, provider: "openai", service: serviceOf(host.env), version: host.version };
     const sent = { spans: 0 };
     const lines = counted(otlpLines(events, runId, options), sent);
-    if (place === undefined && target === "-") {
-      refuseTerminal(host, `troupe runs export ${shown(runId, 60)} --otlp spans.jsonl`);
-      await printLines(session, lines);
-      return 0;
-    }
-    if (place === undefined) await writeNewFile(resolve(host.cwd, target), lines);
-    else await sendAll(session, place, lines);
-    const text = `Exported run ${shown(runId, 100)}, ${plural(sent.spans, "span")}, to ${shown(place?.host ?? target, 200)}.`;
-    await report(session, text, {
-      type: "exported",
-      runId,
-      spans: sent.spans,
-      to: place === undefined ? resolve(host.cwd, target) : place.origin + place.pathname,
-    });
-    return 0;
+    const told = (): [string, object] => {
+      const to = receiver === undefined ? resolve(host.cwd, target) : receiver.origin + receiver.pathname;
+      const text = `Exported run ${shown(runId, 100)}, ${plural(sent.spans, "span")}, to ${shown(receiver?.host ?? target, 200)}.`;
+      return [text, { type: "exported", runId, spans: sent.spans, to }];
+    };
+    const example = `troupe runs export ${shown(runId, 60)} --otlp spans.jsonl`;
+    if (receiver === undefined) return exportLines(session, { file: target, example, lines, told });
+    await sendAll(session, receiver, lines);
+    return report(session, ...told());
   });
 }
 

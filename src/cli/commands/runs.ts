@@ -17,32 +17,25 @@ import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import { printCompaction, printLines, report, type Session } from "../session.ts";
+import { exportLines, printCompaction, report, type Session } from "../session.ts";
 import { isStore, withRuns, withStore } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
-import { refuseTerminal, writeNewFile } from "../text-file.ts";
 import { allSummaries } from "./runs-ls.ts";
 
-export async function runsExport(session: Session, flags: Flags, id: string, file?: string): Promise<ExitCode> {
-  const { host } = session;
-  if (flags.html !== undefined) return (await import("./inspect.ts")).runsHtml(session, id, { html: flags.html, file }, flags);
-  if (flags.otlp !== undefined) return (await import("./runs-otlp.ts")).runsOtlp(session, id, { otlp: flags.otlp, file }, flags);
+export async function runsExport(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
+  if (flags.html !== undefined) return (await import("./inspect.ts")).runsHtml(session, flags, id, file);
+  if (flags.otlp !== undefined) return (await import("./runs-otlp.ts")).runsOtlp(session, flags, id, file);
   if (flags.content === true)
     throw new UsageError("OPTION_CONFLICT", "Expected --content with --otlp: an export without it has all texts.");
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
+    const name = shown(runId, 60);
     const lines = exportRun(journal, runId, { signal: session.interruptions.signal });
-    if (file === undefined || file === "-") {
-      const name = shown(runId, 60);
-      refuseTerminal(host, `troupe runs export ${name} ${name}.ndjson`);
-      await printLines(session, lines);
-      return 0;
-    }
-    const place = resolve(host.cwd, file);
-    // The first and the last line are no events.
-    const events = (await writeNewFile(place, lines)) - 2;
-    const text = `Exported run ${shown(runId, 100)}, ${plural(events, "event")}, to ${shown(file, 200)}.`;
-    await report(session, text, { type: "exported", runId, events, file: place });
-    return 0;
+    const told = (count: number): [string, object] => {
+      // The first and the last line are no events.
+      const events = count - 2;
+      return [`Exported run ${name}, ${plural(events, "event")}, to ${shown(file ?? "", 200)}.`, { runId, events }];
+    };
+    await exportLines(session, { file, example: `troupe runs export ${name} ${name}.ndjson`, lines, told });
   });
 }
 

@@ -49,7 +49,7 @@ export function serve(session: Session, flags: Flags): Promise<void> {
       await server.ready();
       const address = users.shownToken === undefined ? url : `${url}/#token=${users.shownToken}`;
       const secret = users.shownToken === undefined ? "" : " The address has a token: keep it to yourself.";
-      const told = `Serving at ${address}\nCtrl-C ends it, and its runs go on at the next start.${secret}`;
+      const told = `Serving at ${address}\nCtrl-C ends it, and its runs continue at the next start.${secret}`;
       await report(session, `${told}${warningOf(flags)}`, {
         type: "serving",
         url,

@@ -141,7 +141,7 @@ function headline(
     case "waiting":
       return style.warn(`A person must answer first. ${kept}`);
     case "moved":
-      return style.warn(`${error === undefined ? "Another process goes on with the run." : shown(error.message)} ${kept}`);
+      return style.warn(`${error === undefined ? "Another process continues the run." : shown(error.message)} ${kept}`);
     case "stopped":
       return style.warn(`${error === undefined ? "Stopped." : shown(error.message)} ${kept}`);
     case "failed":

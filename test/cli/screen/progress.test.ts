@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameText, noProgress, type Progress, progressAfter, roleOfAct, saidText } from "../../../src/cli/screen/progress.ts";
+import { nameText, noProgress, type Progress, progressAfter, saidText } from "../../../src/cli/screen/progress.ts";
 import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
 import { answered, asks, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
@@ -91,24 +91,6 @@ describe("progressAfter", () => {
   it("never shows a role at work for a step that is told after it went to rest", () => {
     const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, asks("Alex", "X"), tells("Alex", "x"));
     expect(progress.roles[1]?.work).toBeUndefined();
-  });
-
-  it("keeps what a role said last when it has nothing to say", () => {
-    expect(afterBodies(says("Alex", word("WriteCode")), says("Alex")).roles[1]?.last).toEqual({ kind: "said", text: "WriteCode" });
-  });
-
-  it("counts calls without a price, unless they never ran", () => {
-    expect(afterBodies(answered("Alex", { cost: null }), answered("Alex", { cost: null, basis: "none" }))).toMatchObject({
-      spent: 0,
-      unpriced: 1,
-    });
-  });
-});
-
-describe("roleOfAct", () => {
-  it("takes a name that holds a # apart at the last one", () => {
-    expect(roleOfAct("Alex#3~1")).toBe("Alex");
-    expect(roleOfAct("C# expert#0~2")).toBe("C# expert");
   });
 });
 

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { momentText } from "../../../src/cli/screen/amounts.ts";
 import { fitted, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
 import { shown, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
 
@@ -112,12 +111,5 @@ describe("wantsColor", () => {
   ])("for %s", (_what, env, isTTY, expected) => {
     expect(wantsColor({ isOff: false, env, isTTY })).toBe(expected);
     expect(wantsColor({ isOff: true, env, isTTY })).toBe(false);
-  });
-});
-
-describe("momentText", () => {
-  it("is the time of the world, and never throws", () => {
-    expect(momentText(1_700_000_000_000)).toBe("2023-11-14 22:13:20");
-    expect([momentText(Number.NaN), momentText(9e15)]).toEqual(["at no time", "at no time"]);
   });
 });
