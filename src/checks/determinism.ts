@@ -21,7 +21,7 @@ export interface DeterminismFault {
   readonly text: string;
 }
 
-/** What stands in place of a source, by the part that names it. */
+/** Replacements of sources, by the part that names them. */
 const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> = {
   role: {
     chance: "draw from out.random() or rc.random(), which the seed decides",

@@ -15,7 +15,7 @@ export interface PythonTestsRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most failures of a report besides the first of each file, and characters of the message of one. */
+/** Limit on the failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 /** Characters kept of what the tests and their runner print. */

@@ -24,7 +24,7 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most failures of a report besides the first of each file, and characters of the message of one. */
+/** Limit on the failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 /** Names of test files that need a compiler or another runner. */

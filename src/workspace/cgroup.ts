@@ -64,7 +64,7 @@ export class Cgroup {
     try {
       writeFileSync(join(folder, "memory.max"), String(memory));
       writeFileSync(join(folder, "pids.max"), String(limits.processes));
-      // Without these memory could go on growing on a disk, and one process of many would be ended, which a command may not notice.
+      // Without these memory could keep growing on a disk, and one process of many would be ended, which a command may not notice.
       for (const [file, value] of [["memory.swap.max", "0"] as const, ["memory.oom.group", "1"] as const]) {
         if (existsSync(join(folder, file))) writeFileSync(join(folder, file), value);
       }
@@ -158,11 +158,11 @@ export async function runLimited(
       ...{ file, args, timeout, outputLimit, signal },
       onStart: (pid) => watch.start(pid),
     });
-    const told = options.missing.length === 0 ? {} : { missing: options.missing };
+    const unbounded = options.missing.length === 0 ? {} : { missing: options.missing };
     const breach = watch.breach ?? group?.breach;
-    if (breach === undefined || !("stdout" in result)) return { ...result, ...told };
+    if (breach === undefined || !("stdout" in result)) return { ...result, ...unbounded };
     const { stdout, stderr, isCut } = result;
-    return { kind: "limit", ...breach, stdout, stderr, isCut, ...told };
+    return { kind: "limit", ...breach, stdout, stderr, isCut, ...unbounded };
   } finally {
     watch.stop();
     group?.end();

@@ -86,7 +86,7 @@ export interface GitCallOptions {
   readonly isInit?: boolean;
   /** Milliseconds. Default: one minute. */
   readonly timeout?: number;
-  /** Bytes of output that are kept; a line at its end tells that there was more. Default 16 MiB. */
+  /** Bytes of output that are kept; a line at its end says that there was more. Default 16 MiB. */
   readonly outputLimit?: number;
 }
 
@@ -104,7 +104,7 @@ export function outputOf(result: ProcessResult, command: string, signal: AbortSi
   );
 }
 
-/** The failure and its remedy. Several lines from git stand on lines of their own. */
+/** The failure and its remedy. Several lines from git stay lines. */
 export function withAdvice(happened: string, advice: string): string {
   return happened.includes("\n") ? `${happened}\n${advice}` : `${happened.replace(/\.$/, "")}. ${advice}`;
 }

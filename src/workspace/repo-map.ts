@@ -220,8 +220,8 @@ function fittingLine({ path, names, lines }: MappedFile, most: number, room: num
   const size = lines === undefined ? "" : ` (${lines} ${lines === 1 ? "line" : "lines"})`;
   for (const number of new Set([most, Math.ceil(most / 3), 0])) {
     const some = names.slice(0, number).map((name) => visible(name, LONGEST_NAME));
-    const told = some.length === 0 ? "" : `: ${some.join(", ")}${names.length > some.length ? ", ..." : ""}`;
-    const line = `${visible(path)}${size}${told}`;
+    const reported = some.length === 0 ? "" : `: ${some.join(", ")}${names.length > some.length ? ", ..." : ""}`;
+    const line = `${visible(path)}${size}${reported}`;
     if (estimateTokens(`${line}\n`) <= room) return line;
   }
   return undefined;
@@ -237,8 +237,8 @@ function folderLines(paths: readonly string[], room: number): readonly string[] 
   }
   const largest = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, SHOWN_FOLDERS);
   while (largest.length > 0) {
-    const told = largest.toSorted((a, b) => (a[0] < b[0] ? -1 : 1)).map(([folder, count]) => `${visible(folder)}/ ${count}`);
-    const line = `Folders: ${told.join(", ")}${largest.length < counts.size ? ", and others" : ""}.`;
+    const reported = largest.toSorted((a, b) => (a[0] < b[0] ? -1 : 1)).map(([folder, count]) => `${visible(folder)}/ ${count}`);
+    const line = `Folders: ${reported.join(", ")}${largest.length < counts.size ? ", and others" : ""}.`;
     if (estimateTokens(line) <= room) return [line];
     largest.pop();
   }
