@@ -4,7 +4,7 @@ import { canonicalJson, contentHash, type Json, type JsonObject } from "../kerne
 import { escapedText, thrownText } from "../kernel/value-text.ts";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
-import { betweenMarks, cutText, quoteOutside, seenText } from "../tool/told-text.ts";
+import { betweenMarks, cutText, quoteOutside, seenText } from "../tool/shown-text.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { resultOf } from "./mcp-result.ts";

@@ -12,7 +12,6 @@ import type { Session } from "./session.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
 import { idList, idsMatching, isSingle } from "./stored-run.ts";
 
-/** The file that keeps memories. */
 export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 export interface MemoriesStore extends StorePlace {
@@ -22,25 +21,21 @@ export interface MemoriesStore extends StorePlace {
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
 
-/** The place of memories: the one `--store` names, else TROUPE_MEMORY, else `.troupe/memory.db`. @throws UsageError `OPTION_INVALID` */
 export function memoryPlace(flags: Flags, session: Pick<Session, "host">): StorePlace {
   return storePlace(flags, session.host, MEMORIES);
 }
 
-/** Works with memories that exist. @throws UsageError `STORE_MISSING` */
 export async function withMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
   await assertMemories(memoryPlace(flags, session), "--store");
   return withNewMemories(session, flags, work);
 }
 
-/** @param option names another place @throws UsageError `STORE_MISSING` */
 export async function assertMemories({ path, name }: StorePlace, option: string): Promise<void> {
   if (await isStore(path)) return;
   const expected = `Expected memories in ${shown(name, 300)}, but there is no such file`;
   throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they are kept in, or name it: ${option} <file>.`);
 }
 
-/** Works with one role's memory. @throws UsageError `STORE_MISSING`, `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS` */
 export function withMemory<T>(
   session: Session,
   flags: Flags,
@@ -85,7 +80,6 @@ export async function roleIds(store: MemoriesStore): Promise<readonly string[]> 
   return (await store.roles()).map(({ roleId }) => roleId);
 }
 
-/** The role that an id, or its beginning, names. @throws UsageError `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS`, both with the ids that may be meant */
 export function findRole(ids: readonly string[], given: string): string {
   const matches = idsMatching(ids, given, (id) => id);
   if (isSingle(matches)) return matches[0];
@@ -98,7 +92,6 @@ export function findRole(ids: readonly string[], given: string): string {
   throw new UsageError("ROLE_UNKNOWN", `Expected the id of a role with a memory, or its beginning, got "${text}". ${known}`);
 }
 
-/** The message that an id, or its beginning, names. @throws UsageError `MESSAGE_UNKNOWN`, `MESSAGE_AMBIGUOUS` */
 export function findMessage(entries: readonly StoredMessage[], given: string): StoredMessage {
   const matches = idsMatching(entries, given, ({ message }) => message.id);
   if (isSingle(matches)) return matches[0];
@@ -113,8 +106,8 @@ export function findMessage(entries: readonly StoredMessage[], given: string): S
 }
 
 /**
- * A store that is only read. Vectors made for a search stay in this process: written, they would replace those of another program's embedder,
- * which may have been paid for.
+ * A store that is only read. Vectors made for a search stay in this process: written, they would replace those of another program's
+ * embedder, which may have been paid for.
  */
 function readOnlyStore(store: MessageStore): MessageStore {
   const refuse = (): Promise<never> =>

@@ -3,7 +3,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { seenText } from "../tool/told-text.ts";
+import { seenText } from "../tool/shown-text.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { endText, type Sandbox } from "../workspace/sandbox.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ControlError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
-import { quoteOutside, seenText } from "../tool/told-text.ts";
+import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";

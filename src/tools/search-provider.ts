@@ -6,7 +6,7 @@ import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/know
 import { kinds } from "../kernel/option-kinds.ts";
 import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 import { clauseText } from "../kernel/value-text.ts";
-import { seenText } from "../tool/told-text.ts";
+import { seenText } from "../tool/shown-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
 import { type WebAccess, webAccess } from "./web-access.ts";
 import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";

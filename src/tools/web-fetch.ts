@@ -5,7 +5,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { readHtml } from "./html-text.ts";
-import { quoteOutside, seenText } from "../tool/told-text.ts";
+import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import { getWeb, isBinary, textOfBytes, type WebAnswer } from "./web-request.ts";
 import { webAccess, type WebAccess } from "./web-access.ts";
 

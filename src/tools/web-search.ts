@@ -7,7 +7,7 @@ import { sleep } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, UsageError } from "../kernel/errors.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import { quoteOutside, seenText } from "../tool/told-text.ts";
+import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 
 /** Options of the web search. */

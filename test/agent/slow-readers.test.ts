@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Brain, MessagesMemory, Net } from "../../src/agent/index.ts";
-import { MessageTokens } from "../../src/agent/message-tokens.ts";
+import { MessageTokens } from "../../src/agent/compaction.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ChatMemory } from "../../src/memory/chat-memory.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { fakeHost } from "./fake-host.ts";
+import { sandboxFor } from "../../src/cli/company.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { refusedSandbox, type Sandbox, type SandboxMode } from "../../src/workspace/sandbox.ts";
-import { sandboxFor } from "../../src/cli/company.ts";
+import { fakeHost } from "./fake-host.ts";
 
 const machine = vi.hoisted(() => ({ hasBubblewrap: true, isSlow: false, asked: [] as string[] }));
 
@@ -35,10 +35,6 @@ async function chosen(sandbox: SandboxMode, isScripted: boolean, runTests = true
 }
 
 describe("sandboxFor", () => {
-  it.each([true, false])("is bubblewrap where it works, without a word (script: %s)", async (isScripted) => {
-    expect(await chosen("auto", isScripted)).toEqual({ kind: "bubblewrap", said: "" });
-  });
-
   it("says before the first call that no page can be opened", async () => {
     const said = async (stack: "page" | "node" | undefined): Promise<string> => {
       const host = fakeHost();
@@ -95,10 +91,5 @@ describe("sandboxFor", () => {
       return 0;
     });
     expect(await code).toBe(130);
-  });
-
-  it("tries nothing where no tests are to run", async () => {
-    expect(await chosen("auto", false, false)).toMatchObject({ said: "" });
-    expect(machine.asked).toEqual([]);
   });
 });

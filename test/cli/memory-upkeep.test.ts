@@ -1,13 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import Libsql from "libsql";
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
 import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const DAY = 86_400_000;
 
@@ -60,14 +60,6 @@ describe("troupe memory gc", () => {
       { type: "compacted", forgotten: 1 },
     ]);
     expect((await command(cwd, ["memory", "ls"])).stdout).not.toContain("Bob");
-  });
-
-  it("forgets nothing when nobody says how old, and when nothing is", async () => {
-    const cwd = await withOld();
-    for (const words of [["gc"], ["gc", "--older-than", "1000d"]]) {
-      expect(await command(cwd, ["memory", ...words])).toMatchObject({ code: 0, stderr: expect.stringContaining("Forgot 0") as string });
-    }
-    expect(await remembered(cwd, "Ann")).toHaveLength(3);
   });
 });
 
@@ -167,26 +159,6 @@ describe("a store that cannot be used", () => {
       });
       expect(existsSync(join(cwd, ".troupe"))).toBe(false);
     }
-  });
-
-  it("because its folder takes no files ends with 2, whoever may write everywhere", async () => {
-    const cwd = freshFolder();
-    writeFileSync(join(cwd, ".troupe"), "a file in the way");
-    const other = await withOld();
-    await command(other, ["memory", "export", "Ann", join(cwd, "ann.json")]);
-    expect(await command(cwd, ["memory", "import", "ann.json"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("(MEMORY_UNWRITABLE)") as string,
-    });
-  });
-
-  it("because its folder is read-only is told in words, or is none to who may write everywhere", async () => {
-    const cwd = await withOld();
-    chmodSync(join(cwd, ".troupe"), 0o500);
-    const { code, stderr } = await command(cwd, ["memory", "gc"]);
-    chmodSync(join(cwd, ".troupe"), 0o700);
-    if (process.getuid?.() === 0) expect(code).toBe(0);
-    else expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("MEMORY_") as string });
   });
 
   it("because it was cut ends with 2, or tells what is left", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { tries } from "../long.ts";
 import { describe, expect, it } from "vitest";
 import { readHtml } from "../../src/tools/html-text.ts";
-import { seenText } from "../../src/tool/told-text.ts";
+import { seenText } from "../../src/tool/shown-text.ts";
 
 function textOf(html: string): string {
   return readHtml(html, "https://site.example/dir/page").text;

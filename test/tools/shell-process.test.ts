@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { closeTool } from "../../src/tool/close-tool.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { shellTool } from "../../src/tools/shell.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";

@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/kernel/clock.ts";
-import { closeTool } from "../../src/tool/close-tool.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";

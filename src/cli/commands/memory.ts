@@ -12,16 +12,14 @@ import { refuseWords } from "../idea.ts";
 import { findRole, type MemoriesStore, memoryPlace, roleIds, withMemories, withMemory, withNewMemories } from "../memory-store.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { printCompaction, printLines, report, resultStyle } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
 
-/** `troupe memory ls`: the size of each role's memory. @param words other arguments: none may be given */
 export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   refuseWords(words, "memory");
   const { path, name } = memoryPlace(flags, session);
@@ -66,16 +64,14 @@ interface MemoryHit extends SimilarMessage {
 
 const MOST = 1_000;
 
-/** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
-export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   const text = words.join(" ").trim();
   if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
   const k = Math.min(flags.limit ?? 10, MOST);
-  return withMemories<ExitCode>(session, flags, async (store) => {
+  return withMemories(session, flags, async (store) => {
     const ids = await roleIds(store);
     const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
     await printFound(session, await foundIn(session, store, asked, text, k));
-    return 0;
   });
 }
 
@@ -122,7 +118,6 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }
 
-/** `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. */
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
@@ -141,13 +136,12 @@ export function memoryExport(session: Session, flags: Flags, given: string, file
   });
 }
 
-/** `troupe memory import <file>`: takes an exported memory into the store, whole or not at all. It asks before it adds to a role's memory. */
-export async function memoryImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
+export async function memoryImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
   const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
-  return withNewMemories<ExitCode>(session, flags, async (store) => {
+  return withNewMemories(session, flags, async (store) => {
     const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;
     if (held !== undefined) {
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
@@ -158,7 +152,6 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
     const rest = known === 0 ? "" : ` ${plural(known, "message")} ${known === 1 ? "was" : "were"} there already.`;
     const text = `Imported ${plural(added, "message")} into ${shown(roleId, 100)}.${rest}`;
     await report(session, text, { type: "imported", roleId, messages, added });
-    return 0;
   });
 }
 
@@ -169,10 +162,6 @@ function roleOf(content: SnapshotContent): string {
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
 }
 
-/**
- * `troupe memory rebuild <role>`: makes all vectors again, from the messages and with the embedder that needs no network. It asks before it
- * replaces vectors of another embedder.
- */
 export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const foreign = foreignVectors((await store.roles()).find((role) => role.roleId === roleId));
@@ -192,8 +181,7 @@ function foreignVectors(role: StoredRole | undefined): number {
   return (role?.vectors ?? []).reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
 }
 
-/** `troupe memory gc [role]`: removes messages that are older than a time, if one is given, and shrinks the store. */
-export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<ExitCode> {
+export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<void> {
   const { host } = session;
   const before = flags.olderThan === undefined ? undefined : host.clock.now() - flags.olderThan;
   const { path, forgotten } = await withMemories(session, flags, async (store) => ({
@@ -202,10 +190,9 @@ export async function memoryGc(session: Session, flags: Flags, given?: string): 
   }));
   const { compactStore } = await import("../../adapters/sqlite-store-file.ts");
   await printCompaction(session, () => compactStore(path), { forgotten }, `Forgot ${plural(forgotten, "message")}`);
-  return 0;
 }
 
-/** Removes messages. @param before milliseconds since 1970 @returns how many */
+/** Removes messages. @param before milliseconds since 1970 */
 async function forget(
   session: Session,
   store: MemoriesStore,
