@@ -3,8 +3,7 @@ import nodeModule from "node:module";
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { type PartKind, partsOf } from "./determinism-parts.ts";
-import { type SourceKind, sourceAt } from "./determinism-sources.ts";
-import { FileNames } from "./file-names.ts";
+import { FileNames, sourceAt, type SourceKind } from "./file-names.ts";
 import { namesOf, nodesIn, parseJavaScript } from "./javascript.ts";
 
 /** A place in a role, an experiment, a policy of edges or a scheduler whose value differs from run to run. */

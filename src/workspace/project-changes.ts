@@ -4,7 +4,7 @@ import { WorkspaceError } from "../kernel/errors.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { contentOf, KEPT_FOLDER } from "./kept-files.ts";
-import { withHeld } from "./own-folder.ts";
+import { withHeld } from "./held-folder.ts";
 import { isNormalPath } from "./path-rules.ts";
 import type { ProcessOutput } from "./process.ts";
 import { temporaryFolder } from "./project-copy.ts";
