@@ -7,7 +7,6 @@ import { NotJsonError } from "../kernel/errors.ts";
  * a key is parsed for it.
  */
 
-/** @throws NotJsonError for a key that names a prototype */
 export function assertPlain(text: string, what: string): void {
   const fault = isSuspicious(text) ? plainFault(JSON.parse(text)) : undefined;
   if (fault !== undefined) throw new NotJsonError(what, fault);

@@ -3,7 +3,7 @@ import { postgresBudget, type PostgresBudget, type PostgresBudgetOptions } from 
 import { PostgresDatabase } from "../../src/adapters/postgres-database.ts";
 import { postgresLimits, type PostgresLimits, type PostgresLimitsOptions } from "../../src/adapters/postgres-limits.ts";
 import { postgresServer } from "../../src/adapters/postgres-server.ts";
-import { LIMITS_CODES, sharedPart } from "../../src/adapters/postgres-shared-tables.ts";
+import { sharedPart } from "../../src/adapters/postgres-shared-tables.ts";
 import { postgresStore } from "../../src/adapters/postgres-store.ts";
 import { cancellationOf } from "../../src/kernel/cancellation.ts";
 import { type Clock, systemClock } from "../../src/kernel/clock.ts";
@@ -72,7 +72,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-    table = new PostgresDatabase(sharedPart(LIMITS_CODES), postgresServer("test", { url: server.url }));
+    table = new PostgresDatabase(sharedPart("LIMITS"), postgresServer("test", { url: server.url }));
   });
   afterAll(async () => {
     await Promise.all([...budgets.map((one) => one.close()), ...closing.map((close) => close())]);
@@ -153,7 +153,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect((await one.amounts()).spent).toBe(80);
   });
 
-  it("PostgresAccount.A1 PostgresAccount.A2 what is settled and charged counts once, and nothing after the account is closed", async () => {
+  it("PostgresAccount.A1 what is settled and charged counts once, and nothing after the account is closed", async () => {
     const pool = newBudget(100);
     const account = await pool.open("run", { spent: 5 });
     const [hold, late] = [await account.reserve(10, never), await account.reserve(20, never)];

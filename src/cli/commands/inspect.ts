@@ -5,7 +5,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { createServer } from "../../server/index.ts";
-import type { OpenedTeam, TeamRequest } from "../../server/team-source.ts";
+import type { OpenedTeam, TeamRequest } from "../../server/server-options.ts";
 import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";

@@ -1,4 +1,4 @@
-import { reportDeath } from "../../adapters/postgres-deaths.ts";
+import { reportDeath } from "../../adapters/postgres-runs.ts";
 import { identityText } from "../../adapters/process-identity.ts";
 import { serveHealth, startWorker } from "../../fleet/index.ts";
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
