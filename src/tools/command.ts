@@ -30,7 +30,6 @@ export const aMachine: Shape = object("an object with workspace and sandbox", {
 /** Options of a tool that runs commands or code, with a rule for the files that these may change. */
 export interface CommandToolOptions extends MachineOptions, Pick<EditRules, "refuse"> {}
 
-/** The names of the options. @internal */
 export const commandToolOptions: Known<CommandToolOptions> = { workspace: kinds.workspace, sandbox: kinds.sandbox, refuse: kinds.function };
 
 /** Milliseconds for copying the project into the sandbox and the changes back. */
