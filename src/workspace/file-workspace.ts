@@ -30,7 +30,7 @@ import { sweepProject } from "./sweep.ts";
 export interface FileWorkspaceOptions {
   /** The project's folder; made with the first write when it is not there. */
   readonly root: string;
-  /** Default: {@link defaultWorkspaceLimits}. */
+  /** Default: 500 files, 10 MiB together, 1 MiB each. */
   readonly limits?: Partial<WorkspaceLimits>;
   /** `"auto"` (the default) commits when git is there, `true` demands it, `false` keeps no history. */
   readonly git?: boolean | "auto";

@@ -59,7 +59,7 @@ export interface SandboxRequest {
   readonly signal?: AbortSignal | undefined;
   /** Bytes kept of stdout, and of stderr. Default 1,000,000. */
   readonly outputLimit?: number | undefined;
-  /** Limits of the command and all processes it starts, together. Default {@link defaultSandboxLimits}. */
+  /** Limits of the command and all processes it starts, together. Default: those of {@link SandboxLimits}. */
   readonly limits?: Partial<SandboxLimits> | undefined;
   /** Text on standard input, at most 16 MiB. Default: standard input is empty. */
   readonly input?: string | undefined;
