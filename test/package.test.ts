@@ -165,7 +165,8 @@ describe("package.json", () => {
     const paths = new Set(packed.map(({ path }) => path));
     // The reference stays in the repository: it says what the doc comments of the packed types say.
     const pages = filesBelow("docs", ".md").filter((path) => !path.startsWith("docs/reference/"));
-    expect([...pages, ...filesBelow("examples", ".ts")].filter((path) => !paths.has(path))).toEqual([]);
+    const drivers = [".mjs", ".py", ".sh"].flatMap((suffix) => filesBelow("src", suffix)).map((path) => `dist/${path}`);
+    expect([...pages, ...drivers, ...filesBelow("examples", ".ts")].filter((path) => !paths.has(path))).toEqual([]);
     expect([...paths].filter((path) => path.startsWith("docs/reference/"))).toEqual([]);
     expect(strange).toEqual([]);
     const bytes = packed.reduce((sum, { size }) => sum + size, 0);

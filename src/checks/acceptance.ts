@@ -36,7 +36,7 @@ export interface CommandStep {
   readonly run: readonly [string, ...string[]];
   /** Text on standard input. Default: none. */
   readonly stdin?: string | undefined;
-  /** The exit code; "failure" is any but 0. An error that nobody caught is a crash, and no such failure. Default 0. */
+  /** The exit code; "failure" is any but 0. An error that no one caught is a crash, and no such failure. Default 0. */
   readonly exit?: number | "failure" | undefined;
   readonly stdout?: TextRule | undefined;
   readonly stderr?: TextRule | undefined;
@@ -149,7 +149,7 @@ const CommandStepSchema = z.strictObject({
   expect: z.never({ error: 'a command has no "expect"; write exit, stdout, stderr or files' }).optional(),
 });
 
-/** Most milliseconds of one wait on a page. */
+/** Longest wait on a page, in milliseconds. */
 const LONGEST_WAIT = 5_000;
 
 const PageStepSchema = z.discriminatedUnion("do", [

@@ -19,16 +19,16 @@ export interface CommandChecksRequest {
 
 /** Milliseconds for one criterion. */
 const CRITERION_TIMEOUT = 15_000;
-/** Most steps of one criterion. */
+/** Limit on the steps of one criterion. */
 const MOST_STEPS = 50;
-/** Most characters of the files and the standard input of one criterion. */
+/** Limit on the characters of the files and the standard input of one criterion. */
 const MOST_GIVEN = 1_000_000;
 /** Characters of a command, and of an output, in evidence. */
 const COMMAND_LENGTH = 200;
 const OUTPUT_LENGTH = 400;
 /** Given files, and later steps that failed too, in evidence, and characters of one. */
-const MOST_TOLD = 3;
-const TOLD_LENGTH = 250;
+const SHOWN_STEPS = 3;
+const SHOWN_LENGTH = 250;
 
 /**
  * Checks criteria by their commands, each in a fresh copy of the project. One is `not checked` when the check itself is at fault, or
@@ -108,15 +108,15 @@ function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob
   if (first === undefined) return "";
   const place = (at: number): string => (steps.length === 1 ? "" : ` (step ${at + 1} of ${steps.length})`);
   const says = ({ problems }: StepReport, limit: number): string => problems.map((problem) => visible(problem, limit)).join("; ");
-  const more = later.length - MOST_TOLD;
+  const more = later.length - SHOWN_STEPS;
   const open = steps.length - reports.length;
   return [
     `${commandText(first.step)}${place(first.at)}: ${says(first.report, 1_200)}.`,
     ...contextOf(first.step, given, steps.slice(0, first.at)),
     ...outputOf(first.report),
     ...later
-      .slice(0, MOST_TOLD)
-      .map(({ report, step, at }) => `${commandText(step)}${place(at)}, perhaps for the same reason: ${says(report, TOLD_LENGTH)}.`),
+      .slice(0, SHOWN_STEPS)
+      .map(({ report, step, at }) => `${commandText(step)}${place(at)}, perhaps for the same reason: ${says(report, SHOWN_LENGTH)}.`),
     ...(more > 0 ? [`${more} later ${more === 1 ? "step" : "steps"} failed too.`] : []),
     ...(open > 0 ? [`${open} later ${open === 1 ? "step was" : "steps were"} not run.`] : []),
   ].join("\n");
@@ -125,26 +125,26 @@ function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob
 /** The input of a command: files, standard input, and the commands before it. */
 function contextOf({ stdin = "" }: JobStep, given: readonly GivenFile[], before: readonly JobStep[]): string[] {
   const quoted = (text: string): string =>
-    visible(JSON.stringify(text.length > TOLD_LENGTH ? `${text.slice(0, TOLD_LENGTH)} [...]` : text), 600);
+    visible(JSON.stringify(text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)} [...]` : text), 600);
   const files = given
-    .slice(0, MOST_TOLD)
+    .slice(0, SHOWN_STEPS)
     .map(
       ({ path, content, base64 = "" }) =>
         `${visible(path)} ${content === undefined ? `of ${Buffer.from(base64, "base64").length} bytes` : quoted(content)}`,
     );
-  const more = given.length > MOST_TOLD ? ` and ${given.length - MOST_TOLD} more` : "";
+  const more = given.length > SHOWN_STEPS ? ` and ${given.length - SHOWN_STEPS} more` : "";
   return [
     ...(files.length === 0 ? [] : [`given: ${files.join(", ")}${more}`]),
     ...(stdin === "" ? [] : [`stdin: ${quoted(stdin)}`]),
-    ...(before.length === 0 ? [] : [`before it: ${before.slice(-MOST_TOLD).map(commandText).join("; ")}`]),
+    ...(before.length === 0 ? [] : [`before it: ${before.slice(-SHOWN_STEPS).map(commandText).join("; ")}`]),
   ];
 }
 
 function outputOf({ stdout, stderr, problems }: StepReport): string[] {
-  const isTold = (name: string): boolean => problems.some((problem) => problem.startsWith(`${name} `));
+  const isShown = (name: string): boolean => problems.some((problem) => problem.startsWith(`${name} `));
   return [
-    ...(isTold("stdout") || stdout.trim() === "" ? [] : [`stdout: ${visibleLines(stdout.trim(), OUTPUT_LENGTH)}`]),
-    ...(isTold("stderr") || stderr.trim() === "" ? [] : [`stderr: ${visibleLines(stderr.trim(), OUTPUT_LENGTH)}`]),
+    ...(isShown("stdout") || stdout.trim() === "" ? [] : [`stdout: ${visibleLines(stdout.trim(), OUTPUT_LENGTH)}`]),
+    ...(isShown("stderr") || stderr.trim() === "" ? [] : [`stderr: ${visibleLines(stderr.trim(), OUTPUT_LENGTH)}`]),
   ];
 }
 

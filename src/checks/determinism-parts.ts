@@ -23,10 +23,10 @@ const EDGE_MAKERS: ReadonlySet<string> = new Set(["edge", "byzantine", "corrupt"
 const RUNNERS: ReadonlySet<string> = new Set(["Environment", "Team"]);
 /** What a policy of edges may decide. */
 const DECISIONS: ReadonlySet<string | undefined> = new Set(["deliver", "drop", "delay", "copy", "rewrite"]);
-/** A role within an experiment is told as a role. */
+/** A role within an experiment counts as a role. */
 const ORDER: readonly PartKind[] = ["experiment", "edge", "scheduler", "role"];
 
-/** Returns the parts of a program, the inner ones behind those that they may stand in. */
+/** Returns the parts of a program, the inner ones behind those that may contain them. */
 export function partsOf(program: Program, names: FileNames): readonly Part[] {
   const all = [...nodesIn(program)].flatMap((node): readonly Part[] => [
     ...partsAs("role", rolePartsAt(node, names)),

@@ -3,8 +3,7 @@ import nodeModule from "node:module";
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { type PartKind, partsOf } from "./determinism-parts.ts";
-import { type SourceKind, sourceAt } from "./determinism-sources.ts";
-import { FileNames } from "./file-names.ts";
+import { FileNames, sourceAt, type SourceKind } from "./file-names.ts";
 import { namesOf, nodesIn, parseJavaScript } from "./javascript.ts";
 
 /** A place in a role, an experiment, a policy of edges or a scheduler whose value differs from run to run. */
@@ -21,7 +20,7 @@ export interface DeterminismFault {
   readonly text: string;
 }
 
-/** What stands in place of a source, by the part that names it. */
+/** Replacements of sources, by the part that names them. */
 const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> = {
   role: {
     chance: "draw from out.random() or rc.random(), which the seed decides",

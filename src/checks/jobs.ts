@@ -145,8 +145,8 @@ async function runOpen(
   }
   const lines = report.values.flatMap((value) => LineSchema.safeParse(value).data ?? []);
   for (const { id } of open) {
-    const told = reportIn(lines, id);
-    if (told !== undefined) reports.set(id, told);
+    const reported = reportIn(lines, id);
+    if (reported !== undefined) reports.set(id, reported);
   }
   const rest = open.filter(({ id }) => !reports.has(id));
   const begun = rest.find(({ id }) => lines.some((line) => "began" in line && line.began === id));
@@ -158,10 +158,10 @@ async function runOpen(
 }
 
 function reportIn(lines: readonly Line[], id: number): JobReport | undefined {
-  const told = lines.filter((line) => "id" in line && line.id === id);
-  const [line] = told;
+  const reported = lines.filter((line) => "id" in line && line.id === id);
+  const [line] = reported;
   if (line === undefined || !("id" in line)) return undefined;
-  if (told.length > 1) return { kind: "broken", reason: "wrote into the report of the checks" };
+  if (reported.length > 1) return { kind: "broken", reason: "wrote into the report of the checks" };
   if (line.broken !== undefined) return { kind: "broken", reason: `could not be prepared: ${line.broken}` };
   return line.unfit === undefined ? { kind: "ran", steps: line.steps } : { kind: "unfit", steps: line.steps, reason: line.unfit };
 }

@@ -28,7 +28,7 @@ export interface ReadmeBlock {
 const README = "README.md";
 const README_BYTES = 500_000;
 const BLOCK_TIMEOUT = 10_000;
-/** Most blocks that are run, and commands of one. */
+/** Limit on the blocks that are run, and commands of one. */
 const MOST_BLOCKS = 8;
 const MOST_COMMANDS = 12;
 
@@ -84,7 +84,7 @@ function faultOf(report: JobReport, steps: readonly JobStep[]): Fault | undefine
   return fault(steps[report.steps.length - 1], lines.join("\n"));
 }
 
-/** The place of a command among those of its block, so that nobody takes a fault of the product for one of the check. */
+/** The place of a command among those of its block, so that no one takes a fault of the product for one of the check. */
 function placeOf(before: readonly JobStep[]): string {
   if (before.length === 0) return "It ran first, in a fresh copy of the project.";
   return `Before it, in the same copy of the project: ${before.map(commandText).join("; ")}.`;
@@ -128,7 +128,7 @@ interface CommandLine {
   readonly isFailure: boolean;
 }
 
-/** The lines of a block that are commands; where prompts stand before some, only those are. */
+/** The lines of a block that are commands; where prompts are before some, only those are. */
 function commandLines(lines: readonly string[]): CommandLine[] {
   const joined = lines
     .join("\n")

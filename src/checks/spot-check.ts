@@ -26,7 +26,7 @@ export interface SpotCheckRequest {
 
 /** Functions that are broken, one after another, before the tests are called weak. */
 const TRIES = 3;
-/** Most weak tests that are named. */
+/** Limit on the weak tests that are named. */
 const MOST_NAMES = 10;
 
 type Language = SuiteReport["language"];

@@ -18,11 +18,11 @@ export interface SyntaxRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Most faults of one check. */
+/** Limit on the faults of one check. */
 const MOST_FAULTS = 30;
 /** Bytes of a file that is checked. */
 const FILE_BYTES = 2_000_000;
-/** Most files of one check. */
+/** Limit on the files of one check. */
 const MOST_FILES = 5_000;
 const MESSAGE_LENGTH = 800;
 
@@ -66,12 +66,12 @@ export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport>
   });
   if (report.kind === "not run") return { faults: [], notRun: report.reason };
   const found = report.values.flatMap((value) => Report.safeParse(value).data ?? []);
-  const [told] = found;
-  if (told === undefined || report.kind === "broken") {
+  const [reported] = found;
+  if (reported === undefined || report.kind === "broken") {
     const reason = report.kind === "broken" ? report.reason : "ended without a report";
     return { faults: [{ kind: "syntax", message: `The syntax could not be checked: reading the files ${reason}.` }] };
   }
-  const faults = told.faults.map(({ kind, file, message }) => ({
+  const faults = reported.faults.map(({ kind, file, message }) => ({
     kind,
     file: visible(file, 400),
     message: visibleLines(message, MESSAGE_LENGTH),

@@ -30,7 +30,7 @@ const MOST_KEPT = 20;
 const MOST_FILES = 20_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Runs a project and tells what that proves; see {@link verifyProject}. */
+/** Runs a project and reports what that proves; see {@link verifyProject}. */
 export type Verifier = (request: VerifyRequest) => Promise<Verification>;
 
 /** A request without the sandbox, which is the cache's own. */

@@ -32,7 +32,7 @@ function withinBounds(parts: readonly string[]): string[] {
   return end === -1 ? [...parts] : [...parts.slice(0, end), `${parts.length - end} more failures are left out here.`];
 }
 
-/** A reason that is the same for many is told once. */
+/** A reason that is the same for many is reported once. */
 function uncheckedTexts(verdicts: readonly Verdict[]): string[] {
   const reasons = [...new Set(verdicts.map(({ evidence }) => evidence))];
   return reasons.map((reason) => {

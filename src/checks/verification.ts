@@ -54,18 +54,15 @@ export const verdictsShape: Shape = listOf(
   object("a verdict with id, priority, outcome and evidence", { id: aText, priority: aText, outcome: aText, evidence: aText }),
 );
 
+const verificationShape = object("a verification with verdicts, suites and faults", {
+  verdicts: verdictsShape,
+  suites: listOf(object("a report of tests", { kind: aText, files: listOf(aText), failures: listOf(object("a failure")) })),
+  faults: listOf(object("a fault with kind and message", { kind: aText, message: aText })),
+});
+
 /** Refuses a value that is no verification. */
 export function checkVerification(door: string, value: unknown): void {
-  const suites = listOf(
-    object("a report of tests with kind, files and failures", { kind: aText, files: listOf(aText), failures: listOf(object("a failure")) }),
-  );
-  const faults = listOf(object("a fault with kind and message", { kind: aText, message: aText }));
-  takes(
-    door,
-    "verification",
-    value,
-    object("a verification with verdicts, suites and faults", { verdicts: verdictsShape, suites, faults }),
-  );
+  takes(door, "verification", value, verificationShape);
 }
 
 /** True when every criterion of P0 is proven, nothing is at fault, and every suite has passed. @throws UsageError `ARGUMENT_INVALID` */

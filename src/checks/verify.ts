@@ -219,7 +219,7 @@ function projectOf({ root, sandbox, signal }: VerifyRequest): ProjectParts {
   return { root, sandbox, signal };
 }
 
-/** Most faults of one plan. */
+/** Limit on the faults of one plan. */
 const MOST_FAULTS = 50;
 /** Files that are empty in good projects. */
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
@@ -246,7 +246,7 @@ async function faultOf(root: string, path: string): Promise<string | undefined> 
   }
 }
 
-/** Most modules that are loaded. */
+/** Limit on the modules that are loaded. */
 const MOST_MODULES = 40;
 /** Milliseconds for one module. One that does not end, such as a server, is no fault. */
 const MODULE_TIMEOUT = 3_000;

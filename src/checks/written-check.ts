@@ -26,7 +26,7 @@ const REMARKS = new Set(["note", "comment", "description", "why", "title", "name
 /** A regular expression between slashes. One with a slash inside is a path. */
 const LITERAL = /^\/((?:[^/\\]|\\.)+)\/[gm]*$/s;
 
-/** Returns a check in its form: `kind` and `steps` as they are told by the rest, and nulls left out. */
+/** Returns a check in its form: `kind` and `steps` as the rest implies them, and nulls left out. */
 export function readWrittenCheck(written: unknown): unknown {
   if (!isRecord(written)) return written;
   const check = withoutNulls(written);

@@ -35,7 +35,7 @@ const parameters = z.object({
   answer: z.string().min(1).max(100_000).describe("The answer to the task: what was done, and what came of it."),
 });
 
-type Ran = { readonly isGreen: boolean; readonly told: string };
+type Ran = { readonly isGreen: boolean; readonly said: string };
 
 /**
  * Makes the tool `done`, by which an agent ends its work: it runs the checks in the sandbox, and refuses the end while one fails.
@@ -64,8 +64,8 @@ export function checkedDoneTool(options: CheckedDoneOptions): Tool<{ answer: str
 async function checked(options: Required<CheckedDoneOptions>, answer: string, ctx: ToolContext): Promise<ToolResult> {
   const failed: string[] = [];
   for (const command of options.checks) {
-    const { isGreen, told } = await runCheck(options.workspace, options.sandbox, command, options.timeout, ctx);
-    if (!isGreen) failed.push(`${commandText(command)}\n${told}`);
+    const { isGreen, said } = await runCheck(options.workspace, options.sandbox, command, options.timeout, ctx);
+    if (!isGreen) failed.push(`${commandText(command)}\n${said}`);
   }
   if (failed.length === 0) return toolOutput("All checks succeed.", { data: { status: "success", answer } });
   return toolFailure(
@@ -88,9 +88,9 @@ function runCheck(
   // It depends on the files: a fork runs it again.
   return ctx.step({ kind: "tool", name: "run a check", request, fresh: true }, async () => {
     const ran = await sandbox.run({ root: workspace.root, command, timeout, signal: ctx.signal });
-    if (ran.kind === "exited" && ran.code === 0) return { isGreen: true, told: "" };
+    if (ran.kind === "exited" && ran.code === 0) return { isGreen: true, said: "" };
     const outputs = "stdout" in ran ? [lastOf(ran.stdout), lastOf(ran.stderr)].filter((part) => part !== "") : [];
-    return { isGreen: false, told: [`It ${endText(ran, ctx.signal)}`, ...outputs].join("\n") };
+    return { isGreen: false, said: [`It ${endText(ran, ctx.signal)}`, ...outputs].join("\n") };
   });
 }
 

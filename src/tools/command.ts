@@ -30,7 +30,6 @@ export const aMachine: Shape = object("an object with workspace and sandbox", {
 /** Options of a tool that runs commands or code, with a rule for the files that these may change. */
 export interface CommandToolOptions extends MachineOptions, Pick<EditRules, "refuse"> {}
 
-/** The names of the options. @internal */
 export const commandToolOptions: Known<CommandToolOptions> = { workspace: kinds.workspace, sandbox: kinds.sandbox, refuse: kinds.function };
 
 /** Milliseconds for copying the project into the sandbox and the changes back. */
@@ -91,7 +90,7 @@ const NONE: FileChanges = { written: [], removed: [], skipped: [], files: 0 };
 const MANY = 20;
 /** More removals are always a mistake. */
 const MOST = 500;
-/** Most paths, and most reasons, that are named. */
+/** Limit on the paths, and on the reasons, that are named. */
 const SHOWN = 10;
 
 /** Writes the changes of a command into the project, through the rules of the workspace. */
@@ -157,8 +156,8 @@ function reasonsOf(refused: KeptChanges["refused"]): string[] {
     else paths.push(path);
   }
   const rest = byReason.size > SHOWN ? [`Not kept for other reasons: ${byReason.size - SHOWN} more.`] : [];
-  const told = [...byReason].slice(0, SHOWN).map(([reason, paths]) => `Not kept: ${named(paths)}: ${visible(reason, 300)}`);
-  return [...told, ...rest];
+  const lines = [...byReason].slice(0, SHOWN).map(([reason, paths]) => `Not kept: ${named(paths)}: ${visible(reason, 300)}`);
+  return [...lines, ...rest];
 }
 
 function named(paths: readonly string[]): string {

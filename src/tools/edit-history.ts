@@ -96,7 +96,7 @@ export class EditHistory {
     if (seen === undefined)
       return `Expected ${path} to be read before it is written over, but you have not seen what it holds. Read it first.`;
     if (this.isChanged(path, text)) {
-      return `Expected ${path} as you saw it, but somebody has changed it since. Read it again before you write over it.`;
+      return `Expected ${path} as you saw it, but someone has changed it since. Read it again before you write over it.`;
     }
     if (seen.unseen.length === 0) return undefined;
     const ranges = seen.unseen.slice(0, SHOWN).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));

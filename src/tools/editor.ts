@@ -164,7 +164,7 @@ class Editing {
     if (found.kind !== "text") return toolFailure(found.kind === "unfit" ? found.reason : absent(path));
     this.#history.seeFirst(path, this.#rules.shown?.(path));
     if (this.#history.isChanged(path, found.text)) {
-      return toolFailure(`Expected ${path} as you saw it, but somebody has changed it since. View it again, then edit.`);
+      return toolFailure(`Expected ${path} as you saw it, but someone has changed it since. View it again, then edit.`);
     }
     const edit = change(found.text);
     if (edit.kind === "refused") return toolFailure(edit.reason);

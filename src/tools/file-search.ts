@@ -177,7 +177,7 @@ function fitsSegments(segments: readonly string[], patterns: readonly string[]):
 }
 
 function fitsSegment(text: string, pattern: string): boolean {
-  return fitsAll([...text], [...pattern], "*", (character, wanted) => wanted === "?" || wanted === character);
+  return fitsAll(Array.from(text), Array.from(pattern), "*", (character, wanted) => wanted === "?" || wanted === character);
 }
 
 /** Computes, row by row, which prefixes of the parts each prefix of the pattern fits. A star fits any number of parts. */

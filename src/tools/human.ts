@@ -23,7 +23,7 @@ export function askHumanTool(): Tool {
     effect: "read",
     parallel: false,
     execute: async ({ question, choices }, { human }) => {
-      if (human === undefined) return toolFailure("Nobody is there to answer. Decide by what you know, and say what you assumed.");
+      if (human === undefined) return toolFailure("No one is there to answer. Decide by what you know, and say what you assumed.");
       const answer = await human.ask(question, choices === undefined ? {} : { choices });
       return toolOutput(answer.trim() === "" ? "(the person gave an empty answer)" : answer);
     },

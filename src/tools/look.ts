@@ -21,7 +21,7 @@ export interface LookOptions {
 
 const lookOptions: Known<LookOptions> = { workspace: kinds.workspace, readPdf: kinds.function };
 
-/** Most bytes of a picture that model servers take, and of a document. */
+/** Limit on the bytes of a picture that model servers take, and of a document. */
 const MOST_PICTURE = 3_750_000;
 const MOST_DOCUMENT = 20 * 1024 * 1024;
 /** Pages of one call. */
@@ -115,7 +115,7 @@ function noneOf(path: string): string {
 export interface PdfPages {
   /** The first page, from 1. */
   readonly from: number;
-  /** Most pages. */
+  /** Limit on the pages. */
   readonly most: number;
   readonly signal: AbortSignal;
 }

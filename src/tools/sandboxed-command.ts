@@ -61,14 +61,14 @@ export const MOST_FILES: number = 100_000;
 const MOST_SKIPPED = 50;
 /** The default limit of a file of a workspace. */
 const FILE_BYTES = 1024 ** 2;
-/** Most bytes of a shell's environment, as JSON. */
+/** Limit on the bytes of a shell's environment, as JSON. */
 const LONGEST_ENVIRONMENT = 60_000;
 /** JSON may write a character of a change as six. */
 export const REPORT_BYTES: number = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 /** Milliseconds for copying and comparing the project around the command. */
 export const DRIVER_TIME: number = 60_000;
 
-/** What a driver is told of its bounds, whatever it runs. */
+/** The bounds of the driver. */
 const driverBounds: JsonObject = {
   outputBytes: OUTPUT_BYTES,
   changedBytes: CHANGED_BYTES,

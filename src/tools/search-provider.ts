@@ -14,7 +14,7 @@ import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-requ
 /** A query. */
 export interface SearchQuery {
   readonly text: string;
-  /** Most results. */
+  /** Limit on the results. */
   readonly limit: number;
   /** Two letters, as "en". */
   readonly language?: string;
@@ -29,7 +29,7 @@ export interface SearchHit {
   readonly snippet: string;
 }
 
-/** The answer of a provider: its results, best first, or why there are none. `busy`: ask later; `after` in milliseconds if the server tells. */
+/** The answer of a provider: its results, best first, or why there are none. `busy`: ask later; `after` in milliseconds if the server says so. */
 export type SearchOutcome =
   | { readonly kind: "found"; readonly hits: readonly SearchHit[] }
   | { readonly kind: "busy"; readonly after: number | undefined }
@@ -88,7 +88,7 @@ const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
 const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
 const LONGEST_RESULT = 20_000;
 
-/** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may tell frequent callers to wait. */
+/** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may ask frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
   checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
   checkKnownOptions("access of duckDuckGoSearch", options.access, webAccess);

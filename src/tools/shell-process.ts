@@ -14,7 +14,7 @@ import {
   REPORT_BYTES,
   type SandboxedCommand,
 } from "./sandboxed-command.ts";
-import { ToldFiles } from "./told-files.ts";
+import { KnownFiles } from "./known-files.ts";
 
 /** A sandbox that can keep a program. */
 type StayingSandbox = Sandbox & Required<Pick<Sandbox, "start">>;
@@ -28,7 +28,7 @@ export function canStay(sandbox: Sandbox): sandbox is StayingSandbox {
  *
  * It owns one process of the sandbox at a time, and begins one with the first command. `ShellProcess.P1` what hangs, prints without end or is
  * aborted is ended with all it started; the next command begins another (`#answerTo`). `ShellProcess.P2` after `close` nothing of it runs.
- * `ShellProcess.P3` a report is one line that begins with the mark of its order, which nobody could know before.
+ * `ShellProcess.P3` a report is one line that begins with the mark of its order, which no one could know before.
  */
 export class ShellProcess {
   readonly #sandbox: StayingSandbox;
@@ -72,7 +72,7 @@ export class ShellProcess {
 
   async #begin(signal: AbortSignal): Promise<Running> {
     await this.close();
-    const files = await ToldFiles.of(this.#root, signal);
+    const files = await KnownFiles.of(this.#root, signal);
     const stop = new AbortController();
     const heard = new Heard();
     const program = this.#sandbox.start({
@@ -89,7 +89,7 @@ interface Running {
   readonly program: SandboxProcess;
   readonly stop: AbortController;
   readonly heard: Heard;
-  readonly files: ToldFiles;
+  readonly files: KnownFiles;
   /** Why it was ended from here; undefined when it ended by itself or was aborted. */
   why: string | undefined;
 }

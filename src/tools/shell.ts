@@ -80,7 +80,7 @@ export function shellTool(options: CommandToolOptions): Tool {
 /**
  * One agent's shell. It owns the state; commands run one at a time, in their order.
  *
- * `ShellSession.S1` only a session that is closed has a process that stays (`#runner`). `ShellSession.S2` a model is told once of each shell that is
+ * `ShellSession.S1` only a session that is closed has a process that stays (`#runner`). `ShellSession.S2` a model hears once of each shell that is
  * gone: with the command that ended it, or with the next (`#shellNotes`).
  */
 class ShellSession {

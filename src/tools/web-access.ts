@@ -20,7 +20,6 @@ export interface WebAccess {
   readonly resolve?: ResolveHost;
 }
 
-/** The names of the options. @internal */
 export const webAccess: Known<WebAccess> = { allow: kinds.texts, resolve: kinds.function };
 
 /** A URL and the checked addresses of its host; or why it is refused. */

@@ -15,7 +15,7 @@ export interface WebRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly access: WebAccess;
   readonly signal: AbortSignal;
-  /** Most bytes, after decompression. Default 2 MiB. */
+  /** Limit on the bytes, after decompression. Default 2 MiB. */
   readonly maxBytes?: number;
   /** Default 5. */
   readonly maxRedirects?: number;

@@ -14,14 +14,14 @@ import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./se
 export interface WebSearchOptions {
   /** Asked in this order, each after the one before failed or found nothing. At least one. */
   readonly providers: readonly SearchProvider[];
-  /** Most milliseconds to wait when a provider says to come back later. Default 10,000. */
+  /** Limit on the milliseconds to wait when a provider says to come back later. Default 10,000. */
   readonly maxWait?: number;
 }
 
 const webSearchOptions: Known<WebSearchOptions> = { providers: kinds.list(kinds.searchProvider), maxWait: kinds.milliseconds };
 
 const MAX_WAIT = 10_000;
-/** The wait when a provider does not tell one. */
+/** The wait when a provider names none. */
 const USUAL_WAIT = 2000;
 const MOST_RESULTS = 20;
 const LONGEST_FIELD = 500;

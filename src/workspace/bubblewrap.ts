@@ -18,8 +18,7 @@ import {
   type SandboxLimits,
   type SandboxResult,
 } from "./sandbox.ts";
-import { runLimited } from "./cgroup.ts";
-import { startBy, type TalkedRequest } from "./staying-program.ts";
+import { runLimited, startBy, type TalkedRequest } from "./cgroup.ts";
 import { NOBODY } from "./temporary-owner.ts";
 
 export interface BubblewrapMeans {

@@ -4,10 +4,18 @@ import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
 import { stateOfProcess } from "../adapters/process-identity.ts";
 import { procText } from "../adapters/proc-file.ts";
-import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxResult } from "./sandbox.ts";
-import type { TalkedRequest } from "./staying-program.ts";
+import {
+  type Refusal,
+  type Sandbox,
+  SANDBOX_OUTPUT,
+  SANDBOX_TIMEOUT,
+  type SandboxLimits,
+  type SandboxRequest,
+  type SandboxResult,
+} from "./sandbox.ts";
 import { ownerOfFolder, temporaryPrefix } from "./temporary-owner.ts";
-import { type ProcessRequest, runProcess } from "./process.ts";
+import { LONGEST_TIMEOUT, type ProcessRequest, runProcess } from "./process.ts";
+import { PassThrough, type Readable } from "node:stream";
 
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */
@@ -64,7 +72,7 @@ export class Cgroup {
     try {
       writeFileSync(join(folder, "memory.max"), String(memory));
       writeFileSync(join(folder, "pids.max"), String(limits.processes));
-      // Without these memory could go on growing on a disk, and one process of many would be ended, which a command may not notice.
+      // Without these memory could keep growing on a disk, and one process of many would be ended, which a command may not notice.
       for (const [file, value] of [["memory.swap.max", "0"] as const, ["memory.oom.group", "1"] as const]) {
         if (existsSync(join(folder, file))) writeFileSync(join(folder, file), value);
       }
@@ -158,13 +166,29 @@ export async function runLimited(
       ...{ file, args, timeout, outputLimit, signal },
       onStart: (pid) => watch.start(pid),
     });
-    const told = options.missing.length === 0 ? {} : { missing: options.missing };
+    const unbounded = options.missing.length === 0 ? {} : { missing: options.missing };
     const breach = watch.breach ?? group?.breach;
-    if (breach === undefined || !("stdout" in result)) return { ...result, ...told };
+    if (breach === undefined || !("stdout" in result)) return { ...result, ...unbounded };
     const { stdout, stderr, isCut } = result;
-    return { kind: "limit", ...breach, stdout, stderr, isCut, ...told };
+    return { kind: "limit", ...breach, stdout, stderr, isCut, ...unbounded };
   } finally {
     watch.stop();
     group?.end();
   }
+}
+
+/** A request of `run`, or of a program that stays and is talked to. */
+export interface TalkedRequest extends SandboxRequest {
+  readonly talk?: { readonly input: Readable; readonly onOutput: (chunk: Uint8Array) => void };
+}
+
+/** Makes the `start` of a sandbox from its `run`: one way into the sandbox, whether a program stays or not. */
+export function startBy(run: (request: TalkedRequest) => Promise<SandboxResult>): NonNullable<Sandbox["start"]> {
+  return ({ onOutput, timeout = LONGEST_TIMEOUT, ...request }) => {
+    const input = new PassThrough();
+    const ended = run({ ...request, timeout, talk: { input, onOutput } }).finally(() => input.destroy());
+    // Who started it hears of a failure where they wait for the end, and may not have come to that yet.
+    ended.catch(() => {});
+    return { write: (text) => void (input.destroyed || input.write(text)), ended };
+  };
 }

@@ -4,7 +4,7 @@ import { writeFile, mkdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
-import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
+import { findCgroups, type LimitedOptions, runLimited, startBy, type TalkedRequest } from "./cgroup.ts";
 import { temporaryFolder, inCopy, keepFolder } from "./project-copy.ts";
 import { runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
@@ -23,7 +23,6 @@ import {
   type SandboxMode,
   type SandboxResult,
 } from "./sandbox.ts";
-import { startBy, type TalkedRequest } from "./staying-program.ts";
 import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
 
 /** A working sandbox answers in a fraction of this. */

@@ -17,11 +17,11 @@ import { checkTreeName, Worktrees } from "./worktrees.ts";
 export interface ExistingProjectOptions {
   /** The project's folder. It must be there. */
   readonly root: string;
-  /** Names the work, such as a run: the same name goes on with it. 1 to 80 letters, digits, `-`, `_` and `.`. */
+  /** Names the work, such as a run: the same name continues it. 1 to 80 letters, digits, `-`, `_` and `.`. */
   readonly name: string;
   /** Of a run that continues: the contents that it wrote. Default: none. */
   readonly isOwn?: IsOwn;
-  /** Of a run that continues: the paths that it wrote, which are told as changes where there is no repository. Default: none. */
+  /** Of a run that continues: the paths that it wrote, which are reported as changes where there is no repository. Default: none. */
   readonly earlier?: readonly string[];
   readonly limits?: Partial<WorkspaceLimits>;
   readonly signal?: AbortSignal;
@@ -30,7 +30,7 @@ export interface ExistingProjectOptions {
 /**
  * The place of the work on an existing project.
  *
- * `in place`: the user's folder, a repository in which everything is committed; commits go on the present branch. `worktree`: a folder with
+ * `in place`: the user's folder, a repository in which everything is committed; commits are made on the present branch. `worktree`: a folder with
  * the last commit's files, on a branch of its own; the user's folder stays as it is. `folder`: the user's folder, without commits; the
  * earlier contents of changed files are kept in `.troupe/kept`.
  */
@@ -165,7 +165,7 @@ function ownOptions({ limits, signal, isOwn = () => false }: ExistingProjectOpti
   return { isOwn, ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
 }
 
-/** Commits what the run wrote and is in no commit yet. @returns paths of the run that are not committed, and those that somebody else changed */
+/** Commits what the run wrote and is in no commit yet. @returns paths of the run that are not committed, and those that someone else changed */
 async function commitRest(workspace: FileWorkspace, git: GitProgram, request: CommitRequest): Promise<readonly string[]> {
   const { signal } = request;
   const changed = (await uncommittedPaths(git, signal)).filter((path) => path !== ".troupe" && !path.startsWith(".troupe/"));
@@ -176,7 +176,7 @@ async function commitRest(workspace: FileWorkspace, git: GitProgram, request: Co
   return [...left].sort();
 }
 
-/** The folders of submodules: in a worktree they are empty, and nothing tells them from others. */
+/** The folders of submodules: in a worktree they are empty, and nothing distinguishes them from others. */
 async function submodulesOf(git: GitProgram, commit: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
   const asked = ["config", "--blob", `${commit}:.gitmodules`, "-z", "--get-regexp", "^submodule\\..*\\.path$"];
   const found = await git.call(asked, { signal });
@@ -185,7 +185,7 @@ async function submodulesOf(git: GitProgram, commit: string, signal: AbortSignal
   return found.stdout.split("\0").flatMap((pair) => (pair === "" ? [] : [pair.slice(pair.indexOf("\n") + 1)]));
 }
 
-/** True for contents that the commit at HEAD has: git keeps them, so that nobody else has to. */
+/** True for contents that the commit at HEAD has: git keeps them, so that no one else has to. */
 function committedContents(git: GitProgram, signal: AbortSignal | undefined): IsOwn {
   return async (path, content) => {
     const id = await git.idOf(`HEAD:${path}`, signal);

@@ -7,8 +7,7 @@ import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState, type RepositoryState } from "./git.ts";
 import { withAdvice } from "./git-program.ts";
-import type { HeldFile } from "./held-folder.ts";
-import { withHeld } from "./own-folder.ts";
+import { type HeldFile, withHeld } from "./held-folder.ts";
 import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
@@ -31,7 +30,7 @@ import { sweepProject } from "./sweep.ts";
 export interface FileWorkspaceOptions {
   /** The project's folder; made with the first write when it is not there. */
   readonly root: string;
-  /** Default: {@link defaultWorkspaceLimits}. */
+  /** Default: 500 files, 10 MiB together, 1 MiB each. */
   readonly limits?: Partial<WorkspaceLimits>;
   /** `"auto"` (the default) commits when git is there, `true` demands it, `false` keeps no history. */
   readonly git?: boolean | "auto";

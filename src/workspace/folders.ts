@@ -91,7 +91,7 @@ async function unlock(folder: string): Promise<void> {
 export interface WalkOptions {
   /** True when a file or folder of this name is left out. */
   readonly skip: (name: string) => boolean;
-  /** Most files and folders to visit. */
+  /** Limit on the files and folders to visit. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 }

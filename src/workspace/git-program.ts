@@ -2,10 +2,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
-import { BARE_ENVIRONMENT, GIT_SETTINGS } from "./git-settings.ts";
 import { visibleLines } from "./path-rules.ts";
 import { type ProcessResult, runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
+import { emailOf, personName } from "./commit-text.ts";
+import type { CommitRequest } from "./workspace.ts";
 
 /** No git command of ours takes longer, even on a slow disk. */
 const GIT_TIMEOUT = 60_000;
@@ -86,7 +87,7 @@ export interface GitCallOptions {
   readonly isInit?: boolean;
   /** Milliseconds. Default: one minute. */
   readonly timeout?: number;
-  /** Bytes of output that are kept; a line at its end tells that there was more. Default 16 MiB. */
+  /** Bytes of output that are kept; a line at its end says that there was more. Default 16 MiB. */
   readonly outputLimit?: number;
 }
 
@@ -104,7 +105,7 @@ export function outputOf(result: ProcessResult, command: string, signal: AbortSi
   );
 }
 
-/** The failure and its remedy. Several lines from git stand on lines of their own. */
+/** The failure and its remedy. Several lines from git stay lines. */
 export function withAdvice(happened: string, advice: string): string {
   return happened.includes("\n") ? `${happened}\n${advice}` : `${happened.replace(/\.$/, "")}. ${advice}`;
 }
@@ -126,4 +127,43 @@ export function describeFailure(result: ProcessResult): string {
     case "unstarted":
       return `it could not be started (${result.reason})`;
   }
+}
+
+/** Settings that keep a repository's or a user's configuration from running programs or asking questions. They win over every file. */
+const GIT_SETTINGS: readonly string[] = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.attributesFile=/dev/null",
+  "core.quotePath=false",
+  "commit.gpgSign=false",
+  "gc.auto=0",
+  "i18n.commitEncoding=UTF-8",
+  "init.defaultBranch=main",
+  "advice.detachedHead=false",
+];
+
+/** No configuration but the repository's own and ours; no questions; no network, also not for a repository that would fetch objects it lacks. */
+const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_AUTHOR_NAME: "Troupe",
+  GIT_AUTHOR_EMAIL: emailOf("troupe"),
+  GIT_COMMITTER_NAME: "Troupe",
+  GIT_COMMITTER_EMAIL: emailOf("troupe"),
+};
+
+/** The author of a commit, and its date. */
+export function personEnvironment(request: Pick<CommitRequest, "author" | "date">): Record<string, string> {
+  const date = `@${Math.floor(request.date / 1000)} +0000`;
+  return {
+    GIT_AUTHOR_NAME: `${personName(request.author)} via Troupe`,
+    GIT_AUTHOR_EMAIL: emailOf(request.author),
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_DATE: date,
+  };
 }

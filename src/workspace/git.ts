@@ -4,8 +4,7 @@ import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { commitMessage, KEY_TRAILER, trailersOf } from "./commit-text.ts";
-import { describeFailure, type GitCallOptions, GitProgram, outputOf } from "./git-program.ts";
-import { personEnvironment } from "./git-settings.ts";
+import { describeFailure, type GitCallOptions, GitProgram, outputOf, personEnvironment } from "./git-program.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import type { CommitRequest } from "./workspace.ts";
@@ -44,7 +43,7 @@ const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
  * It owns how commits are made: from blobs of the files named and the tree of HEAD, in an index of its own, so that hooks, filters,
  * ignore rules and whatever else is staged or lying about have no say. The workspace owns which paths are named.
  *
- * Git.G1 only the repository whose `.git` stands at the root itself is used, never one of a folder above.
+ * Git.G1 only the repository whose `.git` is at the root itself is used, never one of a folder above.
  * Git.G2 the user's index changes in the committed paths only, the user's files not at all.
  * Git.G3 equal trees make no commit; equal requests on equal parents make equal ids. Git.G4 a key is committed once, unless the contents differ.
  */
@@ -94,7 +93,7 @@ export class GitRepository {
     const folder = resolve(this.#git.root, await this.#git.run(["rev-parse", "--git-dir"], { signal }));
     let underWay: string | undefined;
     for (const [file, what] of UNDER_WAY) if (underWay === undefined && (await succeeds(lstat(join(folder, file))))) underWay = what;
-    // Two letters and a space stand before each path.
+    // Two letters and a space precede each path.
     return { changed: status.split("\0").flatMap((line) => (line.length > 3 ? [line.slice(3)] : [])), underWay };
   }
 

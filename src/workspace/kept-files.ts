@@ -1,6 +1,5 @@
 import { WorkspaceError } from "../kernel/errors.ts";
-import type { HeldFile } from "./held-folder.ts";
-import { makeOwnFolder, withHeld } from "./own-folder.ts";
+import { type HeldFile, makeOwnFolder, withHeld } from "./held-folder.ts";
 import { visible } from "./path-rules.ts";
 import { sha256Of } from "./recorded-files.ts";
 import { limitError } from "./workspace.ts";

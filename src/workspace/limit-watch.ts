@@ -46,7 +46,7 @@ export class LimitWatch {
     return this.#breach;
   }
 
-  /** Watches a process that leads a group. Does nothing on a system that tells nothing of processes. */
+  /** Watches a process that leads a group. Does nothing on a system that does not describe its processes. */
   start(pid: number): void {
     if (!canMeasureTrees && this.#options.measure === undefined) return;
     this.#cancel = this.#clock.timer(WATCH_INTERVAL, () => this.#look(pid));
@@ -113,13 +113,13 @@ export interface TreeUsage {
   readonly memory: number;
 }
 
-/** True when this system tells what {@link treeUsage} asks. */
+/** True when this system has what {@link treeUsage} reads. */
 export const canMeasureTrees: boolean = process.platform === "linux";
 
 /**
  * Measures a process and its descendants, as far as they are there at this moment: one that starts or ends meanwhile may be missed.
  *
- * @param proc Where the system tells of processes.
+ * @param proc Where the system describes its processes.
  */
 export function treeUsage(pid: number, proc = "/proc"): TreeUsage {
   const children = new Map<number, number[]>();

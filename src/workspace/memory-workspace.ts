@@ -35,7 +35,7 @@ export interface MemoryWorkspace extends Workspace {
 
 /** Options of a workspace in memory. */
 export interface MemoryWorkspaceOptions {
-  /** Default: {@link defaultWorkspaceLimits}. */
+  /** Default: 500 files, 10 MiB together, 1 MiB each. */
   readonly limits?: Partial<WorkspaceLimits>;
   /** Files that are there already, by path; like a user's own they are not committed and not counted. */
   readonly files?: Readonly<Record<string, string>>;

@@ -51,8 +51,8 @@ async function commitsAt(folder: string, signal: AbortSignal | undefined): Promi
 async function missingIn(folder: string, ids: readonly string[], signal: AbortSignal | undefined): Promise<string | undefined> {
   const git = ids.length === 0 ? undefined : await repositoryAt(folder);
   if (git === undefined) return ids[0];
-  const told = await git.run(["cat-file", "--batch-check=%(objectname)"], { signal, stdin: ids.map((id) => `${id}\n`).join("") });
-  const lines = told.split("\n");
+  const reported = await git.run(["cat-file", "--batch-check=%(objectname)"], { signal, stdin: ids.map((id) => `${id}\n`).join("") });
+  const lines = reported.split("\n");
   return ids.find((id, at) => lines[at] !== id);
 }
 

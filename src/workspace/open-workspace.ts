@@ -31,7 +31,7 @@ const openWorkspaceOptions: Known<OpenWorkspaceOptions> = { ...fileWorkspaceOpti
  * Opens the output folder of a run, after making sure that it is usable: makes it when it is missing, tries to write into it, and
  * looks for git. Nothing that is there is ever deleted but what killed runs left half written.
  *
- * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` without `force`, `WORKSPACE_NOT_A_FOLDER` when a file has its name or stands above it,
+ * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` without `force`, `WORKSPACE_NOT_A_FOLDER` when a file has its name or is above it,
  * `WORKSPACE_UNWRITABLE`, `WORKSPACE_FULL`, `WORKSPACE_IO`, `WORKSPACE_GIT` when git is demanded and cannot be used.
  * @throws UsageError `WORKSPACE_ROOT` for a name no folder can have.
  * @example
@@ -90,7 +90,7 @@ async function checkEmpty(root: string): Promise<void> {
   );
 }
 
-/** Permissions alone do not tell: of read-only mounts, quotas and full disks only a real file tells. */
+/** Permissions do not show read-only mounts, quotas and full disks: only a real file does. */
 async function tryWriting(root: string): Promise<void> {
   const probe = join(root, temporaryName("probe"));
   try {

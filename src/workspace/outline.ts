@@ -59,8 +59,8 @@ export function endingOf(path: string): string {
 }
 
 /**
- * The names that a file offers: functions, classes, constants, ids, selectors, headings; by patterns of lines for the language that its path
- * tells. In the order of the file, each once, at most 200; none of a file that is minified or of no known language.
+ * The names that a file offers: functions, classes, constants, ids, selectors, headings; by patterns of lines for the language of its
+ * path. In the order of the file, each once, at most 200; none of a file that is minified or of no known language.
  */
 export function namesIn(path: string, content: string): readonly string[] {
   takes("namesIn", "path", path, aText);
@@ -81,7 +81,7 @@ function namesOn(line: string, pattern: RegExp): string[] {
   return found.flatMap((match) => (match?.[1] === undefined ? [] : [match[1].trim()]));
 }
 
-/** True for a text most of which stands in lines that nobody reads. */
+/** True for a text most of which is in lines that no one reads. */
 function isMinified(content: string): boolean {
   let long = 0;
   for (const line of content.split("\n", MOST_LINES)) if (line.length > LONGEST_LINE) long += line.length;

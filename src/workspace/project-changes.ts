@@ -4,7 +4,7 @@ import { WorkspaceError } from "../kernel/errors.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { contentOf, KEPT_FOLDER } from "./kept-files.ts";
-import { withHeld } from "./own-folder.ts";
+import { withHeld } from "./held-folder.ts";
 import { isNormalPath } from "./path-rules.ts";
 import type { ProcessOutput } from "./process.ts";
 import { temporaryFolder } from "./project-copy.ts";
@@ -25,7 +25,7 @@ export interface ProjectChanges {
   readonly isCut: boolean;
   /** Id of the last commit with changes; undefined when nothing is committed. */
   readonly commit?: string | undefined;
-  /** Changed paths that are in no commit, because git ignores them or somebody else has changed them too. */
+  /** Changed paths that are in no commit, because git ignores them or someone else has changed them too. */
   readonly left: readonly string[];
 }
 
@@ -62,7 +62,7 @@ function differencesIn(text: string): FileDifference[] {
 export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): Promise<readonly string[]> {
   const status = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=all"] as const;
   const lines = (await git.run(status, { signal })).split("\0");
-  // Two letters and a space stand before each path.
+  // Two letters and a space precede each path.
   return lines.flatMap((line) => (line.length > 3 ? [line.slice(3)] : []));
 }
 

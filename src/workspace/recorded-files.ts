@@ -195,7 +195,7 @@ export function declareFork(fork: Workspace, name: string, project: Workspace): 
   forks.set(fork, { name, project });
 }
 
-/** The part of a step's request that tells in which fork it changes a file; empty for the project itself. */
+/** The part of a step's request that names the fork of a file; empty for the project itself. */
 export function forkIn(workspace: Workspace): { readonly fork?: string } {
   takes("forkIn", "workspace", workspace, kinds.workspace);
   const found = forks.get(workspace);
@@ -262,7 +262,7 @@ export function assertUnchanged(changes: readonly ChangedFile[], root: string): 
 /** Bytes of the largest file that is compared. No limit of a workspace is larger in practice. */
 const LARGEST = 64 * 1024 ** 2;
 
-/** A link, a folder or a file that is too large stands where the run's file was: that is a change too. */
+/** A link, a folder or a file that is too large in place of the run's file is a change too. */
 async function stateOf(path: string, workspace: Workspace): Promise<FileState> {
   try {
     const content = await workspace.readBytes(path, LARGEST);

@@ -47,14 +47,6 @@ const TESTS = /(?:^|\/)(?:tests?|spec|__tests__)\/|\.(?:test|spec)\.|_test\.|(?:
 const ENTRIES =
   /(?:^|\/)(?:readme\.md|package\.json|pyproject\.toml|setup\.py|cargo\.toml|go\.mod|makefile|index\.\w+|main\.\w+|app\.\w+|cli\.\w+|__init__\.py|mod\.rs|lib\.rs)$/i;
 
-/** Points for each doubling of the number of files that import one. */
-const IMPORTED = 4;
-/** A line that names another file: in quotes or angles, or after `import` or `use` in languages without them. */
-const IMPORT =
-  /^\s*(?:import|export|from|use|require|include|#include|const|let|var|\}).{0,200}["'<]([\w@./-]{1,200})["'>]|^\s*(?:from|import|use)\s+([\w./]{1,200})/;
-const LONGEST_IMPORT = 400;
-const MOST_LINES = 400;
-
 interface MappedFile {
   readonly path: string;
   readonly names: readonly string[];
@@ -140,7 +132,6 @@ function importanceOf(path: string): number {
 /** Reads the likeliest files for their names, within the bounds. */
 async function readFiles(workspace: Workspace, paths: readonly string[], signal: AbortSignal | undefined): Promise<readonly MappedFile[]> {
   const files: MappedFile[] = [];
-  const imported = new Map<string, number>();
   let [room, reads] = [MOST_BYTES_IN_ALL, 0];
   for (const path of paths) {
     throwIfAborted(signal);
@@ -148,29 +139,11 @@ async function readFiles(workspace: Workspace, paths: readonly string[], signal:
     const text = isRead ? await textAt(workspace, path) : undefined;
     if (isRead) reads += 1;
     room -= text?.length ?? 0;
-    for (const stem of importsIn(text ?? "")) imported.set(stem, (imported.get(stem) ?? 0) + 1);
     const found = text === undefined ? { names: [], lines: undefined } : { names: namesIn(path, text), lines: linesOf(text) };
     files.push({ path, score: importanceOf(path), ...found });
     if (isRead && reads % 50 === 0) await nextMacrotask();
   }
-  return files.map((file) => ({ ...file, score: file.score + IMPORTED * Math.log2(1 + (imported.get(stemOf(file.path)) ?? 0)) }));
-}
-
-/** The last parts of what a text imports or includes, without endings. */
-function importsIn(text: string): ReadonlySet<string> {
-  const stems = new Set<string>();
-  for (const line of text.split("\n", MOST_LINES)) {
-    const found = line.length > LONGEST_IMPORT ? null : IMPORT.exec(line);
-    const stem = stemOf(found?.[1] ?? found?.[2] ?? "");
-    if (stem !== "") stems.add(stem);
-  }
-  return stems;
-}
-
-/** `src/cart/total.ts` is known as `total`, and `src/cart/index.ts` as `cart`. */
-function stemOf(path: string): string {
-  const parts = path.split("/").filter((part) => part !== "" && !/^(?:index|mod|__init__|\.+)(?:\.\w+)?$/.test(part));
-  return (parts.at(-1) ?? "").replace(/\.\w+$/, "");
+  return files;
 }
 
 /** The text of a file; undefined when it is too large, binary, a link or gone. */
@@ -220,8 +193,8 @@ function fittingLine({ path, names, lines }: MappedFile, most: number, room: num
   const size = lines === undefined ? "" : ` (${lines} ${lines === 1 ? "line" : "lines"})`;
   for (const number of new Set([most, Math.ceil(most / 3), 0])) {
     const some = names.slice(0, number).map((name) => visible(name, LONGEST_NAME));
-    const told = some.length === 0 ? "" : `: ${some.join(", ")}${names.length > some.length ? ", ..." : ""}`;
-    const line = `${visible(path)}${size}${told}`;
+    const reported = some.length === 0 ? "" : `: ${some.join(", ")}${names.length > some.length ? ", ..." : ""}`;
+    const line = `${visible(path)}${size}${reported}`;
     if (estimateTokens(`${line}\n`) <= room) return line;
   }
   return undefined;
@@ -237,8 +210,8 @@ function folderLines(paths: readonly string[], room: number): readonly string[] 
   }
   const largest = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, SHOWN_FOLDERS);
   while (largest.length > 0) {
-    const told = largest.toSorted((a, b) => (a[0] < b[0] ? -1 : 1)).map(([folder, count]) => `${visible(folder)}/ ${count}`);
-    const line = `Folders: ${told.join(", ")}${largest.length < counts.size ? ", and others" : ""}.`;
+    const reported = largest.toSorted((a, b) => (a[0] < b[0] ? -1 : 1)).map(([folder, count]) => `${visible(folder)}/ ${count}`);
+    const line = `Folders: ${reported.join(", ")}${largest.length < counts.size ? ", and others" : ""}.`;
     if (estimateTokens(line) <= room) return [line];
     largest.pop();
   }

@@ -60,7 +60,7 @@ export async function restoreFiles(
     throwIfAborted(signal);
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit") {
-        // A bundle may have more than its number says: it is made while the run goes on.
+        // A bundle may have more than its number says: it is made while the run continues.
         if (made.has(deed.request.key)) continue;
         // Files of the bundle may be committed by a later step.
         if (after >= 0 && isOnDisk(workspace)) await workspace.adopt(deed.request.paths ?? []);
@@ -94,7 +94,7 @@ interface ForkDeed {
   readonly does: "open" | "update" | "remove" | FileChange;
 }
 
-/** The forks of a project, as a record tells what happened to them. */
+/** The forks of a project according to a record. */
 class RestoredForks {
   readonly #forks: WorkspaceForks;
   /** Forks that cannot be opened yet: the user's own commits are in no record. */

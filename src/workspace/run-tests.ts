@@ -126,10 +126,10 @@ function judgeExit(tally: TestTally, report: ReporterResult, code: number, stder
   return { ...all, kind: "passed" };
 }
 
-/** Adds a failure for each file that has not been run to its end, unless one of that file is told already. */
+/** Adds a failure for each file that has not been run to its end, unless one of that file is reported already. */
 function withUnended(tally: TestTally, report: ReporterResult, message: string): TestTally {
-  const told = new Set([...report.ended, ...report.failures.map((failure) => failure.file)]);
-  const missing = tally.files.filter((file) => !told.has(file)).map((file) => ({ name: file, file, message }));
+  const reported = new Set([...report.ended, ...report.failures.map((failure) => failure.file)]);
+  const missing = tally.files.filter((file) => !reported.has(file)).map((file) => ({ name: file, file, message }));
   return withFailures(tally, missing);
 }
 

@@ -12,7 +12,7 @@ import { findProgram } from "./program-path.ts";
  * Sandbox.S2 nothing of this process's environment reaches the command, keys least of all.
  * Sandbox.S3 when `run` resolves, the command and all processes of its group have ended.
  * `bubblewrap` adds: Sandbox.S4 no network, Sandbox.S5 no file of the machine but the system's programs and libraries, read only, Sandbox.S6 nothing it started
- * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} tells those that
+ * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} names those that
  * this machine cannot keep, or only watches.
  */
 export interface Sandbox {
@@ -59,7 +59,7 @@ export interface SandboxRequest {
   readonly signal?: AbortSignal | undefined;
   /** Bytes kept of stdout, and of stderr. Default 1,000,000. */
   readonly outputLimit?: number | undefined;
-  /** Limits of the command and all processes it starts, together. Default {@link defaultSandboxLimits}. */
+  /** Limits of the command and all processes it starts, together. Default: those of {@link SandboxLimits}. */
   readonly limits?: Partial<SandboxLimits> | undefined;
   /** Text on standard input, at most 16 MiB. Default: standard input is empty. */
   readonly input?: string | undefined;
@@ -115,7 +115,7 @@ export const SANDBOX_TIMEOUT = 60_000;
 /** Bytes kept of what a command writes. */
 export const SANDBOX_OUTPUT = 1_000_000;
 
-/** Most bytes of standard input: 16 MiB. */
+/** Limit on the bytes of standard input: 16 MiB. */
 const SANDBOX_INPUT = 16 * 1024 ** 2;
 
 /** Folders that the sandbox makes itself; nothing can be mounted on or below them. */
@@ -167,7 +167,7 @@ export const defaultSandboxLimits: SandboxLimits = {
   processes: 128,
   files: 50_000,
   bytes: 256 * 1024 ** 2,
-  // Node.js boots in it when WebAssembly is told not to reserve its usual 10 GiB.
+  // Node.js boots in it when WebAssembly may not reserve its usual 10 GiB.
   addressSpace: 4 * 1024 ** 3,
 };
 

@@ -54,7 +54,7 @@ async function knownToGit(folder: string, under: string | undefined, signal: Abo
   };
   const [staged, deleted, others] = [await ls("--stage"), await ls("--deleted"), await ls("--others", "--exclude-standard")];
   if (staged === undefined || deleted === undefined || others === undefined) return undefined;
-  // A mode that begins with 100 is a plain file; the path stands after a tab.
+  // A mode that begins with 100 is a plain file; the path follows a tab.
   const tracked = staged.flatMap((line) => (line.startsWith("100") ? [line.slice(line.indexOf("\t") + 1)] : []));
   const gone = new Set(deleted);
   const all = new Set([...tracked.filter((path) => !gone.has(path)), ...(await plainFiles(root, others))]);

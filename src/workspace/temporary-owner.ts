@@ -3,7 +3,7 @@ import { IDENTITY, identityIn, identityText, ownProcess, type ProcessIdentity } 
 import { TEMPORARY_SUFFIX } from "./path-rules.ts";
 
 /**
- * The names of temporary things tell which process they belong to, so that a later process can remove what a killed one left.
+ * The names of temporary things have the process they belong to, so that a later process can remove what a killed one left.
  *
  * `TemporaryOwner.O2` only names that this file made are ever taken for temporary: {@link ownerOfFile} and {@link ownerOfFolder} match all of
  * a name.
@@ -36,7 +36,7 @@ export function ownerOfFolder(name: string): ProcessIdentity | undefined {
   return ownerIn(new RegExp(String.raw`^\.?troupe-[a-z]+-${IDENTITY}-[0-9A-Za-z]{6}$`, "u").exec(name));
 }
 
-/** Returns the process that the groups of a name tell. */
+/** Returns the process that the groups of a match name. */
 function ownerIn(match: RegExpExecArray | null): ProcessIdentity | undefined {
   return match === null ? undefined : identityIn(match.slice(1).join("-"));
 }

@@ -123,7 +123,7 @@ export interface WorkspaceLimits {
 /** A generated project is tens of files and some hundred kilobytes; these are far above it and far below what hurts a machine. */
 const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
-/** Most files and folders that `list` visits. */
+/** Limit on the files and folders that `list` visits. */
 export const LISTED_FILES = 200_000;
 
 /** Counts what a workspace wrote against its limits. Owns the sizes of the files written; knows no disk. */

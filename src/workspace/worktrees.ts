@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
-import { makeOwnFolder, removeOwnFolder } from "./own-folder.ts";
+import { makeOwnFolder, removeOwnFolder } from "./held-folder.ts";
 import { isNormalPath, visible } from "./path-rules.ts";
 import { presentFiles, uncommittedPaths } from "./project-changes.ts";
 

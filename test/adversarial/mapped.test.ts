@@ -6,7 +6,6 @@ import { ChatMessage, defineTool, MessagesMemory, resultText, toolFailure, toolO
 import { createMessage, defineAction, Environment, Memory, TroupeError } from "../../src/index.ts";
 import { experiment } from "../../src/research/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { memoryWorkspace } from "../../src/workspace/index.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const exported = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: Record<string, string | { default: string }> })
@@ -75,7 +74,6 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   runExperiment: study,
   scriptedModel: [],
   shareInterval: points,
-  surveyFiles: memoryWorkspace(),
   tInterval: points,
   timeToConsensus: [],
   topologyOf: [],

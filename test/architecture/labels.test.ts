@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readHouse } from "./read-house.ts";
+import { filesBelow, readHouse, root } from "./read-house.ts";
 
 /*
  * A label names an invariant of a file: `RunLog.W2`. The comment that states it stands in the sources; tests cite it in their names. The
@@ -32,7 +34,8 @@ function labelsOf(files: Iterable<readonly [path: string, text: string]>): Label
 }
 
 describe("labels of invariants", () => {
-  const { stated, cited } = labelsOf(readHouse(["src", "actions", "roles", "test"]));
+  const drivers = filesBelow("src", ".mjs").map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+  const { stated, cited } = labelsOf([...readHouse(["src", "actions", "roles", "test"]), ...drivers]);
 
   it("stand in a comment of the sources when a test cites them", () => {
     expect([...cited].filter((label) => !stated.has(label))).toEqual([]);

@@ -45,7 +45,7 @@ describe("an edit history", () => {
     expect(fault()).toContain("lines 1, 3");
     history.see("a", text, { from: 1, to: 1 });
     history.see("a", text, { from: 3, to: 9 });
-    expect([fault(), fault("1\n2\n3")]).toEqual([undefined, expect.stringContaining("somebody has changed it")]);
+    expect([fault(), fault("1\n2\n3")]).toEqual([undefined, expect.stringContaining("someone has changed it")]);
     history.record("a", text, "x\n2\n3\n", false);
     expect(fault("x\n2\n3\n")).toBeUndefined();
     history.record("b", "1\n2\n", "x\n2\n", false);

@@ -68,7 +68,7 @@ describe.each(someOf(sandboxes, 1))("a shell that stays, with %s", { tags: "comp
     expect([text, shell.now("late.txt")]).toEqual([expect.stringContaining("Files written: late.txt."), "late\n"]);
   });
 
-  it("ToldFiles.F1 has what changed in the project meanwhile, and leaves what it wrote itself as it is", async () => {
+  it("KnownFiles.F1 has what changed in the project meanwhile, and leaves what it wrote itself as it is", async () => {
     const shell = shellIn(sandbox, { "a.txt": "a", "gone.txt": "gone" });
     await shell.read('echo own > own.txt; ls -i own.txt > "$HOME/inode"');
     writeFileSync(join(shell.root, "a.txt"), "changed");
@@ -79,7 +79,7 @@ describe.each(someOf(sandboxes, 1))("a shell that stays, with %s", { tags: "comp
     );
   });
 
-  it("ToldFiles.F2 undoes in its copy what the project refused", async () => {
+  it("KnownFiles.F2 undoes in its copy what the project refused", async () => {
     const shell = shellIn(sandbox, { "a.txt": "a", "b.txt": "b" }, (path) => (path === "a.txt" ? "it is fixed" : undefined));
     expect(await shell.read("echo mine > a.txt; echo b2 > b.txt")).toContain("Not kept: a.txt: it is fixed");
     expect(await shell.read("cat a.txt b.txt")).toBe("ab2");

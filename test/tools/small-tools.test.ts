@@ -77,7 +77,7 @@ describe("ask_human", () => {
   it("says so when nobody is there, and does not wait", async () => {
     expect(await call(askHumanTool(), { question: "?" })).toMatchObject({
       outcome: "failed",
-      result: { error: expect.stringContaining("Nobody is there") },
+      result: { error: expect.stringContaining("No one is there") },
     });
   });
 });

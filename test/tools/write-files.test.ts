@@ -49,7 +49,7 @@ describe("write_files", () => {
       { shown: (path) => shown.get(path) },
     );
     const called = await call(write, { files: [file("a.txt", "A\n"), file("b.txt", "B\n")] });
-    expect(called).toMatchObject({ outcome: "failed", result: { error: expect.stringContaining("somebody has changed it since") } });
+    expect(called).toMatchObject({ outcome: "failed", result: { error: expect.stringContaining("someone has changed it since") } });
     await read(editor, { command: "create", path: "c.txt", content: "C\n", overwrite: true });
     expect([now("a.txt"), now("b.txt"), now("c.txt")]).toEqual(["A\n", "of another\n", "C\n"]);
   });

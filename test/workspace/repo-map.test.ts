@@ -41,10 +41,9 @@ describe("a map of a project", () => {
     expect(await first("HTTP reply")).toContain("src/b.py");
   });
 
-  it("without a task begins with what many files use, and ends with tests and data", async () => {
+  it("without a task begins with sources, and ends with tests and data", async () => {
     const lines = (await repoMap({ workspace: memoryWorkspace({ files: shop }), budget: 500 })).split("\n").slice(1);
     const place = (path: string): number => lines.findIndex((line) => line.startsWith(path));
-    expect(place("src/log.js")).toBeLessThan(place("src/shipping.js"));
     expect(place("src/shipping.js")).toBeLessThan(place("test/cart.test.js"));
     expect(place("docs/data.csv")).toBe(lines.length - 1);
   });
@@ -66,7 +65,7 @@ describe("a map of a project", () => {
           expect(await draw()).toBe(map);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: tries(10, 60) },
     );
   });
 

@@ -14,6 +14,7 @@ import {
   sandboxLimits,
   type SandboxResult,
 } from "../../src/workspace/sandbox.ts";
+import { someOf } from "../long.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
 const MIB = 1024 ** 2;
@@ -51,7 +52,7 @@ describe.runIf(canMeasureTrees).each(sandboxes)("with %s", (_name, sandbox) => {
   });
 
   it("Sandbox.S7 lets them be where they keep to it together", async () => {
-    const result = await runScript(sandbox, `${holders(2, 20 * MIB)}; setTimeout(() => process.exit(3), 1_000)`, { memory: 1_000 * MIB });
+    const result = await runScript(sandbox, `${holders(2, 20 * MIB)}; setTimeout(() => process.exit(3), 300)`, { memory: 1_000 * MIB });
     expect(result).toMatchObject({ kind: "exited", code: 3 });
   });
 
@@ -76,7 +77,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     setInterval(() => {}, 1e6);
   `;
 
-  it.each([[["/project"]], [["/tmp"]], [["/project", "/tmp", "/dev/shm"]]])(
+  it.each(someOf([[["/project", "/tmp", "/dev/shm"]], [["/project"]], [["/tmp"]]], 1))(
     "Sandbox.S7 stops a command that makes very many files in %j",
     async (folders) => {
       const result = await runScript(bubblewrap, many(folders), { files: 2_000 });

@@ -186,7 +186,7 @@ function drop(name, recursive = false) {
   for (const key of last?.keys() ?? []) if (key === name || (recursive && key.startsWith(`${name}/`))) last?.delete(key);
 }
 
-/** @param {import("../told-files.ts").OutsideChanges} changes */
+/** @param {import("../known-files.ts").OutsideChanges} changes */
 function takeIn({ written, removed }) {
   for (const name of removed) if (blockOf(name) === undefined) drop(name);
   for (const { path: name, base64, mode } of written) {

@@ -12,20 +12,20 @@ export interface OutsideChanges {
   readonly removed: readonly string[];
 }
 
-/** Most bytes that are carried over for one command. */
+/** Limit on the bytes that are carried over for one command. */
 const CARRIED_BYTES = 16 * 1024 ** 2;
 
 /**
  * Knows which files of a project a copy of it has, so that the copy can be kept equal while a program works in it.
  *
- * It owns a mark of each file of the project, as it was when the copy heard of it. `ToldFiles.F1` what came from the copy and was kept is not
- * carried back, where a program may have written more of it meanwhile (`#isTold`). `ToldFiles.F2` what came and was not kept is undone in the copy
+ * It owns a mark of each file of the project, as it was when the copy heard of it. `KnownFiles.F1` what came from the copy and was kept is not
+ * carried back, where a program may have written more of it meanwhile (`#isReported`). `KnownFiles.F2` what came and was not kept is undone in the copy
  * (`#undone`).
  */
-export class ToldFiles {
+export class KnownFiles {
   readonly #root: string;
   #marks = new Map<string, string>();
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   readonly #undone = new Set<string>();
 
   private constructor(root: string) {
@@ -33,8 +33,8 @@ export class ToldFiles {
   }
 
   /** Call it before the copy is made: a file that changes meanwhile is carried over again, and none is missed. */
-  static async of(root: string, signal: AbortSignal): Promise<ToldFiles> {
-    const files = new ToldFiles(root);
+  static async of(root: string, signal: AbortSignal): Promise<KnownFiles> {
+    const files = new KnownFiles(root);
     files.#marks = await files.#now(signal);
     return files;
   }
@@ -48,13 +48,13 @@ export class ToldFiles {
     for (const [path, mark] of now) {
       if (before.get(path) === mark && !this.#undone.has(path)) continue;
       const found = await this.#read(path);
-      if (found === undefined || this.#isTold(path, found.bytes)) continue;
+      if (found === undefined || this.#isReported(path, found.bytes)) continue;
       room -= found.bytes.length;
       if (room < 0) return undefined;
       written.push({ path, base64: found.bytes.toString("base64"), mode: found.mode });
     }
     this.#marks = now;
-    this.#told.clear();
+    this.#reported.clear();
     this.#undone.clear();
     return { written, removed };
   }
@@ -64,7 +64,8 @@ export class ToldFiles {
     const isKept = new Set([...kept.written, ...kept.removed]);
     for (const change of written) {
       if (!isKept.has(change.path)) this.#undone.add(change.path);
-      else this.#told.set(change.path, sha256Of("base64" in change ? Buffer.from(change.base64, "base64") : Buffer.from(change.content)));
+      else
+        this.#reported.set(change.path, sha256Of("base64" in change ? Buffer.from(change.base64, "base64") : Buffer.from(change.content)));
     }
     for (const path of removed) {
       if (isKept.has(path)) this.#marks.delete(path);
@@ -72,8 +73,8 @@ export class ToldFiles {
     }
   }
 
-  #isTold(path: string, bytes: Buffer): boolean {
-    return !this.#undone.has(path) && this.#told.get(path) === sha256Of(bytes);
+  #isReported(path: string, bytes: Buffer): boolean {
+    return !this.#undone.has(path) && this.#reported.get(path) === sha256Of(bytes);
   }
 
   async #now(signal: AbortSignal): Promise<Map<string, string>> {
