@@ -89,17 +89,17 @@ export class Memory implements MessageMemory {
   put(message: Message): boolean {
     const identity = this.ignoreId ? message.content : message.id;
     if (this.#held.has(identity)) return false;
+    this.append(message, identity);
+    return true;
+  }
+
+  /** Adds a message that is known to be new. @internal */
+  append(message: Message, identity: string = this.ignoreId ? message.content : message.id): void {
     const slot = this.#arrivals.add(message);
     this.#held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
-    return true;
-  }
-
-  /** Adds a message that is known to be new. */
-  append(message: Message): void {
-    this.add(message);
   }
 
   addBatch(messages: Iterable<Message>): number {

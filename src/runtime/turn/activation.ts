@@ -163,10 +163,14 @@ export class Activation implements RoleContext, Meter {
   /** Returns the changes of a memory in recorded form: a message that the activation took or sent is named by its id. */
   #recorded(ops: MemoryDraft["ops"], said: readonly Sent[]): readonly RecordedMemoryOp[] {
     if (ops.length === 0) return nothing;
-    const known = new Set(this.inbox);
-    for (const { message } of said) known.add(message);
+    const known: unknown[] = [...this.inbox];
+    for (const { message } of said) known.push(message);
+    const many = known.length > FEW ? new Set(known) : undefined;
     const recorded: RecordedMemoryOp[] = [];
-    for (const op of ops) recorded.push(op[0] === "+" && known.has(op[1]) ? ["+", op[1].id] : op);
+    for (const op of ops) {
+      const isKnown = op[0] === "+" && (many === undefined ? known.includes(op[1]) : many.has(op[1]));
+      recorded.push(isKnown ? ["+", op[1].id] : op);
+    }
     return recorded;
   }
 
@@ -360,6 +364,9 @@ export class Activation implements RoleContext, Meter {
     return this.#drafts;
   }
 }
+
+/** So few messages are searched faster without a set. */
+const FEW = 8;
 
 const nothing: readonly never[] = Object.freeze([]);
 
