@@ -5,7 +5,6 @@ import type { Announcer } from "./observers.ts";
 import type { RunLog } from "./record/run-log.ts";
 import type { RunFailure } from "./run-failure.ts";
 
-/** What ends the activations of a run that killed its process. */
 export interface PoisonedRun {
   readonly log: RunLog;
   readonly hired: HiredRoles;
@@ -19,12 +18,7 @@ export interface PoisonedRun {
  */
 const PATIENCE = 3;
 
-/**
- * Ends the activations during which the process died `limit` times without any progress in between. Where one had several messages, they
- * are tried one by one from then on; a single message becomes a dead letter.
- *
- * @returns the failure of a role whose policy does not go on without its message
- */
+/** Ends the activations during which the process died `limit` times without any progress in between. */
 export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, limit: number): RunFailure | undefined {
   const { state } = log;
   let failure: RunFailure | undefined;

@@ -17,7 +17,6 @@ import { assertNotDead, messageOf, parentsIn, routedBy } from "./commit.ts";
 import type { Routed } from "../routing/directory.ts";
 import type { RoleTurn } from "./turn.ts";
 
-/** A message of an activation, and how it was sent. */
 interface Issued {
   readonly message: Message;
   sent?: Sent;
@@ -37,12 +36,9 @@ export class Outbox {
   readonly #activation: { readonly news: readonly Message[] };
   /** By every given message, also one that was made here. */
   readonly #issued = new Map<unknown, Issued>();
-  /** The sent messages with their recipients, in order, as if none were delayed. */
   readonly said: Sent[] = [];
-  /** The delays of delayed messages, in ticks. */
   #delays: Map<Sent, number> | undefined;
   #made = 0;
-  /** The news, and their ids: the parents of a message that names none. */
   #answered: { readonly news: readonly Message[]; readonly ids: readonly string[] } | undefined;
 
   constructor(turn: RoleTurn, activation: { readonly news: readonly Message[] }) {
@@ -50,14 +46,12 @@ export class Outbox {
     this.#activation = activation;
   }
 
-  /** Makes a message of this activation. */
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     const { definition, role } = this.#turn;
     const routed = routedBy(fields, definition.spec.card.name, role.name);
     return this.#make(content, fields, routed, parentsIn(fields) ?? this.#parents());
   }
 
-  /** Returns a message as this activation sends it: itself, if it was made here. */
   issue(given: Message, cause: string = this.#turn.definition.spec.card.name): Message {
     const known = this.#issued.get(given);
     if (known !== undefined) return known.message;
@@ -74,11 +68,7 @@ export class Outbox {
     return issued;
   }
 
-  /**
-   * Sends a message when the activation ends, or so many ticks after that.
-   *
-   * @throws UsageError `DELAY_INVALID`; `OPTION_UNKNOWN` for options in place of a cause; `ADDRESS_UNKNOWN` where the run's policy says so
-   */
+  /** Sends a message when the activation ends, or so many ticks after that. */
   send(given: Message, cause?: string, delay?: number): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
     if (cause !== undefined && typeof cause !== "string") assertMessageAlone("publish", cause);
@@ -96,7 +86,6 @@ export class Outbox {
     return sent;
   }
 
-  /** Returns a message with dead addresses with those that a model wrote, and that mean a role, read as this role. */
   #asMeant({ message, to, dead = [] }: Sent): Sent {
     const { role, teamAt, tools } = this.#turn;
     const { directory } = tools.host;
@@ -116,7 +105,6 @@ export class Outbox {
     };
   }
 
-  /** Returns sent messages with the ticks at which the delayed ones arrive, if the activation ends at the present tick. */
   delayed(said: readonly Sent[]): readonly Sent[] {
     const delays = this.#delays;
     if (delays === undefined) return said;
