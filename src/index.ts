@@ -3,6 +3,7 @@
  */
 
 // Something is said.
+export { parseEvent } from "./runtime/record/parse-event.ts";
 export {
   type Address,
   type Addressable,
@@ -66,7 +67,6 @@ export type { MemoryStorageOptions, SearchOptions, SimilarMessage, StorageCall }
 export type {
   MessageIdentity,
   MessageLookup,
-  MessagePage,
   MessageStore,
   MessageToStore,
   RemoveOptions,
@@ -79,11 +79,10 @@ export type {
   VectorLookup,
   VectorPlace,
 } from "./memory/message-store.ts";
-export type { PlacedSketches, Sketches, SketchLookup, SketchPage } from "./memory/vector-sketch.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";
-export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
+export { exactIndex } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.
@@ -109,8 +108,7 @@ export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from ".
 export type { Immutable, StepOut, StepRoleOptions, StepsRoleOptions } from "./role/step-role.ts";
 
 // It can be watched and repeated.
-export type { Observed, ResumeCause, RunEvent, RunNotice, RunStatus } from "./runtime/record/event.ts";
-export { parseEvent } from "./runtime/record/event-schema.ts";
+export type { Observed, ResumeCause, RunEvent, RunNotice, RunStatus, Arrival, EdgeFault } from "./runtime/record/event.ts";
 export { fold } from "./runtime/record/apply.ts";
 export type { RunSummary, SummaryStatus } from "./runtime/record/run-summary.ts";
 export { canonical } from "./runtime/record/canonical.ts";
@@ -137,12 +135,11 @@ export type {
 export { memoryJournal } from "./runtime/record/memory-journal.ts";
 export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./runtime/record/transfer.ts";
 export type { FailedActivation } from "./runtime/record/failed-activation.ts";
-export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
+export type { DeadLetter, RunState, FaultCounts } from "./runtime/record/run-state.ts";
 
 // They share a world.
 export { Environment } from "./runtime/environment.ts";
 export type { EdgeDecision, EdgePassage, EdgePolicy } from "./runtime/edges/edge-policy.ts";
-export type { Arrival, EdgeFault, FaultCounts } from "./runtime/record/edge-fault.ts";
 export type { PoissonScheduler, SchedulerName, StagedScheduler } from "./runtime/schedulers/policies.ts";
 export type {
   ArrivalOrder,

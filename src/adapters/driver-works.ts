@@ -1,16 +1,26 @@
-import { driverClosed } from "../team/run-driver.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { driverClosed, type Verdict } from "../team/run-driver.ts";
+
+/** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 30_000;
+
+export function rejectedDelivery(logger: Logger, reason: string, attempt: number): Verdict {
+  const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
+  logger.warn("A delivery failed, and comes again.", { reason, after });
+  return { is: "again", after };
+}
 
 /**
  * The workers of a driver, from their start to their stop. It owns their list.
  *
- * DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it goes on.
+ * DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it is left.
  */
 export class DriverWorks<W extends { stop(): Promise<void> }> {
   readonly #all = new Set<W>();
   readonly #starting = new Set<Promise<W>>();
   #closing: Promise<void> | undefined;
 
-  /** @throws UsageError `DRIVER_CLOSED` */
   assertOpen(): void {
     if (this.#closing !== undefined) throw driverClosed();
   }
@@ -18,7 +28,14 @@ export class DriverWorks<W extends { stop(): Promise<void> }> {
   /** Starts a worker. @throws UsageError `DRIVER_CLOSED`, also when the driver is closed meanwhile; errors of the start */
   start(begin: () => Promise<W>): Promise<W> {
     this.assertOpen();
-    const starting = this.#start(begin);
+    const starting = begin().then(async (work) => {
+      if (this.#closing === undefined) {
+        this.#all.add(work);
+        return work;
+      }
+      await work.stop();
+      throw driverClosed();
+    });
     this.#starting.add(starting);
     return starting.finally(() => this.#starting.delete(starting));
   }
@@ -27,16 +44,6 @@ export class DriverWorks<W extends { stop(): Promise<void> }> {
   close(release?: () => Promise<void>): Promise<void> {
     this.#closing ??= this.#close(release);
     return this.#closing;
-  }
-
-  async #start(begin: () => Promise<W>): Promise<W> {
-    const work = await begin();
-    if (this.#closing === undefined) {
-      this.#all.add(work);
-      return work;
-    }
-    await work.stop();
-    throw driverClosed();
   }
 
   async #close(release?: () => Promise<void>): Promise<void> {

@@ -3,7 +3,6 @@ import { adviceOn, nearestWord } from "../kernel/known-options.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 
-/** Parameters of a custom issue of zod. */
 export interface IssueWords {
   /** The word that came, and those that are known: the fault names the one that was probably meant. */
   readonly given?: string;
@@ -25,7 +24,6 @@ export interface PlacedFault {
 
 export type Faults<T> = { readonly kind: "fits"; readonly value: T } | { readonly kind: "misfit"; readonly faults: readonly PlacedFault[] };
 
-/** Checks a value, and says in words what does not fit its schema. */
 export function faultsOf<S extends z.ZodType>(schema: S, value: unknown): Faults<z.infer<S>> {
   let read: z.ZodSafeParseResult<z.infer<S>>;
   try {

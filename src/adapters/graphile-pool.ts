@@ -1,34 +1,26 @@
 import type { Pool, PoolClient } from "pg";
 import { systemCode } from "../kernel/system-error.ts";
 import type { GraphileQueue } from "./graphile-queue.ts";
-import { endPool, type PostgresDatabase, SEEN_GONE } from "./postgres-database.ts";
-import { postgresError } from "./postgres-errors.ts";
+import { endPool, KEEPALIVE, type PostgresDatabase } from "./postgres-database.ts";
+import { postgresError } from "./postgres-server.ts";
 
-/** Connections by which the slots of a worker fetch and end jobs. */
 const CONNECTIONS = 8;
 
-/** The statement by which the package fetches a job, by its name. */
 const FETCH = /^get_job/;
 
-/** A statement as the package asks for it. */
 type Asked = string | { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string };
 
 type Listener = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean) => void) => void;
 
-/** The connections of a worker of the package. */
 export interface GraphilePool {
-  /** The pool for the package. */
   readonly pool: Pool;
-  /** Ends all connections, unless the server stands still. Closing twice is no error. */
+  /** Ends all connections, unless the server hangs. Closing twice is no error. */
   close(): Promise<void>;
 }
 
 /**
- * Returns a pool for the package `graphile-worker` whose statements wait for a database that is away. The package asks once to end a job, and
- * stops its worker when that fails.
- *
- * GraphilePool.C1 (`ask`) a statement is done again while the database is away, for the patience of the queue, but for the fetching of a job:
- * an idle slot asks again by itself, and must be able to stop.
+ * Returns a pool for the package `graphile-worker` whose statements wait for a database that is away: the package asks once to end a job, and
+ * stops its worker when that fails. Only fetching a job is not repeated: an idle slot asks again by itself, and must be able to stop.
  */
 export async function graphilePool(queue: GraphileQueue, concurrency: number): Promise<GraphilePool> {
   const database = queue.databaseWith(Math.min(concurrency, CONNECTIONS));
@@ -43,11 +35,7 @@ export async function graphilePool(queue: GraphileQueue, concurrency: number): P
     get: (target, name): unknown => (name === "connect" ? connect : name === "query" ? query : Reflect.get(target, name)),
   });
   let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    await database.close();
-    await endPool(listening, database.server);
-  };
-  return { pool, close: () => (closing ??= close()) };
+  return { pool, close: () => (closing ??= database.close().then(() => endPool(listening, database.server))) };
 }
 
 async function ask(database: PostgresDatabase, asked: Asked, given: readonly unknown[] = []): Promise<readonly object[]> {
@@ -62,22 +50,17 @@ async function ask(database: PostgresDatabase, asked: Asked, given: readonly unk
   }
 }
 
-/** The pool of the one connection by which the package is notified. */
 async function listeningPool({ server }: PostgresDatabase): Promise<Pool> {
   const { Pool: PgPool } = await server.load();
+  const { url, timeout, logger } = server;
+  const limit = `SET statement_timeout = ${Math.ceil(timeout)}; ${KEEPALIVE}`;
   const pool = new PgPool({
-    connectionString: server.url,
-    max: 1,
-    connectionTimeoutMillis: server.timeout,
-    query_timeout: server.timeout,
-    keepAlive: true,
-    allowExitOnIdle: true,
-    application_name: "troupe queue",
-    // A pooler takes no limit of time with the connection.
-    verify: (client, done) =>
-      void client.query(`SET statement_timeout = ${Math.ceil(server.timeout)}; ${SEEN_GONE}`).then(() => done(), done),
+    ...{ connectionString: url, application_name: "troupe queue", max: 1, connectionTimeoutMillis: timeout, query_timeout: timeout },
+    ...{ keepAlive: true, allowExitOnIdle: true },
+    // A pooler takes no time limit with the connection.
+    verify: (client, done) => void client.query(limit).then(() => done(), done),
   });
-  const ended = (error: Error): void => server.logger.debug("A connection of the queue ended.", { code: systemCode(error) });
+  const ended = (error: Error): void => logger.debug("A connection of the queue ended.", { code: systemCode(error) });
   pool.on("error", ended);
   pool.on("connect", (client) => void client.on("error", ended));
   return pool;

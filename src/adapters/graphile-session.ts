@@ -1,46 +1,85 @@
+import { AbortedError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import type { GraphileQueue, QueueLook } from "./graphile-queue.ts";
-import { PersistentConnection, type Rows } from "./postgres-persistent-connection.ts";
+import type { GraphileQueue } from "./graphile-queue.ts";
+import type { Rows } from "./postgres-database.ts";
+import { PersistentConnection } from "./postgres-persistent-connection.ts";
 
-/** The parts of a session. */
+export interface JobInHand {
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+/**
+ * The deliveries of a worker that have not ended. It owns their list.
+ *
+ * JobsInHand.H1 (`begin`) a row that comes back to the worker while its former delivery works is in hand until both have ended.
+ * JobsInHand.H2 (`ended`) resolves when no delivery is left.
+ */
+export class JobsInHand {
+  readonly #all = new Set<{ readonly row: string; readonly runId: string; readonly abort: AbortController }>();
+  readonly #waiting = new Set<() => void>();
+
+  begin(row: string, runId: string): JobInHand {
+    const one = { row, runId, abort: new AbortController() };
+    this.#all.add(one);
+    const end = (): void => {
+      this.#all.delete(one);
+      if (this.#all.size > 0) return;
+      for (const resolve of this.#waiting) resolve();
+      this.#waiting.clear();
+    };
+    return { signal: one.abort.signal, end };
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  async ended(): Promise<void> {
+    if (this.#all.size > 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  has(row: string): boolean {
+    return [...this.#all].some((one) => one.row === row);
+  }
+
+  cancelRun(runId: string): void {
+    for (const one of this.#all) if (one.runId === runId) one.abort.abort(new AbortedError("the job of the run was cancelled"));
+  }
+
+  /** Aborts the deliveries of the run that a row belongs to. */
+  cancelRow(row: string): void {
+    for (const one of this.#all) if (one.row === row) this.cancelRun(one.runId);
+  }
+}
+
 export interface SessionParts {
   readonly queue: GraphileQueue;
   /** The id under which the package locks the jobs of this worker. */
   readonly worker: string;
   readonly teams: readonly string[];
   readonly concurrency: number;
-  /** True for the row of a job that was delivered to this worker and has not ended. */
-  readonly isInHand: (id: string) => boolean;
-  /** Called with the number of jobs that can be delivered now. */
+  readonly inHand: JobsInHand;
   readonly due: (jobs: number) => void;
-  /** Called when a run was cancelled. */
-  readonly cancelled: (runId: string) => void;
-  /** Called for a row of this worker whose job was cancelled, perhaps more than once. */
-  readonly cancelledRow: (id: string) => void;
-  /** Called when this worker, or all of them, are asked to drain. */
   readonly drain: () => void;
 }
 
-/** Milliseconds between two looks at the queue. A worker is taken for dead when two looks in a row find its lock free. */
 const LOOK = 1_000;
-
 /** Looks in a row after which a job that is in the queue under this worker, and not in its hands, is free again. */
 const LOOKS = 3;
 
 /**
  * The connection by which a worker shows that it lives. It owns the lock of the worker, and what its last looks have found.
  *
- * GraphileSession.S1 (`#look`) a worker is dead when nobody holds its lock in two looks of one connection, which holds its own lock, while the
- * server has run for some seconds. So a restart of the server frees no job of a living worker that connects again in time.
- * GraphileSession.S2 (`PersistentConnection`) until `close` a lost connection is opened again. GraphileSession.S3 (`close`) afterwards the
- * lock is free. GraphileSession.S4 (`#freeUnheard`) a job that was fetched by an answer which was lost is free again within seconds.
- * GraphileSession.S5 (`#prepare`, `#look`) a cancel that this worker did not hear is found by the next connection, or by the next look.
+ * A worker is dead when no one holds its lock in two looks of one connection, which holds its own lock, while the server has run for some seconds
+ * (`#look`): a restart of the server frees no job of a living worker. A job that was fetched by a lost answer is free again within seconds
+ * (`#freeUnheard`). GraphileSession.S2 (`PersistentConnection`) until `close` a lost connection is opened again; afterwards the lock is free.
+ * GraphileSession.S5 (`#prepare`, `#look`) the next connection, or the next look, finds a cancel that this worker missed.
  */
 export class GraphileSession {
   readonly #parts: SessionParts;
   readonly #connection: PersistentConnection;
-  /** Resolves when the lock is held for the first time. Rejects with an error of the driver. */
   readonly held: Promise<void>;
   /** Workers whose lock was free in the last look. */
   #suspects: readonly string[] = [];
@@ -67,20 +106,20 @@ export class GraphileSession {
   }
 
   async #prepare(rows: Rows): Promise<void> {
-    const { queue, worker, cancelledRow } = this.#parts;
+    const { queue, worker, inHand } = this.#parts;
     this.#suspects = [];
     await rows("SELECT set_config('application_name', $1, false)", [`troupe ${worker} ${queue.schemaName}`]);
     await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", [worker]);
     await rows(`LISTEN "${queue.channel}"`);
-    for (const id of await queue.cancelled(rows, worker)) cancelledRow(id);
+    for (const id of await queue.cancelled(rows, worker)) inHand.cancelRow(id);
   }
 
   async #look(rows: Rows): Promise<void> {
-    const { queue, worker, teams, concurrency, cancelledRow, due } = this.#parts;
-    const look = await queue.look(rows, { worker, teams, most: concurrency });
+    const { queue, worker, teams, concurrency, inHand, due } = this.#parts;
+    const look = await queue.look(rows, worker, teams, concurrency);
     // A cancel may be heard before the answer that brings its job.
-    for (const id of look.cancelled) cancelledRow(id);
-    const dead = deadIn(look, this.#suspects);
+    for (const id of look.cancelled) inHand.cancelRow(id);
+    const dead = look.isSettled && look.isHeld ? look.suspects.filter((one) => this.#suspects.includes(one)) : [];
     this.#suspects = look.suspects;
     if (dead.length > 0) {
       await queue.free(rows, dead);
@@ -91,21 +130,17 @@ export class GraphileSession {
   }
 
   async #freeUnheard(rows: Rows, mine: readonly string[]): Promise<void> {
-    const { queue, worker, isInHand } = this.#parts;
-    this.#unheard = new Map(mine.filter((id) => !isInHand(id)).map((id) => [id, (this.#unheard.get(id) ?? 0) + 1]));
+    const { queue, worker, inHand } = this.#parts;
+    this.#unheard = new Map(mine.filter((id) => !inHand.has(id)).map((id) => [id, (this.#unheard.get(id) ?? 0) + 1]));
     const lost = [...this.#unheard].flatMap(([id, looks]) => (looks >= LOOKS ? [id] : []));
     if (lost.length > 0) await queue.freeRows(rows, worker, lost);
   }
 
   #hear(payload: string): void {
-    const { worker, cancelled, drain } = this.#parts;
-    const told = parsedJson(payload);
-    if (!isRecord(told)) return;
-    if (typeof told["cancel"] === "string") cancelled(told["cancel"]);
-    if (told["drain"] === worker || told["drain"] === true) drain();
+    const { worker, inHand, drain } = this.#parts;
+    const heard = parsedJson(payload);
+    if (!isRecord(heard)) return;
+    if (typeof heard["cancel"] === "string") inHand.cancelRun(heard["cancel"]);
+    if (heard["drain"] === worker || heard["drain"] === true) drain();
   }
-}
-
-function deadIn({ isSettled, isHeld, suspects }: QueueLook, before: readonly string[]): readonly string[] {
-  return isSettled && isHeld ? suspects.filter((worker) => before.includes(worker)) : [];
 }

@@ -4,33 +4,23 @@ import { onAbort, withTimeout } from "../kernel/abort.ts";
 import { TroupeError } from "../kernel/errors.ts";
 import { succeeds } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type DeliveryHandler, driverClosed, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
-import { JobsInHand } from "./graphile-jobs.ts";
+import { type DeliveryHandler, driverClosed, tried, type Working, type WorkOptions } from "../team/run-driver.ts";
+import { rejectedDelivery } from "./driver-works.ts";
 import { type GraphilePool, graphilePool } from "./graphile-pool.ts";
 import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
-import { GraphileSession } from "./graphile-session.ts";
+import { GraphileSession, JobsInHand } from "./graphile-session.ts";
 
 /** Milliseconds between two looks of an idle slot of the package. The session wakes them earlier. */
 const POLL = 10_000;
 
-/** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 30_000;
-
 /** Thrown to the package for a row that another worker may have: the package then changes nothing. */
-class RowLost extends TroupeError {
-  constructor() {
-    super("DRIVER_JOB_LOST", "Expected to have the job still, but another worker may have it. Nothing is to be done.");
-  }
-}
-
+const LOST = "DRIVER_JOB_LOST";
 const STOPPED = "Expected the package graphile-worker to take jobs until it is stopped, but it stopped by itself. Start the worker again.";
 
-/** The package's part of a worker. */
 interface PackageWorker {
   readonly runner: Runner;
   readonly workers: WorkerPool;
-  /** Resolves when the package takes no more jobs, asked or not. Those in hand may still go on. */
+  /** Resolves when the package takes no more jobs, asked or not. Jobs in hand may still run. */
   readonly halted: Promise<unknown>;
 }
 
@@ -39,13 +29,12 @@ type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
 /**
  * A worker of the package `graphile-worker`. It owns the package's runner, a pool of connections and the session that shows that it lives.
  *
- * GraphileWork.W1 (`#deliver`) the row of a job is removed only when the job is done, or is given back in another row.
- * GraphileWork.W2 (`stop`) the lock of the session is held until every handler has ended. GraphileWork.W3 (`#deliver`) no handler is called
- * before the lock is held. GraphileWork.W4 (`start`) nothing of a worker that cannot be started goes on. GraphileWork.W5 (`ended`) a worker whose package stops by itself tells so at once, whatever its handlers do.
+ * The row of a job is removed only when the job is done, or is given back in another row, and no handler is called before the lock of the session
+ * is held (`#deliver`), which lasts until every handler has ended (`stop`). GraphileWork.W4 (`start`) nothing is left of a worker that cannot be
+ * started. GraphileWork.W5 (`ended`) reports at once that the package stopped by itself, whatever its handlers do.
  */
 export class GraphileWork implements Working {
   readonly ended: Promise<void>;
-  /** Resolves when somebody asks this worker to drain. */
   readonly drain: Promise<void>;
   readonly #queue: GraphileQueue;
   readonly #handler: DeliveryHandler;
@@ -56,11 +45,6 @@ export class GraphileWork implements Working {
   readonly #worker: string;
   #stopping: Promise<void> | undefined;
 
-  /**
-   * Starts a worker. Nothing of one that cannot be started goes on.
-   *
-   * @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING`, `DRIVER_CLOSED` when the queue is closed
-   */
   static async start(queue: GraphileQueue, handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
     await queue.migrated();
     const pool = await graphilePool(queue, o.concurrency);
@@ -69,15 +53,14 @@ export class GraphileWork implements Working {
     let work: GraphileWork | undefined;
     let begin = (_work: GraphileWork): void => undefined;
     const begun = new Promise<GraphileWork>((resolve) => (begin = resolve));
-    const task: Task = async (payload, helpers) => (work ?? (await begun)).#deliver(payload, helpers);
+    const task: Task = async (payload, helpers) => (await begun).#deliver(payload, helpers);
     try {
       work = new GraphileWork({ queue, handler, pool, ...(await startPackage(queue, pool, o, task)) }, o);
       begin(work);
       await work.#session.held;
       return work;
     } catch (error) {
-      if (work === undefined) await pool.close();
-      else await work.stop();
+      await (work === undefined ? pool.close() : work.stop());
       throw queue.database.closing.aborted ? driverClosed() : error;
     } finally {
       letGo();
@@ -96,20 +79,11 @@ export class GraphileWork implements Working {
     this.#worker = workers.id;
     let drain = (): void => undefined;
     this.drain = new Promise((resolve) => (drain = resolve));
-    this.#session = new GraphileSession({
-      queue,
-      worker: workers.id,
-      teams,
-      concurrency,
-      isInHand: (id) => this.#inHand.has(id),
-      due: (jobs) => {
-        if (this.#stopping === undefined) workers.nudge(jobs);
-      },
-      cancelled: (runId) => this.#inHand.cancelRun(runId),
-      cancelledRow: (id) => this.#inHand.cancelRow(id),
-      drain,
-    });
-    // The package would tell of its own stop only after the longest handler, and nothing new is delivered until then.
+    const due = (jobs: number): void => {
+      if (this.#stopping === undefined) workers.nudge(jobs);
+    };
+    this.#session = new GraphileSession({ queue, worker: workers.id, teams, concurrency, inHand: this.#inHand, due, drain });
+    // The package reports its own stop only after the longest handler, and delivers nothing new until then.
     this.ended = halted.then(() => {
       if (this.#stopping === undefined) throw new TroupeError("DRIVER_STOPPED", STOPPED);
       return runner.promise;
@@ -124,7 +98,7 @@ export class GraphileWork implements Working {
 
   async #stop(): Promise<void> {
     const { clock, patience } = this.#queue.database.server;
-    // It rejects when the runner has stopped by itself, which `ended` tells.
+    // It rejects when the runner has stopped by itself, which `ended` reports.
     const stopped = this.#runner.stop().catch(() => undefined);
     const isStopped = (): Promise<boolean> =>
       succeeds(withTimeout(clock, patience, "the stop of the queue", new AbortController().signal, () => stopped));
@@ -138,70 +112,52 @@ export class GraphileWork implements Working {
   async #deliver(payload: unknown, { job: { id, attempts: deliveries } }: JobHelpers): Promise<void> {
     const { job, attempts: before } = queuedJob(payload);
     const attempt = before + deliveries;
+    const { logger, hide } = this.#queue.database.server;
     const { signal, end } = this.#inHand.begin(id, job.runId);
     try {
       await this.#session.held;
       if (signal.aborted) return;
-      const verdict = await this.#handler({ ...job, attempt, signal }).catch((error: unknown) => this.#rejected(error, attempt));
+      const verdict = await this.#handler({ ...job, attempt, signal }).catch((error: unknown) =>
+        rejectedDelivery(logger, hide(thrownText(error)), attempt),
+      );
       if (verdict.is === "done" || signal.aborted) return;
-      const row = { id, worker: this.#worker };
-      if (!(await this.#queue.giveBack(row, { job: verdict.job ?? job, attempts: tried(verdict, attempt) }, verdict.after)))
-        throw new RowLost();
+      const queued = { job: verdict.job ?? job, attempts: tried(verdict, attempt) };
+      if (await this.#queue.giveBack({ id, worker: this.#worker }, queued, verdict.after)) return;
+      throw new TroupeError(LOST, "Expected to have the job still, but another worker may have it. Nothing is to be done.");
     } finally {
       end();
     }
   }
-
-  #rejected(error: unknown, attempt: number): Verdict {
-    const { logger, hide } = this.#queue.database.server;
-    const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
-    logger.warn("A delivery failed, and comes again.", { reason: hide(thrownText(error)), after });
-    return { is: "again", after };
-  }
 }
 
-/** Starts the package's part of a worker. @throws as `GraphileWork.start` */
 async function startPackage(queue: GraphileQueue, { pool }: GraphilePool, o: WorkOptions, task: Task): Promise<PackageWorker> {
-  const { run, Logger } = await queue.graphile();
+  const { run, Logger } = await queue.load();
   const events = new EventEmitter();
   let workers: WorkerPool | undefined;
   events.on("pool:create", (created: { readonly workerPool: WorkerPool }) => {
     workers = created.workerPool;
   });
   const shutDown = new Promise<void>((resolve) => void events.once("pool:gracefulShutdown", () => resolve()));
-  const runner = await queue.database.patiently(() =>
-    run(
-      {
-        pgPool: pool,
-        schema: queue.schemaName,
-        concurrency: o.concurrency,
-        pollInterval: POLL,
-        noHandleSignals: true,
-        logger: new Logger(() => told(queue)) as GraphileLogger,
-        events,
-        // Without a batch nobody handles the error of a job that cannot be ended.
-        preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-      },
-      Object.fromEntries(o.teams.map((team) => [team, task])),
-      [],
-    ),
-  );
+  const options = {
+    ...{ pgPool: pool, schema: queue.schemaName, concurrency: o.concurrency, pollInterval: POLL, noHandleSignals: true, events },
+    logger: new Logger(() => logOf(queue)) as GraphileLogger,
+    // With a batch no one would handle the error of a job that cannot be ended.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+  };
+  const tasks = Object.fromEntries(o.teams.map((team) => [team, task]));
+  const runner = await queue.database.patiently(() => run(options, tasks, []));
   if (workers !== undefined) return { runner, workers, halted: Promise.race([shutDown, runner.promise]) };
   await runner.stop();
-  throw new TroupeError(
-    "DRIVER_REFUSED",
-    "Expected the package graphile-worker to tell of its workers, but it did not. Install version 0.17.3.",
-  );
+  const text = "Expected the package graphile-worker to report its workers, but it did not. Install version 0.17.3.";
+  throw new TroupeError("DRIVER_REFUSED", text);
 }
 
 /** Forwards the package's log. What the package retries by itself it logs as an error; here it is a warning. */
-function told({ database: { server } }: GraphileQueue): (level: string, message: string) => void {
+function logOf({ database: { server } }: GraphileQueue): (level: string, message: string) => void {
   const { logger, hide } = server;
   return (level, message) => {
     // Slots of a worker share connections, because a slot needs one only when a job begins or ends.
-    if (message.includes("DRIVER_JOB_LOST") || message.includes("maxPoolSize")) return;
-    const text = `graphile-worker: ${hide(message)}`;
-    if (level === "error" || level === "warning") logger.warn(text);
-    else logger.debug(text);
+    if (message.includes(LOST) || message.includes("maxPoolSize")) return;
+    logger[level === "error" || level === "warning" ? "warn" : "debug"](`graphile-worker: ${hide(message)}`);
   };
 }

@@ -18,11 +18,10 @@ export type { PostgresOptions } from "./postgres-server.ts";
 
 /**
  * Delivers runs by a queue in Postgres, over the package `graphile-worker`: Postgres alone is enough for a fleet. The tables of the queue are in
- * a schema of their own, named as `schema` with `_queue` behind it. Each worker holds an advisory lock on a connection of its own for as long as
- * it lives; the jobs of a worker whose lock is free are free again within about two seconds. That needs connections which belong to one client:
- * with a pooler such as PgBouncer, its mode `session` or a direct address. The packages `pg` and `graphile-worker` are loaded at the first use;
- * without one, that call throws UsageError `PACKAGE_MISSING`. Other errors of the database have the codes `DRIVER_UNREACHABLE` and
- * `DRIVER_REFUSED`.
+ * a schema of their own, `schema` with `_queue` behind it. Each worker holds an advisory lock on a connection of its own while it lives; the jobs
+ * of a worker whose lock is free are free again within about two seconds. Behind a pooler such as PgBouncer that needs its mode `session`. The
+ * packages `pg` and `graphile-worker` are loaded at the first use; without one, that call throws UsageError `PACKAGE_MISSING`. Other errors of
+ * the database have the codes `DRIVER_UNREACHABLE` and `DRIVER_REFUSED`.
  *
  * @throws UsageError `POSTGRES_URL_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
  * @example
@@ -85,7 +84,7 @@ class Driver implements FleetDriver {
 
   async drain(worker?: string): Promise<void> {
     this.#works.assertOpen();
-    await this.#queue.tell({ drain: worker ?? true });
+    await this.#queue.notify({ drain: worker ?? true });
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Client, Tool as ServerTool, Transport } from "@modelcontextprotocol/client";
+import type { Client, Tool as ServerTool } from "@modelcontextprotocol/client";
 import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
@@ -6,34 +6,18 @@ import type { Mask } from "../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { clauseText, escapedText, shownText, thrownText } from "../kernel/value-text.ts";
-import { isTooLong, MessageTooLong, MOST_BYTES } from "./mcp-size.ts";
+import { isTooLong, type McpTransport, MessageTooLong, MOST_BYTES } from "./mcp-transport.ts";
 
-/** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
+/** A server of the Model Context Protocol could not be reached, went away, or broke the protocol; see `code`. */
 export class McpError extends TroupeError {}
 
-/** An open transport to a server. @internal */
-export interface McpTransport {
-  readonly transport: Transport;
-  /** The end of the standard error of the server's process; empty without one. */
-  lastWords(): string;
-  /** True when it was closed because a message was too long. */
-  wasRefused(): boolean;
-  /** The header `retry-after` of the last answer that was no success. */
-  retryAfter(): string | undefined;
-}
-
-/** The parts of a connection. @internal */
 export interface McpConnectionParts {
-  /** The server's name in tools, errors and logs. */
   readonly name: string;
-  /** Opens a new transport. */
   open(): Promise<McpTransport>;
-  /** Milliseconds for connecting, and for listing the tools. */
   readonly timeout: number;
   /** Milliseconds that a process may be silent when it is asked for its versions; then it is greeted as one of the protocol before 2026-07-28. */
   readonly patience: number;
   readonly clock: Clock;
-  /** Removes secrets from the server's texts. */
   readonly mask: Mask;
   /** Called with the server's tools: at each connection, and when the server says that they changed. */
   readonly onTools: (tools: readonly ServerTool[]) => void;
@@ -51,11 +35,8 @@ const TRUSTING_VALIDATOR = {
  * At most one connection to one server. The first call opens it, and after a loss the next call opens it again. It owns the client, and
  * with it the server's process or session.
  *
- * `McpConnection.C1` a call under way is not repeated when the connection breaks: nobody knows whether it took effect (`use`).
- * `McpConnection.C2` every wait has a limit and takes a signal (`#connected`, `#connect`, `refresh`). `McpConnection.C3` nothing is
- * connected after `close`. `McpConnection.C4` the server gets no capability of the client: no model, person or file (`#connect`).
- *
- * @internal
+ * A call under way is not repeated when the connection breaks: it is unknown whether it took effect (`use`). Every wait has a limit and takes a
+ * signal. `McpConnection.C4` the server gets no capability of the client: no model, person or file (`#connect`).
  */
 export class McpConnection {
   readonly #parts: McpConnectionParts;
@@ -66,11 +47,6 @@ export class McpConnection {
 
   constructor(parts: McpConnectionParts) {
     this.#parts = parts;
-  }
-
-  /** True while it is connected or connects. */
-  get isConnected(): boolean {
-    return this.#link !== undefined;
   }
 
   /** Lists the server's tools again. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST` */
@@ -98,7 +74,6 @@ export class McpConnection {
     }
   }
 
-  /** Ends the session, and the server's process if this connection started it. */
   async close(): Promise<void> {
     this.#closing.abort(new UsageError("MCP_CLOSED", `The connection to MCP server ${this.#parts.name} was closed.`));
     const link = this.#link;
@@ -110,8 +85,8 @@ export class McpConnection {
   #connected(signal: AbortSignal): Promise<Client> {
     const { name } = this.#parts;
     if (this.#closing.signal.aborted) {
-      const told = `Expected MCP server ${name} to be connected, but its connection was closed. Open it again with mcpServer().`;
-      return Promise.reject(new McpError("MCP_CLOSED", told));
+      const text = `Expected MCP server ${name} to be connected, but its connection was closed. Open it again with mcpServer().`;
+      return Promise.reject(new McpError("MCP_CLOSED", text));
     }
     const link = (this.#link ??= this.#connect());
     link.catch(() => {
@@ -155,7 +130,7 @@ export class McpConnection {
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<readonly ServerTool[]> {
-    // A server may allow to keep its list for a day; it is asked all the same.
+    // Whatever the server allows, its list is not cached.
     return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout, cacheMode: "refresh" })).tools;
   }
 
@@ -193,12 +168,9 @@ export class McpConnection {
     const refused = this.#refused(cause, opened);
     if (refused !== undefined) return refused;
     const { name, mask } = this.#parts;
-    const why =
-      isTooLong(cause) || opened?.wasRefused() === true
-        ? new MessageTooLong().message
-        : cause instanceof TimeoutError
-          ? cause.message
-          : (unreachedText(cause) ?? contentText(cause) ?? mask(escapedText(thrownText(cause))));
+    const isLong = isTooLong(cause) || opened?.wasRefused() === true;
+    const known = isLong ? new MessageTooLong().message : cause instanceof TimeoutError ? cause.message : unreachedText(cause);
+    const why = known ?? contentText(cause) ?? mask(escapedText(thrownText(cause)));
     const lastWords = opened?.lastWords() ?? "";
     const said = lastWords === "" ? "" : ` It said: ${mask(escapedText(lastWords))}`;
     return new McpError(
@@ -208,43 +180,40 @@ export class McpConnection {
     );
   }
 
-  /** The error of an answer with a status that is no success; undefined where none came. */
   #refused(cause: unknown, opened: McpTransport | undefined, rest = ""): McpError | undefined {
     const answer = answerIn(cause);
     if (answer === undefined) return undefined;
     const { name, mask } = this.#parts;
-    const told = refusalText({ status: answer.status, said: mask(answer.said), retryAfter: opened?.retryAfter() }, TERMS);
-    const text = `Expected MCP server ${name} to agree, got ${told}${rest === "" ? "" : ` ${rest}`}`;
+    const got = refusalText({ status: answer.status, said: mask(answer.said), retryAfter: opened?.retryAfter() }, TERMS);
+    const text = `Expected MCP server ${name} to agree, got ${got}${rest === "" ? "" : ` ${rest}`}`;
     return new McpError("MCP_REFUSED", text, { cause, data: { status: answer.status } });
   }
 }
 
 const TERMS: ServerTerms = { token: "headers: { authorization }, such as `Bearer TOKEN`", address: "its url" };
 
-/** Most characters of a server's text that are masked and looked at. */
+/** Characters of a server's text that are read for an error. */
 const MOST_SAID = 4_000;
 
-/** The status and text of an answer, in an error of the protocol's package. */
 function answerIn(cause: unknown): { readonly status: number; readonly said: string } | undefined {
-  const { data } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly data?: unknown };
+  const data = isObject(cause) ? (cause as { readonly data?: unknown }).data : undefined;
   if (!isRecord(data) || typeof data["status"] !== "number") return undefined;
   return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MOST_SAID) : "" };
 }
 
-/** Why an answer with a good status is none of the protocol. */
+/** Why an answer with a good status does not keep to the protocol. */
 function contentText(thrown: unknown): string | undefined {
   for (let cause = thrown; isObject(cause);) {
     const { data, name, cause: next } = cause as { readonly data?: unknown; readonly name?: unknown; readonly cause?: unknown };
-    if (isRecord(data) && "contentType" in data) return `its answer is no JSON but ${kindText(data["contentType"])}`;
+    if (isRecord(data) && "contentType" in data) {
+      const kind = typeof data["contentType"] === "string" ? shownText(data["contentType"], 100) : "of no kind";
+      return `its answer is no JSON but ${kind}: it is no MCP server, or a page to sign in`;
+    }
     if (name === "SyntaxError") return "its answer is not JSON";
     if (name === "ZodError") return "its answer is not one of the protocol (JSON-RPC 2.0)";
     cause = next;
   }
   return undefined;
-}
-
-function kindText(kind: unknown): string {
-  return `${typeof kind === "string" ? shownText(kind, 100) : "of no kind"}: it is no MCP server, or a page to sign in`;
 }
 
 /** True for an error of the transport, such as a session that the server has forgotten. */

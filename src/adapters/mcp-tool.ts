@@ -1,17 +1,16 @@
+import type { CallToolResult, ContentBlock, Tool as ServerTool } from "@modelcontextprotocol/client";
 import { aText, takes } from "../kernel/argument.ts";
-import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { canonicalJson, contentHash, type Json, type JsonObject } from "../kernel/json.ts";
 import { escapedText, thrownText } from "../kernel/value-text.ts";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
-import { betweenMarks, cutText, quoteOutside, seenText } from "../tool/told-text.ts";
+import { betweenMarks, cutText, quoteOutside, seenText } from "../tool/shown-text.ts";
+import type { ImagePart } from "../model/chat-message.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
+import type { ToolResult } from "../tool/tool-result.ts";
 import type { McpConnection } from "./mcp-connection.ts";
-import { resultOf } from "./mcp-result.ts";
 
-/** Settings of the tools of one server. */
 export interface McpToolSettings {
-  /** The server's name. Every tool's name begins with it. */
   readonly server: string;
   /** Believe the server's own hints: that a tool only reads, or may be called twice. */
   readonly trust: boolean;
@@ -20,12 +19,11 @@ export interface McpToolSettings {
   warn(text: string): void;
 }
 
-/** Most tools of one server: every request lists all of them. */
+/** Limits on the tools of a server, and on the characters of a description and a schema: every request holds all of them. */
 const MOST_TOOLS = 128;
-/** Most characters of a tool's description and of the schema of its arguments: every request holds both. */
 const LONGEST_DESCRIPTION = 2_048;
 const LARGEST_SCHEMA = 32_768;
-/** Most characters of a name that model servers accept. */
+/** Limit of model servers on the characters of a name. */
 const LONGEST_NAME = 64;
 const HASH_DIGITS = 8;
 
@@ -58,14 +56,9 @@ export function toolName(server: string, tool: string): string {
   return `${clean.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}_${hash}`;
 }
 
-function unfit(listing: ServerTool, isTaken: boolean): string | undefined {
+function unfit({ name, inputSchema: schema }: ServerTool, isTaken: boolean): string | undefined {
   if (isTaken) return "another of its tools has that name";
-  if (listing.name === "") return "it has no name";
-  return unwritable(listing.inputSchema);
-}
-
-/** Returns why a schema cannot be used: every request and its record hold it. */
-function unwritable(schema: unknown): string | undefined {
+  if (name === "") return "it has no name";
   try {
     if (canonicalJson(schema).length > LARGEST_SCHEMA) return `its schema is longer than ${LARGEST_SCHEMA} characters`;
     return isSeen(seenSchema(schema as JsonObject)) ? undefined : "its schema has invisible characters";
@@ -78,10 +71,12 @@ function toolOf(name: string, listing: ServerTool, connection: McpConnection, se
   const hints = settings.trust ? (listing.annotations ?? {}) : {};
   const onlyReads = hints.readOnlyHint === true;
   const words = wordsOf(settings);
+  // No model server needs the dialect of a schema, and some refuse it.
+  const { $schema: _dialect, ...schema } = listing.inputSchema as JsonObject;
   return defineTool({
     name,
     description: described(listing, words),
-    parameters: masked(settings.mask, seenSchema(withoutDialect(listing.inputSchema as JsonObject))),
+    parameters: masked(settings.mask, seenSchema(schema)),
     timeout: settings.timeout,
     effect: onlyReads ? "read" : "write",
     permission: onlyReads ? "allow" : "ask",
@@ -91,12 +86,8 @@ function toolOf(name: string, listing: ServerTool, connection: McpConnection, se
         const answer = await connection.use(signal, (client) =>
           client.callTool(
             { name: listing.name, arguments: args as Record<string, unknown> },
-            {
-              signal,
-              // The caller keeps the tool's own limit; this one only has to be later.
-              timeout: settings.timeout * 2,
-              onprogress: ({ message = "" }) => progress(words.seen(message)),
-            },
+            // The caller keeps the tool's own limit; this one only has to be later.
+            { signal, timeout: settings.timeout * 2, onprogress: ({ message = "" }) => progress(words.seen(message)) },
           ),
         );
         return masked(settings.mask, resultOf(answer, words.quote));
@@ -109,20 +100,15 @@ function toolOf(name: string, listing: ServerTool, connection: McpConnection, se
   });
 }
 
-/** Cleans a server's texts: `seen` removes invisible characters and secrets; `quote` also marks the text as the server's. */
-interface ServerWords {
-  readonly source: string;
-  readonly seen: (text: string) => string;
-  readonly quote: (text: string) => string;
-}
+type ServerWords = ReturnType<typeof wordsOf>;
 
-function wordsOf({ server, mask }: McpToolSettings): ServerWords {
+/** Cleans a server's texts: `seen` removes invisible characters and secrets; `quote` also marks the text as the server's. */
+function wordsOf({ server, mask }: McpToolSettings): { source: string; seen(text: string): string; quote(text: string): string } {
   const source = `the MCP server "${server}"`;
   const seen = (text: string): string => mask(seenText(text));
   return { source, seen, quote: (text) => quoteOutside(source, seen(text)) };
 }
 
-/** Returns the description of a tool for the model; it is short, because every request holds it. */
 function described({ description = "", title }: ServerTool, { source, seen }: ServerWords): string {
   const text = cutText(seen(description === "" ? (title ?? "") : description), LONGEST_DESCRIPTION);
   return text.trim() === ""
@@ -140,7 +126,7 @@ function isSeen(value: Json): boolean {
 /** Members of a schema that are texts for a reader and match no value. */
 const READ_ONLY = new Set(["description", "title", "$comment"]);
 
-/** Removes invisible characters from the texts of a schema. Members that match values stay as they are. */
+/** Removes invisible characters from the texts of a schema, but not from members that match values. */
 function seenSchema(schema: JsonObject): JsonObject {
   const seen = (value: Json, name?: string): Json => {
     if (typeof value === "string") return name !== undefined && READ_ONLY.has(name) ? seenText(value) : value;
@@ -151,7 +137,57 @@ function seenSchema(schema: JsonObject): JsonObject {
   return seen(schema) as JsonObject;
 }
 
-/** Removes the dialect of a schema: no model server needs it, and some refuse it. */
-function withoutDialect({ $schema: _dialect, ...schema }: JsonObject): JsonObject {
-  return schema;
+/** Most pictures that one answer passes on. */
+const MOST_IMAGES = 8;
+
+/**
+ * Makes a tool's result of a server's answer: its texts, its pictures, and its structured content as data. Content that no model can read
+ * (sound, bytes) is named instead. @param quote marks a server's text as quoted for the model
+ */
+function resultOf(answer: CallToolResult, quote: (text: string) => string): ToolResult {
+  const blocks = answer.content ?? [];
+  const images = blocks.flatMap(imageOf);
+  const shown = images.slice(0, MOST_IMAGES);
+  const left = images.length - shown.length;
+  const data = answer.structuredContent as Json | undefined;
+  const text = blocks.flatMap(textOf).join("\n");
+  const said = text === "" && data !== undefined ? JSON.stringify(data) : text;
+  if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : quote(said) };
+  return {
+    output: said === "" ? "" : quote(said),
+    ...(shown.length === 0 ? {} : { images: shown }),
+    ...(left === 0 ? {} : { system: `${left} more pictures came and are not shown.` }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function imageOf(block: ContentBlock): ImagePart[] {
+  return block.type === "image" && isPicture(block.mimeType) ? [{ mediaType: block.mimeType, data: block.data }] : [];
+}
+
+function isPicture(mediaType: string): boolean {
+  return /^image\/(png|jpeg|gif|webp)$/.test(mediaType);
+}
+
+function textOf(block: ContentBlock): string[] {
+  switch (block.type) {
+    case "text":
+      return [block.text];
+    case "image":
+      return isPicture(block.mimeType) ? [] : [unshown("a picture", block.mimeType, block.data)];
+    case "audio":
+      return [unshown("sound", block.mimeType, block.data)];
+    case "resource_link":
+      return [`${block.name}: ${block.uri}`];
+    case "resource": {
+      const { uri, mimeType = "bytes" } = block.resource;
+      return ["text" in block.resource ? `${uri}:\n${block.resource.text}` : unshown(uri, mimeType, block.resource.blob)];
+    }
+    default:
+      return ["[a kind of content that is not known here]"];
+  }
+}
+
+function unshown(what: string, mediaType: string, base64: string): string {
+  return `[${what}, ${mediaType}, ${Math.floor((base64.length * 3) / 4)} bytes, not shown]`;
 }

@@ -1,10 +1,19 @@
+import type { Transport } from "@modelcontextprotocol/client";
 import { type Shape, takes } from "../kernel/argument.ts";
-import { kinds } from "../kernel/option-kinds.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { McpTransport } from "./mcp-connection.ts";
-import { bounded, MOST_BYTES, ServerLines } from "./mcp-size.ts";
+
+export interface McpTransport {
+  readonly transport: Transport;
+  /** The end of the standard error of the server's process; empty without one. */
+  lastWords(): string;
+  /** True when it was closed because a message was too long. */
+  wasRefused(): boolean;
+  /** The header `retry-after` of the last unsuccessful answer. */
+  retryAfter(): string | undefined;
+}
 
 /** A server as a child process that speaks over its standard input and output. */
 export interface McpProcess {
@@ -26,19 +35,15 @@ const secretTexts: Shape = { ...kinds.record(kinds.text), isSecret: true };
 const processParts: Known<McpProcess> = { command: kinds.checked, args: kinds.texts, env: secretTexts, cwd: kinds.text };
 const addressParts: Known<McpAddress> = { url: kinds.checked, headers: secretTexts };
 
-/** Characters that are kept of the standard error of a server's process. */
 const LAST_WORDS = 2_000;
 
-function isProcess(server: McpProcess | McpAddress): server is McpProcess {
-  return "command" in server;
-}
+const isProcess = (server: McpProcess | McpAddress): server is McpProcess => "command" in server;
 
-/** Opens a transport to a server. @internal */
 export function openTransport(server: McpProcess | McpAddress): Promise<McpTransport> {
   return isProcess(server) ? processTransport(server) : addressTransport(server);
 }
 
-/** Names of settings whose values are secret, and values that are never secret: words, numbers, addresses and paths. */
+/** Names of settings with secret values, and values that are never secret: words, numbers, addresses and paths. */
 const SECRET_NAME = /key|token|secret|pass|auth|cred|cookie/i;
 const PLAIN_VALUE = /^(?:[A-Za-z*]+(?:[-_.+/][A-Za-z*]+)*|[\d.:-]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
 
@@ -55,7 +60,6 @@ export function secretsOf(server: McpProcess | McpAddress): string[] {
   });
 }
 
-/** @throws UsageError `MCP_SERVER_INVALID` */
 export function assertServer(name: string, server: McpProcess | McpAddress): void {
   takes("mcpServer", "server", server, kinds.object);
   checkKnownOptions("the server of mcpServer", server, isProcess(server) ? processParts : addressParts);
@@ -69,7 +73,6 @@ export function assertServer(name: string, server: McpProcess | McpAddress): voi
 
 async function processTransport({ command, args = [], env = {}, cwd }: McpProcess): Promise<McpTransport> {
   const { getDefaultEnvironment, StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const { deserializeMessage } = await import("@modelcontextprotocol/client");
   const transport = new StdioClientTransport({
     command,
     args: [...args],
@@ -79,13 +82,12 @@ async function processTransport({ command, args = [], env = {}, cwd }: McpProces
     ...(cwd === undefined ? {} : { cwd }),
   });
   let wasRefused = false;
-  const refused = (): void => {
+  transport.onerror = ({ message }): void => {
+    if (!message.includes("exceeded maximum size")) return;
     wasRefused = true;
-    // Those who wait hear of it now, and not when the process has ended.
+    // Waiting calls fail now, and not when the process has ended.
     queueMicrotask(() => transport.onclose?.());
   };
-  // The field is private, and the limit above holds without it, more slowly.
-  Object.assign(transport, { _readBuffer: new ServerLines(deserializeMessage, refused) });
   let words = "";
   transport.stderr?.on("data", (piece: Buffer) => (words = `${words}${piece.toString("utf8")}`.slice(-LAST_WORDS)));
   return { transport, lastWords: () => words.trim(), wasRefused: () => wasRefused, retryAfter: () => undefined };
@@ -107,4 +109,82 @@ async function addressTransport({ url, headers = {} }: McpAddress): Promise<McpT
 
 function isHttp(url: unknown): boolean {
   return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+/** Limit on the bytes of one message of a server. A longer one is refused before it is parsed. */
+export const MOST_BYTES = 10_000_000;
+
+/** The code of the JSON-RPC error that stands for an answer that was refused. */
+const REFUSED = -32_077;
+const LINE_END = 10;
+const RETURN = 13;
+
+export function isTooLong(error: unknown): boolean {
+  return error instanceof MessageTooLong || (typeof error === "object" && error !== null && "code" in error && error.code === REFUSED);
+}
+
+export class MessageTooLong extends RangeError {
+  constructor() {
+    super(`A message of more than ${MOST_BYTES} bytes came.`);
+  }
+}
+
+/** Returns a response whose messages have at most {@link MOST_BYTES}. An error replaces a longer answer. @param asked the body of the request */
+export async function bounded(response: Response, asked: unknown): Promise<Response> {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+  if (isStream) return new Response(body.pipeThrough(boundedEvents(asked)), { status, statusText, headers });
+  const bytes = Number(headers.get("content-length") ?? 0) > MOST_BYTES ? undefined : await bytesOf(body);
+  if (bytes !== undefined) return new Response(bytes, { status, statusText, headers });
+  await body.cancel().catch(() => {});
+  throw new MessageTooLong();
+}
+
+async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefined> {
+  const reader = body.getReader();
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  for (let bytes = 0; bytes <= MOST_BYTES;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(pieces);
+    bytes += value.length;
+    pieces.push(new Uint8Array(value));
+  }
+  await reader.cancel().catch(() => {});
+  return undefined;
+}
+
+/** Bounds the events of a stream. An event that is too long ends the stream, with an error of the request. */
+function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> {
+  let [bytes, last] = [0, 0];
+  return new TransformStream({
+    transform(piece, out) {
+      const end = eventEnd(piece, last);
+      bytes = end === undefined ? bytes + piece.length : piece.length - end;
+      last = piece.at(-1) ?? last;
+      if (bytes <= MOST_BYTES) return out.enqueue(piece);
+      const id = idIn(asked);
+      if (id === undefined) return out.error(new MessageTooLong());
+      const refusal = { jsonrpc: "2.0", id, error: { code: REFUSED, message: new MessageTooLong().message } };
+      // The beginning of the event becomes one of a kind that no one parses.
+      out.enqueue(new TextEncoder().encode(`\nevent: refused\n\ndata: ${JSON.stringify(refusal)}\n\n`));
+      out.terminate();
+    },
+  });
+}
+
+/** Returns the index of the last byte that ends an event: a line end right after a line end. @param before the byte before the piece */
+function eventEnd(piece: Uint8Array, before: number): number | undefined {
+  for (let at = piece.length - 1; at >= 0; at -= 1) {
+    const byte = piece[at];
+    if (byte !== LINE_END && byte !== RETURN) continue;
+    const former = at === 0 ? before : piece[at - 1];
+    // A return and a line feed are one line end.
+    if (former === LINE_END || (former === RETURN && byte === RETURN)) return at;
+  }
+  return undefined;
+}
+
+function idIn(asked: unknown): unknown {
+  return typeof asked === "string" ? (JSON.parse(asked) as { readonly id?: unknown }).id : undefined;
 }

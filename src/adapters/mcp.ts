@@ -1,10 +1,10 @@
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";
@@ -60,8 +60,6 @@ export interface McpServer {
   close(): Promise<void>;
 }
 
-const CONNECT_TIMEOUT = 30_000;
-const CALL_TIMEOUT = 60_000;
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 
 /**
@@ -97,10 +95,8 @@ export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
 }
 
 /**
- * Owns the tools that the server listed last, and the collections that hold them.
- *
- * OpenServer.S1 (`#take`) a collection that was offered the tools has those that the server listed last, without the names that are taken.
- * OpenServer.S2 (`#hide`) only tools that this server has put into a collection are removed from it.
+ * Owns the tools that the server listed last, and the collections that hold them. A collection that was offered the tools has those that the
+ * server listed last, without the names that are taken (`#take`). Only tools that this server has put into a collection are removed from it (`#hide`).
  */
 class OpenServer implements McpServer {
   readonly name: string;
@@ -110,23 +106,14 @@ class OpenServer implements McpServer {
   readonly #warn: (text: string) => void;
   #tools: readonly Tool[] = [];
 
-  constructor({
-    name,
-    server,
-    trust = false,
-    connectTimeout = CONNECT_TIMEOUT,
-    timeout,
-    clock = systemClock,
-    logger = defaultLogger,
-  }: McpServerOptions) {
+  constructor({ name, server, trust = false, connectTimeout = 30_000, timeout = 60_000, ...o }: McpServerOptions) {
     if (typeof name !== "string" || !NAME.test(name)) {
-      throw new UsageError(
-        "MCP_SERVER_INVALID",
-        `Expected the name of an MCP server to be 1 to 32 letters, digits, _ or -, got ${valueText(name)}.`,
-      );
+      const text = `Expected the name of an MCP server to be 1 to 32 letters, digits, _ or -, got ${valueText(name)}.`;
+      throw new UsageError("MCP_SERVER_INVALID", text);
     }
     assertServer(name, server);
     this.name = name;
+    const { clock = systemClock, logger = defaultLogger } = o;
     const mask = maskSecrets(secretsOf(server));
     this.#connection = new McpConnection({
       name,
@@ -139,7 +126,7 @@ class OpenServer implements McpServer {
       onTools: (listed) => this.#take(listed),
     });
     this.#warn = (text) => logger.warn(mask(text));
-    const settings = { server: name, trust, timeout: timeout ?? CALL_TIMEOUT, mask, warn: this.#warn };
+    const settings = { server: name, trust, timeout, mask, warn: this.#warn };
     this.#asTools = (listed) => toolsOf(listed, this.#connection, settings);
   }
 
@@ -172,14 +159,14 @@ class OpenServer implements McpServer {
     for (const collection of [...this.#shownIn.keys()]) this.#showAgain(collection);
   }
 
-  /** A tool of the same name stays: there is no caller to tell of the conflict. */
+  /** A tool of the same name stays: there is no caller to report the conflict to. */
   #showAgain(collection: ToolCollection): void {
     this.#hide(collection);
-    const [fitting, clashing] = [
-      this.#tools.filter(({ name }) => !collection.has(name)),
-      this.#tools.filter(({ name }) => collection.has(name)),
-    ];
-    for (const { name } of clashing) this.#warn(`MCP server ${this.name}: the tool ${name} is left out, because another has that name.`);
+    const fitting = this.#tools.filter(({ name }) => {
+      const isTaken = collection.has(name);
+      if (isTaken) this.#warn(`MCP server ${this.name}: the tool ${name} is left out, because another has that name.`);
+      return !isTaken;
+    });
     collection.add(fitting);
     this.#shownIn.set(collection, fitting);
   }

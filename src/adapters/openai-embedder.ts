@@ -1,22 +1,21 @@
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import type { OpenAI } from "openai";
 import { z } from "zod";
-import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { parsedJson } from "../kernel/json.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed, randomStream } from "../kernel/random.ts";
-import { type Mask, redactor } from "../kernel/mask.ts";
 import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { failureOf, modelError } from "../model/failure.ts";
-import { serverError } from "../model/server-error.ts";
-import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
+import { modelError } from "../model/failure.ts";
+import { defaultRetry, retryDelay } from "../model/retry.ts";
 import {
   clientOf,
   forOneRequest,
-  Unanswered,
+  maskOf,
   type OpenAIServer,
-  secretsOf,
+  requestError,
   serverOf,
   serverOptions,
   type ServerOptions,
@@ -50,23 +49,11 @@ const openAIEmbedderOptions: Known<OpenAIEmbedderOptions> = {
   clock: kinds.clock,
 };
 
-const MAX_BATCH = 128;
-const MAX_CHARS = 8_000;
-const THRESHOLD = 0.3;
-
 /** Numbers as JSON: many compatible servers know no other form. */
 const ReplySchema = z.object({
   data: z.array(z.object({ index: z.number(), embedding: z.array(z.number()) })),
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
 });
-
-/** A refusal as the client reports it. */
-interface Answered {
-  readonly message: string;
-  readonly status: number | undefined;
-  readonly headers: Headers | undefined;
-  readonly code: unknown;
-}
 
 /**
  * An {@link Embedder} over the `openai` package, which is loaded with the first call. What passes (rate limits, servers that fail) is tried
@@ -82,12 +69,7 @@ interface Answered {
  */
 export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
   checkGivenOptions("openaiEmbedder", options, openAIEmbedderOptions);
-  const { model, dimensions, maxBatch = MAX_BATCH, maxChars = MAX_CHARS, threshold = THRESHOLD, prefix } = options;
-  for (const [name, value] of Object.entries({ dimensions, maxBatch, maxChars })) {
-    if (value !== undefined && !(Number.isInteger(value) && value > 0)) {
-      throw new UsageError("OPTION_INVALID", `Expected ${name} of an embedder to be a whole number of 1 or more, got ${value}.`);
-    }
-  }
+  const { model, dimensions, maxBatch = 128, maxChars = 8_000, threshold = 0.3, prefix } = options;
   const endpoint = new EmbeddingsEndpoint(serverOf(options), model, dimensions, options.clock ?? systemClock);
   const prefixed = prefix === undefined ? "" : `/${JSON.stringify([prefix.query, prefix.document])}`;
   return {
@@ -102,7 +84,6 @@ export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
   };
 }
 
-/** One embedding model at one server. It owns the client. */
 class EmbeddingsEndpoint {
   readonly #server: OpenAIServer;
   readonly #model: string;
@@ -117,7 +98,7 @@ class EmbeddingsEndpoint {
     this.#model = model;
     this.#dimensions = dimensions;
     this.#clock = clock;
-    this.#mask = redactor(secretsOf(server));
+    this.#mask = maskOf(server);
   }
 
   async embed(texts: readonly string[], { signal, isOneTry, onUsage }: EmbedOptions): Promise<readonly number[][]> {
@@ -126,7 +107,8 @@ class EmbeddingsEndpoint {
         return await this.#once(texts, signal, onUsage);
       } catch (error) {
         if (signal?.aborted === true) throw signal.reason;
-        const known = await this.#failure(error);
+        const request = { model: this.#model, mask: this.#mask, now: this.#clock.now(), began: false, hasSchema: false };
+        const known = await requestError(error, request);
         if (isOneTry === true) throw known;
         const wait = retryDelay(known, tries, defaultRetry, this.#random);
         if (wait === undefined) throw known;
@@ -144,7 +126,7 @@ class EmbeddingsEndpoint {
       ...(this.#dimensions === undefined ? {} : { dimensions: this.#dimensions }),
     };
     const response = await client.embeddings.create(body, signal === undefined ? {} : { signal: forOneRequest(signal) }).asResponse();
-    const reply = ReplySchema.safeParse(parsed(await response.text()));
+    const reply = ReplySchema.safeParse(parsedJson(await response.text()));
     if (!reply.success || reply.data.data.length !== texts.length) throw this.#noAnswer(texts.length);
     const { usage } = reply.data;
     if (usage !== undefined) onUsage?.({ inputTokens: usage.prompt_tokens });
@@ -162,33 +144,8 @@ class EmbeddingsEndpoint {
     );
   }
 
-  async #failure(error: unknown): Promise<Error> {
-    const { APIError } = await import("openai");
-    const answer = error instanceof APIError ? (error as Answered) : undefined;
-    if (answer?.status === undefined) {
-      const reason = error instanceof Error && error.cause instanceof Unanswered ? error.cause.reason : error;
-      return failureOf(this.#model, reason, { began: false, mask: this.#mask });
-    }
-    const retryAfterMs = answer.headers === undefined ? undefined : retryAfterOf(answer.headers, this.#clock.now());
-    const said = {
-      message: this.#mask(answer.message.replace(/^\d{3} /, "")),
-      status: answer.status,
-      ...(typeof answer.code === "string" ? { code: this.#mask(answer.code) } : {}),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    };
-    return serverError(this.#model, said, false);
-  }
-
   async #open(): Promise<OpenAI> {
     const { OpenAI: Client } = await import("openai");
     return clientOf(Client, this.#server, this.#model);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -5,27 +5,15 @@ import { modelError } from "../model/failure.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Finish reasons of servers. */
-const FINISH: ReadonlyMap<string, FinishReason> = new Map([
-  ["stop", "stop"],
-  ["eos", "stop"],
-  ["eos_token", "stop"],
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["complete", "stop"],
-  ["completed", "stop"],
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["model_length", "length"],
-  ["tool_calls", "tool_calls"],
-  ["tool_call", "tool_calls"],
-  ["tool_use", "tool_calls"],
-  ["function_call", "tool_calls"],
-  ["content_filter", "content_filter"],
-  ["safety", "content_filter"],
-]);
+const FINISH: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries({
+    stop: "stop eos eos_token end_turn stop_sequence complete completed",
+    length: "length max_tokens model_length",
+    tool_calls: "tool_calls tool_call tool_use function_call",
+    content_filter: "content_filter safety",
+  }).flatMap(([reason, words]) => words.split(" ").map((word) => [word, reason as FinishReason] as const)),
+);
 
-/** A call that has begun, as its server marks it. */
 interface BegunCall {
   readonly index: number | undefined;
   id: string | undefined;
@@ -43,20 +31,12 @@ export class ReplyReader {
     this.#model = model;
   }
 
-  /**
-   * A piece of a stream.
-   *
-   * @throws ModelError `MODEL_PROTOCOL`
-   */
+  /** Reads a piece of a stream. @throws ModelError `MODEL_PROTOCOL` */
   piece(data: unknown): ChatChunk {
     return this.#read(data, "a piece of the stream", "delta");
   }
 
-  /**
-   * A whole reply.
-   *
-   * @throws ModelError `MODEL_PROTOCOL`
-   */
+  /** Reads a whole reply. @throws ModelError `MODEL_PROTOCOL` */
   whole(data: unknown): ChatChunk {
     return this.#read(data, "the reply", "message");
   }
@@ -107,9 +87,9 @@ export class ReplyReader {
     const name = typeof said["name"] === "string" && said["name"] !== "" ? said["name"] : undefined;
     const args = said["arguments"];
     const extra = call["extra_content"];
-    const place = member === "message" ? undefined : this.#placeOf(id, index, name !== undefined);
+    const known = member === "message" ? undefined : this.#indexOf(id, index, name !== undefined);
     return {
-      index: place ?? this.#begun.push({ id, index }) - 1,
+      index: known ?? this.#begun.push({ id, index }) - 1,
       ...(id === undefined ? {} : { id }),
       ...(name === undefined ? {} : { name }),
       ...(args === undefined || args === null ? {} : { arguments: typeof args === "string" ? args : JSON.stringify(args) }),
@@ -118,10 +98,10 @@ export class ReplyReader {
   }
 
   /**
-   * Returns the place of the call that a piece continues; undefined when it begins one. Some servers number no calls or all of them 0, leave out ids, or give
-   * each piece another: so a name with an id that is new begins a call, and where nothing is numbered, a name without an id does.
+   * Returns the index of the call that a piece continues; undefined when it begins one. Some servers number no calls or all of them 0, leave out ids,
+   * or give each piece another: so a name with a new id begins a call, and where nothing is numbered, a name without an id does.
    */
-  #placeOf(id: string | undefined, index: number | undefined, isNamed: boolean): number | undefined {
+  #indexOf(id: string | undefined, index: number | undefined, isNamed: boolean): number | undefined {
     const known = this.#begun.findLastIndex((call) => call.index === index && id !== undefined && call.id === id);
     if (known !== -1) return known;
     const last = index === undefined ? this.#begun.length - 1 : this.#begun.findLastIndex((call) => call.index === index);

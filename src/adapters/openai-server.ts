@@ -1,19 +1,19 @@
-import type { Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
-import { UsageError, type ModelError } from "../kernel/errors.ts";
-import { modelError } from "../model/failure.ts";
 import type { OpenAI } from "openai";
-
-const OPENAI_URL = "https://api.openai.com/v1";
+import { type ModelError, UsageError } from "../kernel/errors.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { type Mask, redactor } from "../kernel/mask.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { isObject } from "../kernel/value-kind.ts";
+import { failureOf, modelError } from "../model/failure.ts";
+import { retryAfterOf } from "../model/retry.ts";
+import { serverError } from "../model/server-error.ts";
 
 /** The target of requests, and the parts that every request has. */
 export interface OpenAIServer {
-  /** Without its query. */
   readonly baseURL: string;
   /** The query of the base URL, which every request gets: `?api-version=2024-06-01`, or nothing. */
   readonly query: string;
   readonly apiKey: string;
-  /** True for OpenAI's own servers. */
   readonly isOpenAI: boolean;
   readonly streams: boolean;
   readonly organization: string | undefined;
@@ -21,10 +21,10 @@ export interface OpenAIServer {
   readonly fetch: typeof fetch | undefined;
 }
 
-/** Returns the parts of requests to a server that no error may contain. Versions of an API are no secret, and its complaints name them. */
-export function secretsOf({ apiKey, headers, query }: OpenAIServer): readonly string[] {
+/** Masks what no error may contain. Versions of an API are no secret, and its complaints name them. */
+export function maskOf({ apiKey, headers, query }: OpenAIServer): Mask {
   const asked = [...new URLSearchParams(query)].filter(([name]) => !/version/i.test(name));
-  return [apiKey, ...Object.values(headers), ...asked.map(([, value]) => value)];
+  return redactor([apiKey, ...Object.values(headers), ...asked.map(([, value]) => value)]);
 }
 
 /** Options of a server, for chats and embeddings alike. */
@@ -46,7 +46,6 @@ export interface ServerOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Their names. @internal */
 export const serverOptions: Known<ServerOptions> = {
   model: kinds.text,
   apiKey: kinds.secret,
@@ -73,7 +72,7 @@ export function serverOf(options: ServerOptions): OpenAIServer {
       `Expected the key for ${options.model} to be printable characters without spaces, got others. Copy it again.`,
     );
   }
-  const { origin, pathname, search, hostname } = checkedUrl(url ?? OPENAI_URL);
+  const { origin, pathname, search, hostname } = checkedUrl(url ?? "https://api.openai.com/v1");
   return {
     baseURL: `${origin}${pathname}`.replace(/\/+$/, ""),
     query: search,
@@ -138,10 +137,8 @@ export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: str
   });
 }
 
-/** The symbol under which Node's own `fetch` and the package `undici` share the dispatcher of requests. */
 const SHARED_DISPATCHER: symbol = Symbol.for("undici.globalDispatcher.1");
 
-/** The part of a dispatcher of `undici` that is used here. */
 interface Dispatcher {
   dispatch(options: object, handler: object): boolean;
 }
@@ -267,4 +264,52 @@ function refused(model: string, status: number, came: string): ModelError {
 /** Returns a signal for one request. The package leaves a listener on the signal that it gets, and a caller's may live as long as the process. */
 export function forOneRequest(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal]);
+}
+
+/** What a caller knows of a request that failed. */
+export interface FailedRequest {
+  readonly model: string;
+  readonly mask: Mask;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** True when a part of the answer had come. */
+  readonly began: boolean;
+  readonly hasSchema: boolean;
+}
+
+/** Returns the error for a failed request. */
+export async function requestError(error: unknown, o: FailedRequest): Promise<Error> {
+  const { APIError } = await import("openai");
+  if (error instanceof APIError && (error.status !== undefined || error.error !== undefined)) return complaintError(error, o);
+  const reason = error instanceof Error && error.cause instanceof Unanswered ? error.cause.reason : error;
+  return failureOf(o.model, reason, { began: o.began, mask: o.mask });
+}
+
+/** A complaint of a server. */
+export interface Complaint {
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  readonly error: unknown;
+  readonly message: string;
+}
+
+/** Returns the error for a complaint. OpenRouter puts the status into the body's code. */
+export function complaintError(
+  { status: sent, headers, error, message }: Complaint,
+  { model, mask, now, began, hasSchema }: FailedRequest,
+): Error {
+  const words = (isObject(error) ? error : { message: error }) as { readonly [key: string]: unknown };
+  const text = (key: string): string | undefined => (typeof words[key] === "string" && words[key] !== "" ? mask(words[key]) : undefined);
+  const numeric = Number(words["code"]);
+  const requestId = headers?.get("x-request-id");
+  const fields = {
+    status: sent ?? (numeric >= 400 && numeric < 600 ? numeric : undefined),
+    code: text("code"),
+    type: text("type"),
+    param: text("param"),
+    requestId: typeof requestId === "string" ? mask(requestId) : undefined,
+    retryAfterMs: headers === undefined ? undefined : retryAfterOf(headers, now),
+  };
+  const known = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return serverError(model, { message: text("message") ?? mask(message.replace(/^\d{3} /, "")), began, ...known }, hasSchema);
 }

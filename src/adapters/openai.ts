@@ -4,14 +4,11 @@ import { systemClock } from "../kernel/clock.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { type Mask, redactor } from "../kernel/mask.ts";
+import type { Mask } from "../kernel/mask.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
 import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import { failureOf } from "../model/failure.ts";
-import { retryAfterOf } from "../model/retry.ts";
-import { serverError } from "../model/server-error.ts";
 import { requestBody, type WireDialect } from "../model/openai-request.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { checkTimeouts } from "../model/timeouts.ts";
@@ -19,13 +16,15 @@ import type { CallTimeouts } from "../model/timeouts.ts";
 import { ReplyReader } from "./openai-reply.ts";
 import {
   clientOf,
+  complaintError,
+  type FailedRequest,
   forOneRequest,
+  maskOf,
   type OpenAIServer,
-  secretsOf,
+  requestError,
   serverOf,
   type ServerOptions,
   serverOptions,
-  Unanswered,
 } from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
@@ -81,14 +80,15 @@ export function openai(options: OpenAIOptions): ChatModel {
     extra: options.extra ?? {},
   };
   const connection = new Connection(server, dialect);
+  const { price, maxOutputTokens, extra, dropsRepeats, timeouts } = options;
   const model: ChatModel = {
     id: options.model,
     streams: server.streams,
-    ...(options.price === undefined ? {} : { price: options.price }),
-    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
-    ...(options.extra === undefined ? {} : { extra: options.extra }),
-    ...(options.dropsRepeats === undefined ? {} : { dropsRepeats: options.dropsRepeats }),
-    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    ...(price && { price }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(extra && { extra }),
+    ...(dropsRepeats === undefined ? {} : { dropsRepeats }),
+    ...(timeouts && { timeouts }),
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
   };
@@ -103,7 +103,6 @@ export function openai(options: OpenAIOptions): ChatModel {
 interface Vendor {
   readonly client: OpenAI;
   readonly Stream: (typeof import("openai/streaming"))["Stream"];
-  readonly APIError: (typeof import("openai"))["APIError"];
 }
 
 /** One model at one server. It owns the client, and keeps no request and no reply. */
@@ -116,7 +115,7 @@ class Connection {
   constructor(server: OpenAIServer, dialect: WireDialect) {
     this.#server = server;
     this.#dialect = dialect;
-    this.#mask = redactor(secretsOf(server));
+    this.#mask = maskOf(server);
   }
 
   async chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
@@ -191,60 +190,24 @@ class Connection {
     const data: unknown = JSON.parse(text);
     const error = isObject(data) ? (data as { error?: unknown }).error : undefined;
     if (error !== undefined && error !== null)
-      throw this.#said(request, { status: undefined, headers: response.headers, error, message: "" }, false);
+      throw complaintError({ status: undefined, headers: response.headers, error, message: "" }, this.#failed(request, false));
     return new ReplyReader(this.#dialect.model).whole(data);
   }
 
   /** Returns the reason of the abort that stopped the work, else the error for its failure. */
   async #failure(error: unknown, request: ChatRequest, signal: AbortSignal, began: boolean): Promise<unknown> {
-    if (signal.aborted) return signal.reason;
-    const { APIError } = await this.#load();
-    const isAnswer = error instanceof APIError && (error.status !== undefined || error.error !== undefined);
-    if (isAnswer) return this.#said(request, error, began);
-    const unanswered = error instanceof Error && error.cause instanceof Unanswered ? error.cause.reason : error;
-    return failureOf(this.#dialect.model, unanswered, { began, mask: this.#mask });
+    return signal.aborted ? signal.reason : requestError(error, this.#failed(request, began));
   }
 
-  /** Returns the error for a server's complaint. OpenRouter puts the status into the body's code. */
-  #said(
-    request: ChatRequest,
-    answer: {
-      readonly status: number | undefined;
-      readonly headers: Headers | undefined;
-      readonly error: unknown;
-      readonly message: string;
-    },
-    began: boolean,
-  ): Error {
-    const words = (typeof answer.error === "object" && answer.error !== null ? answer.error : { message: answer.error }) as {
-      readonly [key: string]: unknown;
-    };
-    const text = (key: string): string | undefined =>
-      typeof words[key] === "string" && words[key] !== "" ? this.#mask(words[key]) : undefined;
-    const numeric = Number(words["code"]);
-    const status = answer.status ?? (numeric >= 400 && numeric < 600 ? numeric : undefined);
-    const requestId = answer.headers?.get("x-request-id") ?? undefined;
-    const retryAfterMs = answer.headers === undefined ? undefined : retryAfterOf(answer.headers, systemClock.now());
-    const [code, type, param] = [text("code"), text("type"), text("param")];
-    const said = {
-      message: text("message") ?? this.#mask(answer.message.replace(/^\d{3} /, "")),
-      began,
-      ...(status === undefined ? {} : { status }),
-      ...(code === undefined ? {} : { code }),
-      ...(type === undefined ? {} : { type }),
-      ...(param === undefined ? {} : { param }),
-      ...(requestId === undefined ? {} : { requestId: this.#mask(requestId) }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    };
-    return serverError(this.#dialect.model, said, request.schema !== undefined && request.schema.type !== "text");
+  #failed({ schema }: ChatRequest, began: boolean): FailedRequest {
+    const hasSchema = schema !== undefined && schema.type !== "text";
+    return { model: this.#dialect.model, mask: this.#mask, now: systemClock.now(), began, hasSchema };
   }
 
   #load(): Promise<Vendor> {
-    this.#vendor ??= Promise.all([import("openai"), import("openai/streaming")]).then(([{ OpenAI: Client, APIError }, { Stream }]) => ({
-      client: clientOf(Client, this.#server, this.#dialect.model),
-      Stream,
-      APIError,
-    }));
+    this.#vendor ??= Promise.all([import("openai"), import("openai/streaming")]).then(([{ OpenAI: Client }, { Stream }]) => {
+      return { client: clientOf(Client, this.#server, this.#dialect.model), Stream };
+    });
     return this.#vendor;
   }
 }

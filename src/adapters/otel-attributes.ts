@@ -1,79 +1,72 @@
 import type { ErrorRecord } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import type { StepEnded, StepStarted } from "../runtime/record/event.ts";
-import { inputMessages, outputMessages, spanText } from "./otel-content.ts";
+import { plainValue } from "../tool/plain-result.ts";
 import { GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
-import type { SpanValues, UsedTokens } from "./span-target.ts";
+import type { SpanValues, UsedTokens } from "./otel-spans.ts";
 
-/** What spans tell beyond the record. */
-export interface SpanWords {
-  /** True where texts of messages, prompts, answers, tools and errors are told too. */
+export interface SpanContent {
   readonly content: boolean;
-  /** The value of `gen_ai.provider.name`. */
   readonly provider: string;
 }
 
-/** The form of a step in a trace. */
 export interface StepForm {
   readonly name: string;
   readonly isClient: boolean;
   readonly values: SpanValues;
 }
 
-/** The activation of a step. */
-export interface StepPlace {
-  readonly runId: string;
-  readonly role: string;
-}
-
-/** Micro-dollars of a dollar. */
-const MICRO = 1_000_000;
-
-/** Micro-dollars as dollars. */
 export function dollars(micro: number): number {
-  return micro / MICRO;
+  return micro / 1_000_000;
 }
 
-/** The name, the kind and the attributes with which the span of a step begins. */
-export function stepForm(started: StepStarted, place: StepPlace, words: SpanWords): StepForm {
-  const { kind, name } = started;
-  switch (kind) {
-    case "model":
-      return { name: `${OPERATIONS.chat} ${name}`, isClient: true, values: chatValues(started, place, words) };
-    case "embedding":
-      return { name: `${OPERATIONS.embeddings} ${name}`, isClient: true, values: embeddingValues(started, place, words) };
-    case "tool":
-      return { name: `${OPERATIONS.executeTool} ${name}`, isClient: false, values: toolValues(started, place, words) };
-    case "memory":
-      return {
-        name: OPERATIONS.searchMemory,
-        isClient: false,
-        values: { ...common(started, place), [GEN_AI.operationName]: OPERATIONS.searchMemory },
-      };
-    case "human":
-      return { name: "wait_for_person", isClient: false, values: questionValues(started, place, words) };
-    default:
-      return { name, isClient: false, values: { ...common(started, place), [TROUPE.stepName]: name } };
-  }
-}
-
-function common({ kind, try: nth, reused }: StepStarted, { runId, role }: StepPlace): SpanValues {
-  return {
+export function stepForm(
+  started: StepStarted,
+  { runId, role }: { readonly runId: string; readonly role: string },
+  o: SpanContent,
+): StepForm {
+  const { kind, name, try: nth, reused } = started;
+  const common = {
     [GEN_AI.conversationId]: runId,
     [GEN_AI.agentName]: role,
     [TROUPE.stepKind]: kind,
     [TROUPE.stepTry]: nth,
     [TROUPE.stepReused]: reused === undefined ? undefined : true,
   };
+  const request = isRecord(started.request) ? started.request : {};
+  const form = (operation: string, isClient: boolean, values: SpanValues): StepForm => ({
+    name: kind === "memory" ? operation : `${operation} ${name}`,
+    isClient,
+    values: { ...common, [GEN_AI.operationName]: operation, ...values },
+  });
+  const asked = { [GEN_AI.providerName]: o.provider, [GEN_AI.requestModel]: name };
+  switch (kind) {
+    case "model":
+      return form(OPERATIONS.chat, true, { ...asked, ...chatValues(request, o) });
+    case "embedding":
+      return form(OPERATIONS.embeddings, true, asked);
+    case "tool": {
+      const args = o.content && request["args"] !== undefined ? spanText(request["args"]) : undefined;
+      return form(OPERATIONS.executeTool, false, {
+        [GEN_AI.toolName]: name,
+        [GEN_AI.toolType]: "function",
+        [GEN_AI.toolCallArguments]: args,
+      });
+    }
+    case "memory":
+      return form(OPERATIONS.searchMemory, false, {});
+    case "human": {
+      const { question } = request;
+      const text = o.content && typeof question === "string" ? spanText(question) : undefined;
+      return { name: "wait_for_person", isClient: false, values: { ...common, [TROUPE.stepName]: name, [TROUPE.question]: text } };
+    }
+    default:
+      return { name, isClient: false, values: { ...common, [TROUPE.stepName]: name } };
+  }
 }
 
-function chatValues(started: StepStarted, place: StepPlace, { content, provider }: SpanWords): SpanValues {
-  const request = isRecord(started.request) ? started.request : nothing;
+function chatValues(request: Readonly<Record<string, unknown>>, { content }: SpanContent): SpanValues {
   return {
-    ...common(started, place),
-    [GEN_AI.operationName]: OPERATIONS.chat,
-    [GEN_AI.providerName]: provider,
-    [GEN_AI.requestModel]: started.name,
     [GEN_AI.requestMaxTokens]: numberIn(request["maxTokens"]),
     [GEN_AI.requestTemperature]: numberIn(request["temperature"]),
     [GEN_AI.requestSeed]: numberIn(request["seed"]),
@@ -82,54 +75,19 @@ function chatValues(started: StepStarted, place: StepPlace, { content, provider 
   };
 }
 
-const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
-
-function embeddingValues(started: StepStarted, place: StepPlace, { provider }: SpanWords): SpanValues {
-  return {
-    ...common(started, place),
-    [GEN_AI.operationName]: OPERATIONS.embeddings,
-    [GEN_AI.providerName]: provider,
-    [GEN_AI.requestModel]: started.name,
-  };
-}
-
-function toolValues(started: StepStarted, place: StepPlace, { content }: SpanWords): SpanValues {
-  const args = isRecord(started.request) ? started.request["args"] : undefined;
-  return {
-    ...common(started, place),
-    [GEN_AI.operationName]: OPERATIONS.executeTool,
-    [GEN_AI.toolName]: started.name,
-    [GEN_AI.toolType]: "function",
-    [GEN_AI.toolCallArguments]: content && args !== undefined ? spanText(args) : undefined,
-  };
-}
-
-function questionValues(started: StepStarted, place: StepPlace, { content }: SpanWords): SpanValues {
-  const question = isRecord(started.request) ? started.request["question"] : undefined;
-  return {
-    ...common(started, place),
-    [TROUPE.stepName]: started.name,
-    [TROUPE.question]: content && typeof question === "string" ? spanText(question) : undefined,
-  };
-}
-
-/** The tokens of a try of a model call. */
-export interface TokenCounts extends UsedTokens {
-  readonly isEstimated: boolean;
-}
-
-/** Undefined where the record has none. */
-export function tokensOf({ usage }: StepEnded): TokenCounts | undefined {
+/** The tokens of a try of a model call. Undefined where the record has none. */
+export function tokensOf({ usage }: StepEnded): (UsedTokens & { readonly isEstimated: boolean }) | undefined {
   if (!isRecord(usage)) return undefined;
   const [input, output] = [numberIn(usage["inputTokens"]), numberIn(usage["outputTokens"])];
   if (input === undefined || output === undefined) return undefined;
   return { input, output, cached: numberIn(usage["cachedTokens"]), isEstimated: usage["estimated"] === true };
 }
 
-/** The attributes with which the span of a step ends. */
-export function answerValues(kind: string, ended: StepEnded, words: SpanWords): SpanValues {
+export function answerValues(kind: string, ended: StepEnded, { content }: SpanContent): SpanValues {
   const { value, cost, retry, byDeadline } = ended;
   const tokens = tokensOf(ended);
+  const has = content && value !== undefined;
+  const reason = kind === "model" && isRecord(value) ? value["finishReason"] : undefined;
   return {
     [TROUPE.stepRetry]: retry,
     [TROUPE.answerByDeadline]: byDeadline,
@@ -138,40 +96,71 @@ export function answerValues(kind: string, ended: StepEnded, words: SpanWords): 
     [GEN_AI.usageOutputTokens]: tokens?.output,
     [GEN_AI.usageCacheReadInputTokens]: tokens?.cached,
     [TROUPE.usageEstimated]: tokens?.isEstimated === true ? true : undefined,
-    ...(value === undefined ? {} : valueValues(kind, value, words)),
+    [GEN_AI.responseFinishReasons]: typeof reason === "string" ? [reason] : undefined,
+    [GEN_AI.outputMessages]: has && kind === "model" ? outputMessages(value) : undefined,
+    [GEN_AI.toolCallResult]: has && kind === "tool" ? spanText(isRecord(value) ? value["result"] : value) : undefined,
+    [TROUPE.answer]: has && kind === "human" ? spanText(value) : undefined,
   };
 }
 
-function valueValues(kind: string, value: unknown, { content }: SpanWords): SpanValues {
-  switch (kind) {
-    case "model": {
-      const reason = isRecord(value) ? value["finishReason"] : undefined;
-      return {
-        [GEN_AI.responseFinishReasons]: typeof reason === "string" ? [reason] : undefined,
-        [GEN_AI.outputMessages]: content ? outputMessages(value) : undefined,
-      };
-    }
-    case "tool":
-      return { [GEN_AI.toolCallResult]: content ? spanText(isRecord(value) ? value["result"] : value) : undefined };
-    case "human":
-      return { [TROUPE.answer]: content ? spanText(value) : undefined };
-    default:
-      return {};
-  }
-}
-
-/** The `error.type` of a step that has ended; undefined for a good one. A tool tells its failure in its answer. */
+/** The `error.type` of a step that has ended; undefined for a good one. A tool reports its failure in its answer. */
 export function failureOf(kind: string, { ok, error, value }: StepEnded): string | undefined {
   if (!ok) return error?.code;
   const outcome = kind === "tool" && isRecord(value) ? value["outcome"] : undefined;
   return typeof outcome === "string" && outcome !== "ok" ? `tool_${outcome}` : undefined;
 }
 
-/** The description of a failure: its words only where content is told, because they may repeat a model's text. */
-export function failureText({ message }: ErrorRecord, { content }: SpanWords): string | undefined {
-  return content ? spanText(message) : undefined;
+/** The description of a failure, only with content: it may repeat a model's text. */
+export function failureText(error: ErrorRecord | undefined, { content }: SpanContent): string | undefined {
+  return content && error !== undefined ? spanText(error.message) : undefined;
 }
 
 function numberIn(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
+}
+
+/*
+ * Texts of a run as attributes, in the JSON of the GenAI conventions for messages. Backends refuse large spans, so every text is cut.
+ */
+
+/** Limits on the characters of one text, and on those of all messages of one attribute, which is approximate. */
+const TEXT_LIMIT = 8_000;
+const MESSAGES_LIMIT = 64_000;
+
+/** A text, or a value as JSON, cut to size. */
+function spanText(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(plainValue(value, TEXT_LIMIT).value);
+  if (text.length <= TEXT_LIMIT) return text;
+  return `${text.slice(0, TEXT_LIMIT).replace(/[\uD800-\uDBFF]$/, "")}[${text.length - TEXT_LIMIT} more characters]`;
+}
+
+function inputMessages(messages: unknown): string | undefined {
+  if (!Array.isArray(messages)) return undefined;
+  const last: string[] = [];
+  let size = 0;
+  for (const message of (messages as readonly unknown[]).toReversed()) {
+    if (size >= MESSAGES_LIMIT) break;
+    if (!isRecord(message)) continue;
+    const text = JSON.stringify({ role: message["role"], parts: partsOf(message) });
+    size += text.length;
+    last.unshift(text);
+  }
+  return `[${last.join(",")}]`;
+}
+
+function outputMessages(answer: unknown): string | undefined {
+  if (!isRecord(answer)) return undefined;
+  return JSON.stringify([{ role: "assistant", parts: partsOf(answer), finish_reason: answer["finishReason"] }]);
+}
+
+function partsOf({ role, content, toolCalls, toolCallId }: { readonly [key: string]: unknown }): readonly object[] {
+  if (role === "tool") return [{ type: "tool_call_response", id: String(toolCallId), result: spanText(content) }];
+  const calls = (Array.isArray(toolCalls) ? (toolCalls as readonly unknown[]) : []).flatMap(callPart);
+  return typeof content === "string" && content !== "" ? [{ type: "text", content: spanText(content) }, ...calls] : calls;
+}
+
+function callPart(call: unknown): readonly object[] {
+  const called = isRecord(call) ? call["function"] : undefined;
+  if (!isRecord(call) || !isRecord(called)) return [];
+  return [{ type: "tool_call", id: String(call["id"]), name: String(called["name"]), arguments: spanText(called["arguments"]) }];
 }

@@ -28,7 +28,6 @@ export const GEN_AI = {
   usageOutputTokens: "gen_ai.usage.output_tokens",
 } as const;
 
-/** Attributes for which the conventions have no name. */
 export const TROUPE = {
   act: "troupe.act",
   actAttempt: "troupe.act.attempt",

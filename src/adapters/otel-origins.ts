@@ -3,7 +3,6 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import { sentMessage } from "../runtime/edges/arrivals.ts";
 import { applyNext } from "../runtime/record/apply.ts";
-import type { EdgeFault } from "../runtime/record/edge-fault.ts";
 import type { HiredRole, RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 
@@ -14,34 +13,27 @@ export interface Arrival {
 }
 
 /**
- * Knows for each mailbox of a run which spans sent its messages. It owns a state of the run whose messages have no content, which the
- * runtime's own fold changes, so a message stays only while it waits.
+ * Knows for each mailbox of a run which spans sent its messages. It owns a state of the run whose messages have no content, changed by the
+ * runtime's own fold, so a message stays only while it waits.
  *
- * MessageOrigins.O1 (`apply`) the messages of an activation are those that the runtime gave it, with every rule of delivery.
- * MessageOrigins.O2 (`slim`) contents, payloads, memories, states and steps are not kept.
- * MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
+ * MessageOrigins.O1 (`apply`) the messages of an activation are those that the runtime gave it. MessageOrigins.O2 (`slim`) contents, payloads,
+ * memories, states and steps are not kept. MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
  */
 export class MessageOrigins {
   #state: RunState | undefined = new RunState("", false);
-  /** The sending span of each waiting message. An entry goes with its message. */
+  /** The sending span of each waiting message. */
   readonly #senders = new WeakMap<Message, SpanContext>();
 
-  /** The first `take` messages that wait for a role. */
-  arrivals(role: string, take: number): readonly Arrival[] {
-    const news = this.#state?.roles.get(role)?.news(take) ?? [];
+  /** The first `take` messages that wait for a role. Default: those that its open activation has taken. */
+  arrivals(role: string, take?: number): readonly Arrival[] {
+    const state = this.#state?.roles.get(role);
+    const news = state?.news(take ?? state.open?.take ?? 0) ?? [];
     return news.map((message) => ({ message, sender: this.#senders.get(sentMessage(message)) }));
   }
 
-  /** The messages that an open activation has taken. */
-  taken(role: string): readonly Arrival[] {
-    return this.arrivals(role, this.#state?.roles.get(role)?.open?.take ?? 0);
-  }
-
-  /** @param sender the span of the activation that the event ends */
   apply(event: RunEvent, sender?: SpanContext): void {
-    if (this.#state === undefined) return;
     const body = slim(event);
-    if (body === undefined) return;
+    if (this.#state === undefined || body === undefined) return;
     if (sender !== undefined && body.type === "act.ended") for (const { message } of body.said) this.#senders.set(message, sender);
     try {
       applyNext(this.#state, body, event.runId);
@@ -68,7 +60,7 @@ function slim(event: RunEvent): RunEventBody | undefined {
     case "act.failed":
       return { ...event, error: { ...event.error, message: "", data: undefined } };
     case "run.resumed":
-      return { ...event, uncertain: [], ...(event.roles === undefined ? {} : { roles: event.roles.map(slimRole) }) };
+      return { ...event, uncertain: [], ...(event.roles && { roles: event.roles.map(slimRole) }) };
     case "act.resumed":
     case "step.started":
     case "step.ended":
@@ -79,16 +71,13 @@ function slim(event: RunEvent): RunEventBody | undefined {
 }
 
 function slimRole({ name, mailbox }: HiredRole): HiredRole {
-  return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox === undefined ? {} : { mailbox }) };
+  return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox && { mailbox }) };
 }
 
 function slimSent({ message: sent, dead: _dead, meant: _meant, faults, ...delivery }: Sent): Sent {
   const { id, role, causeBy, sentFrom, timestamp, priority } = sent;
   const slimmed: Message = { id, content: "", role, causeBy, sentFrom, sendTo: [], parents: [], timestamp, metadata: {} };
   const message = priority === undefined ? slimmed : { ...slimmed, priority };
-  return { ...delivery, message, ...(faults === undefined ? {} : { faults: faults.map(slimFault) }) };
-}
-
-function slimFault(fault: EdgeFault): EdgeFault {
-  return { ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) };
+  const kept = faults?.map((fault) => ({ ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) }));
+  return { ...delivery, message, ...(kept && { faults: kept }) };
 }

@@ -1,85 +1,113 @@
-import type { SpanContext } from "@opentelemetry/api";
+import type { Attributes, SpanContext } from "@opentelemetry/api";
 import type { ErrorRecord } from "../kernel/errors.ts";
-import type { ActEnded, ActFailed, ActStarted, ForkPoint, RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
+import type { ActEnded, ActFailed, ForkPoint, RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { roleNameIn } from "../runtime/record/role-state.ts";
-import { answerValues, dollars, failureOf, failureText, type SpanWords, stepForm, tokensOf } from "./otel-attributes.ts";
+import { answerValues, dollars, failureOf, failureText, type SpanContent, stepForm, tokensOf } from "./otel-attributes.ts";
 import { type Arrival, MessageOrigins } from "./otel-origins.ts";
-import { GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
-import type { MeasuredOperation, MeasureTarget, OpenSpan, SpanReference, SpanTarget, SpanValues } from "./span-target.ts";
+import { type DURATIONS, GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 
-/** Most links of one span: the default limit of OpenTelemetry. */
-const MOST_LINKS = 128;
+/** Attributes of a span or a measurement by name. Undefined ones are left out of a span; a measurement has none. */
+export type SpanValues = Readonly<Attributes>;
 
-interface OpenStep {
-  readonly span: OpenSpan;
-  readonly started: StepStarted;
-  readonly time: number;
+export interface OpenSpan {
+  /** Undefined where nothing can refer to the span. */
+  readonly context: SpanContext | undefined;
+  set(values: SpanValues): void;
+  /** Marks the span as failed. @param text a description */
+  fail(type: string, text: string | undefined): void;
+  end(time: number): void;
 }
 
-interface OpenAct {
-  readonly span: OpenSpan;
-  readonly role: string;
+export interface SpanBeginning {
+  readonly name: string;
+  readonly isClient: boolean;
   readonly time: number;
-  /** The open tries of its steps, by key. */
-  readonly steps: Map<string, OpenStep>;
-  /** Micro-dollars. */
+  readonly parent: OpenSpan | undefined;
+  readonly values: SpanValues;
+  readonly links: readonly { readonly context: SpanContext; readonly values: SpanValues }[];
+}
+
+export interface SpanTarget {
+  begin(beginning: SpanBeginning): OpenSpan;
+}
+
+export interface MeasureTarget {
+  took(operation: MeasuredOperation, seconds: number, values: SpanValues): void;
+  used(operation: "chat" | "embeddings", tokens: UsedTokens, values: SpanValues): void;
+}
+
+/** Tokens of a call of a model. `cached` is a part of `input`. */
+export interface UsedTokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number | undefined;
+}
+
+export type MeasuredOperation = keyof typeof DURATIONS;
+
+/** Limit on the links of one span: the default of OpenTelemetry. */
+const MOST_LINKS = 128;
+
+interface OpenPart {
+  readonly span: OpenSpan;
+  readonly time: number;
   cost: number;
 }
 
-/** An answer of a person to an activation that begins again. */
+interface OpenStep extends OpenPart {
+  readonly started: StepStarted;
+}
+
+interface OpenAct extends OpenPart {
+  readonly role: string;
+  /** The open tries of its steps, by key. */
+  readonly steps: Map<string, OpenStep>;
+}
+
+/** An answer of a person to an activation that begins again, and the seconds until it came. */
 interface LateAnswer {
   readonly ended: StepEnded;
-  /** Seconds. */
   readonly waited: number;
 }
 
-/** A part of a run: from its start or a resume to its next end. */
-interface OpenLeg {
-  readonly span: OpenSpan;
-  readonly time: number;
-  /** Micro-dollars. */
-  cost: number;
-}
-
 /**
- * Turns the events of a run into spans. It owns the open spans, and what later spans refer to: the last try of each activation that goes on
- * later, the times of open questions, and the senders of waiting messages.
+ * Turns the events of a run into spans, for live and recorded runs. It owns the open spans, and what later spans refer to: the last try of each
+ * activation that continues later, the times of open questions, and the senders of waiting messages. A leg is a part of a run from its start or
+ * a resume to its next end.
  *
- * RunSpans.T1 (`#endAct`, `finish`) every span that begins ends, at the latest when its part of the run ends; one that was cut off is marked as
- * unfinished.
- * RunSpans.T2 (`#at`) a span lies within its parent: times never go back.
- * RunSpans.T3 (`accept`) events that a fork copied from its parent make no spans, for they made them in the parent.
+ * RunSpans.T1 (`#endAct`, `finish`) every span ends, at the latest with its leg; one that was cut off is marked as unfinished.
+ * RunSpans.T2 (`#now`) a span lies within its parent: times never go back.
+ * RunSpans.T3 (`accept`) events that a fork copied from its parent make no spans.
  * RunSpans.T4 (`#forget`) what it holds is bounded by open spans, roles, open questions and waiting messages, not by the length of the run.
  */
 export class RunSpans {
   readonly #spans: SpanTarget;
   readonly #measures: MeasureTarget | undefined;
-  readonly #words: SpanWords;
+  readonly #content: SpanContent;
   readonly #origins = new MessageOrigins();
   readonly #acts = new Map<string, OpenAct>();
-  /** By role: the activation that failed or was cut off, and goes on in a later span. */
+  /** By role: the activation that failed or was cut off, and continues in a later span. */
   readonly #before = new Map<string, SpanContext>();
   /** When each unanswered question was asked first, by activation and key. */
   readonly #asked = new Map<string, number>();
   /** Answers that came while the run was not driven, by activation and key. */
   readonly #answered = new Map<string, LateAnswer>();
   #hasEnded = false;
-  #leg: OpenLeg | undefined;
+  #leg: OpenPart | undefined;
   #lastLeg: SpanContext | undefined;
   #team = "";
   #runId = "";
   #parent: ForkPoint | undefined;
   #now = 0;
 
-  constructor(spans: SpanTarget, words: SpanWords, measures?: MeasureTarget) {
+  constructor(spans: SpanTarget, content: SpanContent, measures?: MeasureTarget) {
     this.#spans = spans;
-    this.#words = words;
+    this.#content = content;
     this.#measures = measures;
   }
 
   /** Takes an event as past: it makes no spans, but later ones depend on it. */
   skip(event: RunEvent): void {
-    this.#now = Math.max(this.#now, event.time);
     this.#note(event);
     if (event.type === "step.started" && event.kind === "human") this.#asked.set(questionOf(event), event.time);
     if (event.type === "step.ended" && !this.#answeredBetween(event)) this.#asked.delete(questionOf(event));
@@ -88,23 +116,19 @@ export class RunSpans {
   }
 
   accept(event: RunEvent): void {
-    this.#now = Math.max(this.#now, event.time);
-    this.#runId = event.runId;
     this.#note(event);
-    if (this.#parent !== undefined && event.seq <= this.#parent.at) return this.#origins.apply(event);
-    this.#origins.apply(event, this.#take(event));
+    const isCopied = this.#parent !== undefined && event.seq <= this.#parent.at;
+    this.#origins.apply(event, isCopied ? undefined : this.#take(event));
   }
 
-  /**
-   * Ends what is still open, as unfinished.
-   *
-   * @param isWhole the run has no end in its record, and is unfinished only where an activation is open
-   */
+  /** Ends what is still open, as unfinished. @param isWhole the run has no end in its record: only an open activation is unfinished */
   finish(isWhole = false): void {
     this.#endLeg({ [TROUPE.unfinished]: isWhole && this.#acts.size === 0 ? undefined : true });
   }
 
   #note(event: RunEvent): void {
+    this.#now = Math.max(this.#now, event.time);
+    this.#runId = event.runId;
     if (event.type === "run.started") {
       this.#team = event.team;
       this.#parent = event.parent;
@@ -113,7 +137,7 @@ export class RunSpans {
     if (event.type === "run.resumed") this.#hasEnded = false;
   }
 
-  /** Keeps the answer of a person that came while the run was not driven: its span comes in the next part of the run. */
+  /** Keeps the answer of a person that came while the run was not driven: its span is in the next leg. */
   #answeredBetween(ended: StepEnded): boolean {
     const question = questionOf(ended);
     const asked = this.#asked.get(question);
@@ -128,60 +152,55 @@ export class RunSpans {
     switch (event.type) {
       case "run.started":
         this.#openLeg({});
-        return undefined;
+        break;
       case "act.started":
-        this.#beginAct(event.act, event.role, this.#now, this.#origins.arrivals(event.role, event.take), event);
-        return undefined;
+        this.#beginAct(event.act, event.role, this.#now, event.take, event.attempt);
+        break;
       case "act.resumed":
         this.#act(event.act);
-        return undefined;
-      case "step.started":
-        this.#beginStep(event);
-        return undefined;
+        break;
+      case "step.started": {
+        const open = this.#act(event.act);
+        // A try that a crash cut off has no end of its own.
+        this.#cutStep(open, event.key);
+        this.#openStep(open, event);
+        break;
+      }
       case "step.ended":
         if (!this.#answeredBetween(event)) this.#endStep(event);
-        return undefined;
+        break;
       case "act.ended":
       case "act.failed":
         return this.#endAct(event);
       case "run.resumed":
-        this.#resume(event);
-        return undefined;
-      case "run.ended":
-        this.#runEnded(event);
-        return undefined;
+        this.#endLeg({ [TROUPE.unfinished]: true });
+        this.#openLeg(event.forked === true ? {} : { [TROUPE.runResumed]: true });
+        break;
+      case "run.ended": {
+        const { span } = this.#openedLeg;
+        if (event.status === "failed") this.#fail(span, event.error);
+        this.#endLeg({ [TROUPE.runStatus]: event.status });
+        break;
+      }
       default:
-        return undefined;
     }
+    return undefined;
   }
 
-  #resume({ forked }: Extract<RunEvent, { readonly type: "run.resumed" }>): void {
-    this.#endLeg({ [TROUPE.unfinished]: true });
-    this.#openLeg(forked === true ? {} : { [TROUPE.runResumed]: true });
-  }
-
-  #runEnded({ status, error }: Extract<RunEvent, { readonly type: "run.ended" }>): void {
-    const leg = this.#openedLeg;
-    if (status === "failed") this.#fail(leg.span, error);
-    this.#endLeg({ [TROUPE.runStatus]: status });
-  }
-
-  get #openedLeg(): OpenLeg {
+  get #openedLeg(): OpenPart {
     return this.#leg ?? this.#openLeg({});
   }
 
-  #openLeg(values: SpanValues): OpenLeg {
+  #openLeg(values: SpanValues): OpenPart {
+    const team = this.#team === "" ? undefined : this.#team;
     const links = this.#lastLeg === undefined ? [] : [{ context: this.#lastLeg, values: { [TROUPE.link]: "earlier part" } }];
     const span = this.#spans.begin({
-      name: this.#team === "" ? OPERATIONS.invokeWorkflow : `${OPERATIONS.invokeWorkflow} ${this.#team}`,
-      isClient: false,
-      time: this.#now,
-      parent: undefined,
-      links,
+      name: [OPERATIONS.invokeWorkflow, ...(team === undefined ? [] : [team])].join(" "),
+      ...{ isClient: false, time: this.#now, parent: undefined, links },
       values: {
         [GEN_AI.operationName]: OPERATIONS.invokeWorkflow,
         [GEN_AI.conversationId]: this.#runId,
-        [GEN_AI.agentName]: this.#team === "" ? undefined : this.#team,
+        [GEN_AI.agentName]: team,
         [TROUPE.runForkedFrom]: this.#parent?.runId,
         ...values,
       },
@@ -190,41 +209,44 @@ export class RunSpans {
     return this.#leg;
   }
 
-  /** Ends the present part of the run, and everything open in it. */
   #endLeg(values: SpanValues): void {
     const leg = this.#leg;
     if (leg === undefined) return;
-    for (const [act, open] of this.#acts) this.#cutAct(act, open);
-    leg.span.set({ ...values, [TROUPE.costUsd]: costValue(leg.cost) });
-    leg.span.end(this.#now);
+    for (const [act, open] of this.#acts) {
+      open.span.set({ [TROUPE.unfinished]: true });
+      this.#closeAct(act, open);
+      this.#continues(open);
+    }
+    leg.span.set(values);
+    this.#close(leg);
     this.#took(OPERATIONS.invokeWorkflow, this.#since(leg.time), { [GEN_AI.agentName]: this.#team });
     this.#lastLeg = leg.span.context;
     this.#leg = undefined;
   }
 
-  /** The open span of an activation. One that began in an earlier part of the run begins again. */
-  #act(act: string): OpenAct {
-    const open = this.#acts.get(act);
-    if (open !== undefined) return open;
-    const role = roleNameIn(act);
-    return this.#beginAct(act, role, this.#now, this.#origins.taken(role), undefined);
+  #close({ span, cost }: OpenPart): void {
+    span.set({ [TROUPE.costUsd]: cost === 0 ? undefined : dollars(cost) });
+    span.end(this.#now);
   }
 
-  #beginAct(act: string, role: string, time: number, arrivals: readonly Arrival[], started: ActStarted | undefined): OpenAct {
+  /** The open span of an activation. One that began in an earlier leg begins again. */
+  #act(act: string): OpenAct {
+    return this.#acts.get(act) ?? this.#beginAct(act, roleNameIn(act), this.#now, undefined, undefined);
+  }
+
+  #beginAct(act: string, role: string, time: number, take: number | undefined, attempt: number | undefined): OpenAct {
+    const arrivals = this.#origins.arrivals(role, take);
     const before = this.#before.get(role);
     const earlier = before === undefined ? [] : [{ context: before, values: { [TROUPE.link]: "earlier try" } }];
     const span = this.#spans.begin({
       name: `${OPERATIONS.invokeAgent} ${role}`,
-      isClient: false,
-      time,
-      parent: this.#openedLeg.span,
-      links: [...earlier, ...linksOf(arrivals)].slice(0, MOST_LINKS),
+      ...{ isClient: false, time, parent: this.#openedLeg.span, links: [...earlier, ...arrivals.flatMap(linkOf)].slice(0, MOST_LINKS) },
       values: {
         [GEN_AI.operationName]: OPERATIONS.invokeAgent,
         [GEN_AI.agentName]: role,
         [GEN_AI.conversationId]: this.#runId,
         [TROUPE.act]: act,
-        [TROUPE.actAttempt]: started?.attempt,
+        [TROUPE.actAttempt]: attempt,
         [TROUPE.actMessages]: arrivals.length,
         [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MOST_LINKS),
       },
@@ -238,8 +260,7 @@ export class RunSpans {
   #endAct(event: ActEnded | ActFailed): SpanContext | undefined {
     const { act, role, take, at = this.#now } = event;
     const began = Math.min(Math.max(at, this.#openedLeg.time), this.#now);
-    const open = this.#acts.get(act) ?? this.#beginAct(act, role, began, this.#origins.arrivals(role, take), undefined);
-    for (const key of open.steps.keys()) this.#cutStep(open, key);
+    const open = this.#acts.get(act) ?? this.#beginAct(act, role, began, take, undefined);
     const { span } = open;
     if (event.type === "act.ended") span.set({ [TROUPE.actSent]: event.said.length });
     else {
@@ -248,23 +269,20 @@ export class RunSpans {
     }
     this.#closeAct(act, open);
     this.#forget(act, role);
-    if (event.type === "act.failed" && event.then !== "dead" && span.context !== undefined) this.#before.set(role, span.context);
+    if (event.type === "act.failed" && event.then !== "dead") this.#continues(open);
     const failure = event.type === "act.failed" ? { [GEN_AI.errorType]: event.error.code } : {};
     this.#took(OPERATIONS.invokeAgent, this.#since(open.time), { [GEN_AI.agentName]: role, ...failure });
     return span.context;
   }
 
-  /** Ends an activation that goes on in a later part of the run, or never. */
-  #cutAct(act: string, open: OpenAct): void {
-    for (const key of open.steps.keys()) this.#cutStep(open, key);
-    open.span.set({ [TROUPE.unfinished]: true });
-    this.#closeAct(act, open);
-    if (open.span.context !== undefined) this.#before.set(open.role, open.span.context);
+  /** Notes that an activation continues in a later span, or never. */
+  #continues({ role, span }: OpenAct): void {
+    if (span.context !== undefined) this.#before.set(role, span.context);
   }
 
-  #closeAct(act: string, { span, cost }: OpenAct): void {
-    span.set({ [TROUPE.costUsd]: costValue(cost) });
-    span.end(this.#now);
+  #closeAct(act: string, open: OpenAct): void {
+    for (const key of open.steps.keys()) this.#cutStep(open, key);
+    this.#close(open);
     this.#acts.delete(act);
   }
 
@@ -274,62 +292,46 @@ export class RunSpans {
       for (const question of known.keys()) if (question.startsWith(`${act} `)) known.delete(question);
   }
 
-  #beginStep(started: StepStarted): void {
-    const open = this.#act(started.act);
-    // A try that a crash cut off has no end of its own.
-    this.#cutStep(open, started.key);
-    this.#openStep(open, started);
-  }
-
-  #openStep(open: OpenAct, started: StepStarted): OpenStep {
-    const { name, isClient, values } = stepForm(started, { runId: this.#runId, role: open.role }, this.#words);
+  #openStep(open: OpenAct, started: StepStarted): OpenSpan {
+    const form = stepForm(started, { runId: this.#runId, role: open.role }, this.#content);
     const parent = (started.in === undefined ? undefined : open.steps.get(started.in)?.span) ?? open.span;
-    const span = this.#spans.begin({ name, isClient, time: this.#now, parent, links: [], values });
-    const step = { span, started, time: this.#now };
-    open.steps.set(started.key, step);
-    if (started.kind === "human" && !this.#asked.has(questionOf(started))) this.#asked.set(questionOf(started), this.#now);
-    return step;
+    const span = this.#spans.begin({ ...form, time: this.#now, parent, links: [] });
+    open.steps.set(started.key, { span, started, time: this.#now, cost: 0 });
+    const question = questionOf(started);
+    if (started.kind === "human" && !this.#asked.has(question)) this.#asked.set(question, this.#now);
+    return span;
   }
 
   #endStep(ended: StepEnded): void {
     const open = this.#act(ended.act);
     const step = open.steps.get(ended.key);
-    if (step === undefined) return this.#endEarlierStep(open, ended);
-    for (const [key, { started }] of open.steps) if (started.in === ended.key) this.#cutStep(open, key);
-    const { span, started, time } = step;
-    const { kind } = started;
-    const failure = failureOf(kind, ended);
-    const isCut = !ended.ok && ended.error === undefined;
-    span.set({ ...answerValues(kind, ended, this.#words), [TROUPE.unfinished]: isCut ? true : undefined, ...this.#waited(started) });
-    if (failure !== undefined) span.fail(failure, ended.error === undefined ? undefined : failureText(ended.error, this.#words));
-    span.end(this.#now);
-    open.steps.delete(ended.key);
-    this.#spend(open, ended.cost);
-    if (started.reused === undefined) this.#measure(started, ended, this.#since(time), failure);
-  }
-
-  /** Ends a try that began in an earlier part of the run: its span has ended there. An answer of a person has one here too. */
-  #endEarlierStep(open: OpenAct, ended: StepEnded): void {
     const question = questionOf(ended);
     const asked = this.#asked.get(question);
-    if (asked === undefined) this.#spend(open, ended.cost);
-    else this.#answerLate(open, question, { ended, waited: this.#since(asked) });
+    // Its try began in an earlier leg, where its span has ended. An answer of a person has a span here too.
+    if (step === undefined && asked !== undefined) return this.#answerLate(open, question, { ended, waited: this.#since(asked) });
+    open.cost += ended.cost ?? 0;
+    this.#openedLeg.cost += ended.cost ?? 0;
+    if (step === undefined) return;
+    for (const [key, { started }] of open.steps) if (started.in === ended.key) this.#cutStep(open, key);
+    const { span, started, time } = step;
+    const failure = failureOf(started.kind, ended);
+    const isCut = !ended.ok && ended.error === undefined;
+    this.#asked.delete(question);
+    const waited = asked === undefined ? {} : { [TROUPE.waitedSeconds]: this.#since(asked) };
+    span.set({ ...answerValues(started.kind, ended, this.#content), [TROUPE.unfinished]: isCut ? true : undefined, ...waited });
+    if (failure !== undefined) span.fail(failure, failureText(ended.error, this.#content));
+    span.end(this.#now);
+    open.steps.delete(ended.key);
+    if (started.reused === undefined) this.#measure(started, ended, this.#since(time), failure);
   }
 
   #answerLate(open: OpenAct, question: string, { ended, waited }: LateAnswer): void {
     this.#answered.delete(question);
-    const place = { act: ended.act, key: ended.key, asked: 0, try: ended.try, hold: 0, request: null };
-    const { span } = this.#openStep(open, { type: "step.started", kind: "human", name: "answered later", ...place });
+    const step = { act: ended.act, key: ended.key, asked: 0, try: ended.try, hold: 0, request: null };
+    const span = this.#openStep(open, { type: "step.started", kind: "human", name: "answered later", ...step });
     this.#asked.delete(question);
     span.set({ [TROUPE.waitedSeconds]: waited });
     this.#endStep(ended);
-  }
-
-  #waited(started: StepStarted): SpanValues {
-    const asked = this.#asked.get(questionOf(started));
-    if (asked === undefined) return {};
-    this.#asked.delete(questionOf(started));
-    return { [TROUPE.waitedSeconds]: this.#since(asked) };
   }
 
   #cutStep(open: OpenAct, key: string): void {
@@ -341,17 +343,12 @@ export class RunSpans {
     step.span.end(this.#now);
   }
 
-  #spend(open: OpenAct, cost: number | null): void {
-    open.cost += cost ?? 0;
-    this.#openedLeg.cost += cost ?? 0;
-  }
-
   #measure({ kind, name }: StepStarted, ended: StepEnded, seconds: number, failure: string | undefined): void {
     const failed = failure === undefined ? {} : { [GEN_AI.errorType]: failure };
     if (kind === "tool") return this.#took(OPERATIONS.executeTool, seconds, { [GEN_AI.toolName]: name, ...failed });
     if (kind !== "model" && kind !== "embedding") return;
     const operation = kind === "model" ? OPERATIONS.chat : OPERATIONS.embeddings;
-    const values = { [GEN_AI.providerName]: this.#words.provider, [GEN_AI.requestModel]: name };
+    const values = { [GEN_AI.providerName]: this.#content.provider, [GEN_AI.requestModel]: name };
     this.#took(operation, seconds, { ...values, ...failed });
     const tokens = tokensOf(ended);
     if (tokens !== undefined) this.#measures?.used(operation, tokens, { [GEN_AI.operationName]: operation, ...values });
@@ -362,7 +359,7 @@ export class RunSpans {
   }
 
   #fail(span: OpenSpan, error: ErrorRecord | undefined): void {
-    span.fail(error?.code ?? "_OTHER", error === undefined ? undefined : failureText(error, this.#words));
+    span.fail(error?.code ?? "_OTHER", failureText(error, this.#content));
   }
 
   #since(time: number): number {
@@ -374,19 +371,7 @@ function questionOf({ act, key }: Pick<StepStarted, "act" | "key">): string {
   return `${act} ${key}`;
 }
 
-function costValue(micro: number): number | undefined {
-  return micro === 0 ? undefined : dollars(micro);
-}
-
-function linksOf(arrivals: readonly Arrival[]): readonly SpanReference[] {
-  return arrivals.flatMap(({ message, sender }) =>
-    sender === undefined
-      ? []
-      : [
-          {
-            context: sender,
-            values: { [TROUPE.messageId]: message.id, [TROUPE.messageCause]: message.causeBy, [TROUPE.messageFrom]: message.sentFrom },
-          },
-        ],
-  );
+function linkOf({ message: { id, causeBy, sentFrom }, sender }: Arrival): SpanBeginning["links"] {
+  const values = { [TROUPE.messageId]: id, [TROUPE.messageCause]: causeBy, [TROUPE.messageFrom]: sentFrom };
+  return sender === undefined ? [] : [{ context: sender, values }];
 }

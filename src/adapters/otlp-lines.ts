@@ -1,34 +1,28 @@
-import type { AttributeValue, SpanContext } from "@opentelemetry/api";
+import type { AttributeValue } from "@opentelemetry/api";
 import { textHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { SpanWords } from "./otel-attributes.ts";
+import type { SpanContent } from "./otel-attributes.ts";
 import { GEN_AI } from "./otel-names.ts";
-import { RunSpans } from "./otel-spans.ts";
-import type { OpenSpan, SpanBeginning, SpanTarget, SpanValues } from "./span-target.ts";
+import { type OpenSpan, RunSpans, type SpanBeginning, type SpanTarget, type SpanValues } from "./otel-spans.ts";
 
-/** How the spans of a recorded run are written. */
-export interface OtlpOptions extends SpanWords {
-  /** The value of `service.name`. */
+export interface OtlpOptions extends SpanContent {
   readonly service: string;
-  /** The version of this package. */
   readonly version: string;
 }
 
-/** Spans in one line. */
 export interface OtlpLine {
   /** A request of OTLP as JSON, without line breaks. */
   readonly text: string;
   readonly spans: number;
 }
 
-/** Most spans of one line, and characters of them, near enough: receivers refuse large requests. */
+/** Approximate limits of one line: receivers refuse large requests. */
 const MOST_SPANS = 512;
 const MOST_TEXT = 1_000_000;
 
 /**
- * The spans of a recorded run as lines of OTLP/JSON: each is a whole request, as the trace endpoint of a receiver takes it, and as a file for
- * a receiver has it. The same record gives the same lines: ids follow from the run's id and the place of a span in it, so a receiver that
- * gets a run twice can see that.
+ * The spans of a recorded run as lines of OTLP/JSON: each is a whole request, as the trace endpoint or a file of a receiver has it. The same
+ * record gives the same lines: ids follow from the run's id and the index of a span.
  *
  * @throws JournalError when the events cannot be read
  */
@@ -58,7 +52,7 @@ function lineOf(spans: readonly string[], { service, version }: OtlpOptions): Ot
 /** Writes spans when they end. It owns the written spans that no line has yet, and the number of spans so far. */
 class WrittenSpans implements SpanTarget {
   readonly #runId: string;
-  #begun = 0;
+  #count = 0;
   #written: string[] = [];
   #size = 0;
 
@@ -79,13 +73,25 @@ class WrittenSpans implements SpanTarget {
 
   begin(beginning: SpanBeginning): OpenSpan {
     const parent = beginning.parent?.context;
-    const digits = textHash(JSON.stringify([this.#runId, this.#begun]));
-    this.#begun += 1;
+    const digits = textHash(JSON.stringify([this.#runId, this.#count]));
+    this.#count += 1;
     const context = { traceId: parent?.traceId ?? digits.slice(0, 32), spanId: digits.slice(32, 48), traceFlags: 1 };
-    return new WrittenSpan(beginning, context, (text) => {
-      this.#written.push(text);
-      this.#size += text.length;
-    });
+    let { values } = beginning;
+    let status: object = {};
+    const set = (more: SpanValues): void => void (values = { ...values, ...defined(more) });
+    return {
+      context,
+      set,
+      fail(type, message) {
+        set({ [GEN_AI.errorType]: type });
+        status = { code: FAILED, ...(message === undefined ? {} : { message }) };
+      },
+      end: (time) => {
+        const text = textOf(beginning, context, { time, values, status });
+        this.#written.push(text);
+        this.#size += text.length;
+      },
+    };
   }
 }
 
@@ -94,47 +100,29 @@ const INTERNAL = 1;
 const CLIENT = 3;
 const FAILED = 2;
 
-class WrittenSpan implements OpenSpan {
-  readonly context: SpanContext;
-  readonly #beginning: SpanBeginning;
-  readonly #ended: (text: string) => void;
-  #values: SpanValues;
-  #status: { readonly code: number; readonly message?: string } | undefined;
+interface SpanEnd {
+  readonly time: number;
+  readonly values: SpanValues;
+  readonly status: object;
+}
 
-  constructor(beginning: SpanBeginning, context: SpanContext, ended: (text: string) => void) {
-    this.#beginning = beginning;
-    this.context = context;
-    this.#ended = ended;
-    this.#values = beginning.values;
-  }
-
-  set(values: SpanValues): void {
-    this.#values = { ...this.#values, ...defined(values) };
-  }
-
-  fail(type: string, text: string | undefined): void {
-    this.set({ [GEN_AI.errorType]: type });
-    this.#status = { code: FAILED, ...(text === undefined ? {} : { message: text }) };
-  }
-
-  end(time: number): void {
-    const { name, isClient, time: began, parent, links } = this.#beginning;
-    const { traceId, spanId } = this.context;
-    const span = {
-      ...{ traceId, spanId, parentSpanId: parent?.context?.spanId, name, kind: isClient ? CLIENT : INTERNAL },
-      ...{ startTimeUnixNano: nanos(began), endTimeUnixNano: nanos(time), attributes: keyValues(this.#values) },
-      links: links.map(({ context, values }) => ({ traceId: context.traceId, spanId: context.spanId, attributes: keyValues(values) })),
-      status: this.#status ?? {},
-    };
-    this.#ended(JSON.stringify(span));
-  }
+function textOf(
+  { name, isClient, time: began, parent, links }: SpanBeginning,
+  { traceId, spanId }: { readonly traceId: string; readonly spanId: string },
+  { time, values, status }: SpanEnd,
+): string {
+  return JSON.stringify({
+    ...{ traceId, spanId, parentSpanId: parent?.context?.spanId, name, kind: isClient ? CLIENT : INTERNAL },
+    ...{ startTimeUnixNano: nanos(began), endTimeUnixNano: nanos(time), attributes: keyValues(values) },
+    links: links.map((link) => ({ traceId: link.context.traceId, spanId: link.context.spanId, attributes: keyValues(link.values) })),
+    status,
+  });
 }
 
 function defined(values: SpanValues): SpanValues {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Nanoseconds do not fit a number. */
 function nanos(ms: number): string {
   return (BigInt(Math.round(ms * 1_000)) * 1_000n).toString();
 }

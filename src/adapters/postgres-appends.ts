@@ -1,13 +1,12 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
 import { chained, chainStart, type EventBlock } from "./event-rows.ts";
-import type { PostgresConnection, PostgresDatabase, Statement } from "./postgres-database.ts";
+import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
 import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
-import { runChannel } from "./postgres-tables.ts";
+import { RUN_TABLES, runChannel } from "./postgres-tables.ts";
 import type { TallyText } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** Most events of a run: the largest value of their column. */
 const MOST_EVENTS = 2 ** 31 - 1;
 /** Characters of bodies after which a statement takes no further run. */
 const MOST_CHARACTERS = 8_000_000;
@@ -20,11 +19,9 @@ interface RunEnd {
   readonly epoch: number;
   events: number;
   checksum: string;
-  /** Names of conversations that are stored. */
   readonly chats: Set<string>;
 }
 
-/** Events that wait to be written. */
 interface Asked {
   readonly runId: string;
   readonly epoch: number;
@@ -35,7 +32,7 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** Events as rows, and the end of the run behind them. */
+/** Events with their checksums, and the end of the run after them. */
 interface Prepared {
   readonly asked: Asked;
   readonly end: RunEnd;
@@ -46,13 +43,11 @@ interface Prepared {
 
 /**
  * Group commit: the appends of one turn of the event loop are one statement, whatever their runs. It owns what waits, and the ends of the
- * runs that are written.
+ * runs that are written. The queue is bounded by its callers: a run appends again only after its last append.
  *
- * PostgresAppends.A1 (`append`) resolves after the commit only. PostgresAppends.A2 (`appending`) the statement changes a run only where epoch,
- * count and last checksum are as its owner knows them, so a stale owner writes nothing. PostgresAppends.A3 (`#refused`) an append whose answer
- * was lost is written if the run has the checksum that it leads to. PostgresAppends.A4 (`#together`) a refused append does not affect others;
- * a statement that fails for one append is done again for each alone.
- * The callers bound the queue: a run appends again only after its last append.
+ * PostgresAppends.A1 (`append`) resolves after the commit only. The statement changes a run only where epoch, count and last checksum are as its
+ * owner knows them, so a stale owner writes nothing. An append whose answer was lost is written if the run has the checksum that it leads to
+ * (`#refused`). A refused append does not affect others, and a statement that fails for one append is repeated for each alone (`#together`).
  */
 export class PostgresAppends {
   readonly #db: PostgresDatabase;
@@ -66,13 +61,11 @@ export class PostgresAppends {
   }
 
   /** Notes the end of a run that was claimed. */
-  began(runId: string, { number, epoch, events, head }: RunRow): void {
+  claimed(runId: string, row: RunRow): void {
     const known = this.#ends.get(runId);
-    if (known !== undefined && known.epoch >= epoch) return;
-    this.#ends.set(runId, { number, epoch, events, checksum: head, chats: new Set() });
+    if (known === undefined || known.epoch < row.epoch) this.#ends.set(runId, endOf(row));
   }
 
-  /** Forgets a run. */
   forget(runId: string): void {
     this.#ends.delete(runId);
   }
@@ -82,27 +75,20 @@ export class PostgresAppends {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
   }
 
-  /**
-   * Puts other events in place of all events of a run.
-   *
-   * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database
-   */
+  /** Replaces all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database */
   async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
     const { schema } = this.#db;
     await this.#db.transaction(async ({ rows }) => {
       const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
       if (row === undefined) throw unknownRun(runId);
-      const { number } = row;
-      const start = chainStart(runId);
+      const head = chainStart(runId);
       const emptied = await rows(
         `UPDATE ${schema}.runs SET events = 0, head = decode($3, 'hex') WHERE number = $1 AND epoch = $2 RETURNING number`,
-        [number, epoch, start],
+        [row.number, epoch, head],
       );
       if (emptied.length === 0 || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
-      for (const table of ["events", "chats", "chat_messages", "snapshots", "tallies", "commands"]) {
-        await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
-      }
-      const end: RunEnd = { number, epoch, events: 0, checksum: start, chats: new Set() };
+      for (const table of RUN_TABLES) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
+      const end = endOf({ ...row, epoch, events: 0, head });
       for (const page of pagesOf(events)) {
         const asked = { runId, epoch, expectedSeq: end.events, events: page, tally: undefined, resolve() {}, reject() {} };
         const prepared = preparedFor(asked, end);
@@ -113,12 +99,11 @@ export class PostgresAppends {
     this.#ends.delete(runId);
   }
 
-  /** Resolves when nothing waits. */
   settled(): Promise<void> {
     return this.#queue.settled();
   }
 
-  /** Splits a batch into statements, each with one append of a run at most and not too long. */
+  /** Splits a batch into statements, each with at most one append of a run and not too long. */
   async #drained(batch: readonly Asked[]): Promise<void> {
     let waiting = batch;
     while (waiting.length > 0) {
@@ -128,7 +113,7 @@ export class PostgresAppends {
       for (const asked of waiting) {
         const isFitting = characters < MOST_CHARACTERS && !runs.has(asked.runId);
         runs.add(asked.runId);
-        if (isFitting) for (const { body } of asked.events) characters += body.length;
+        if (isFitting) characters += lengthOf(asked.events);
         (isFitting ? now : later).push(asked);
       }
       await this.#together(now);
@@ -138,9 +123,9 @@ export class PostgresAppends {
 
   async #together(batch: readonly Asked[]): Promise<void> {
     try {
-      const outcomes = await this.#db.patiently((connection) => this.#write(connection, batch));
+      const errors = await this.#db.patiently((connection) => this.#write(connection, batch));
       for (const asked of batch) {
-        const error = outcomes.get(asked);
+        const error = errors.get(asked);
         if (error === undefined) asked.resolve();
         else asked.reject(error);
       }
@@ -158,40 +143,30 @@ export class PostgresAppends {
     const prepared: Prepared[] = [];
     for (const asked of batch) {
       const end = this.#ends.get(asked.runId);
-      const error = end === undefined ? unknownRun(asked.runId) : refusal(asked, end);
+      const error = refusal(asked, end);
       if (error !== undefined) errors.set(asked, error);
       else if (end !== undefined) prepared.push(preparedFor(asked, end));
     }
     if (prepared.length === 0) return errors;
     const moved = new Set((await rows<{ readonly number: number }>(this.#statement, valuesOf(prepared))).map(({ number }) => number));
-    const refused = prepared.filter(({ end }) => !moved.has(end.number));
-    const now =
-      refused.length === 0
-        ? undefined
-        : await rowsOf(
-            this.#db,
-            rows,
-            refused.map(({ asked }) => asked.runId),
-          );
+    const refused = prepared.filter(({ end }) => !moved.has(end.number)).map(({ asked }) => asked.runId);
+    const present = refused.length === 0 ? undefined : await rowsOf(this.#db, rows, refused);
     for (const each of prepared) {
-      const error = moved.has(each.end.number) ? undefined : this.#refused(each, now?.get(each.asked.runId));
+      const error = moved.has(each.end.number) ? undefined : this.#refused(each, present?.get(each.asked.runId));
       if (error === undefined) advance(each);
       else errors.set(each.asked, error);
     }
     return errors;
   }
 
-  /** Learns the ends of runs that were claimed elsewhere, if at all. */
-  async #look(rows: PostgresConnection["rows"], batch: readonly Asked[]): Promise<void> {
+  async #look(rows: Rows, batch: readonly Asked[]): Promise<void> {
     const unknown = batch.filter(({ runId, epoch }) => this.#ends.get(runId)?.epoch !== epoch).map(({ runId }) => runId);
     if (unknown.length === 0) return;
     const found = await rowsOf(this.#db, rows, unknown);
     for (const runId of unknown) {
       const row = found.get(runId);
       if (row === undefined) this.#ends.delete(runId);
-      else if (this.#ends.get(runId)?.epoch !== row.epoch) {
-        this.#ends.set(runId, { number: row.number, epoch: row.epoch, events: row.events, checksum: row.head, chats: new Set() });
-      }
+      else if (this.#ends.get(runId)?.epoch !== row.epoch) this.#ends.set(runId, endOf(row));
     }
   }
 
@@ -211,25 +186,31 @@ export class PostgresAppends {
   }
 }
 
-/** Splits events into the parts of statements that are not too long. */
-function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[]> {
-  let page: EventBlock[] = [];
-  let characters = 0;
-  for (const event of events) {
-    page.push(event);
-    characters += event.body.length;
-    if (characters < MOST_CHARACTERS) continue;
-    yield page;
-    page = [];
-    characters = 0;
-  }
-  if (page.length > 0) yield page;
+function endOf({ number, epoch, events, head }: RunRow): RunEnd {
+  return { number, epoch, events, checksum: head, chats: new Set() };
 }
 
-function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd): JournalError | undefined {
+function lengthOf(events: readonly EventBlock[]): number {
+  return events.reduce((sum, { body }) => sum + body.length, 0);
+}
+
+function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[]> {
+  let from = 0;
+  let characters = 0;
+  for (const [index, { body }] of events.entries()) {
+    characters += body.length;
+    if (characters < MOST_CHARACTERS && index < events.length - 1) continue;
+    yield events.slice(from, index + 1);
+    from = index + 1;
+    characters = 0;
+  }
+}
+
+function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | undefined): JournalError | undefined {
+  if (end === undefined) return unknownRun(runId);
   if (end.epoch !== epoch || epoch === NOBODY) return stale(runId, end.epoch, epoch);
   if (end.events !== expectedSeq) return mismatch(runId, end.events, expectedSeq);
-  if (endOf({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
+  if (countAfter({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
   const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
   return new JournalError("JOURNAL_FULL", text, { data: { runId } });
 }
@@ -243,26 +224,22 @@ function mismatch(runId: string, next: number, expectedSeq: number): JournalErro
   return new JournalError("SEQ_MISMATCH", `Expected event ${next} of run ${runId} next, got ${expectedSeq}.`);
 }
 
-/** The number of events of a run after an append. */
-function endOf({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {
+function countAfter({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {
   return events.reduce((sum, block) => sum + block.events, expectedSeq);
 }
 
 function preparedFor(asked: Asked, end: RunEnd): Prepared {
   let { checksum } = end;
   const checksums: string[] = [];
-  const turns: ChatTurn[] = [];
-  const sent = new Set<string>();
+  const turns = new Map<string, ChatTurn>();
   for (const { body, chats } of asked.events) {
     checksum = chained(checksum, body);
     checksums.push(checksum);
     for (const turn of chats.flatMap((chat) => chat.turns)) {
-      if (end.chats.has(turn.chat) || sent.has(turn.chat)) continue;
-      sent.add(turn.chat);
-      turns.push(turn);
+      if (!end.chats.has(turn.chat) && !turns.has(turn.chat)) turns.set(turn.chat, turn);
     }
   }
-  return { asked, end, checksums, turns, after: { events: endOf(asked), checksum } };
+  return { asked, end, checksums, turns: [...turns.values()], after: { events: countAfter(asked), checksum } };
 }
 
 function advance({ end, after, turns }: Prepared): void {
@@ -272,52 +249,32 @@ function advance({ end, after, turns }: Prepared): void {
   for (const { chat } of turns) end.chats.add(chat);
 }
 
-/** The lists of a statement. Texts are joined: JSON has no line break, and digests no comma. */
-function valuesOf(prepared: readonly Prepared[]): readonly unknown[] {
-  const events = prepared.flatMap(({ asked, end, checksums }) =>
-    asked.events.map(({ seq, body }, nth) => ({ number: end.number, seq, checksum: checksums[nth] ?? "", body: body.toString("base64") })),
+function valuesOf(prepared: readonly Prepared[]): readonly string[] {
+  const runs = prepared.map(({ end: { number, epoch, events, checksum }, after }) => {
+    return { number, epoch, events, after: after.events, head: checksum, next: after.checksum };
+  });
+  const events = prepared.flatMap(({ asked, end: { number }, checksums }) =>
+    asked.events.map(({ seq, body }, nth) => ({ number, seq, checksum: checksums[nth], body: body.toString("base64") })),
   );
-  const turns = prepared.flatMap(({ end, turns: own }) => own.map((turn) => ({ number: end.number, turn })));
-  const tallies = prepared.flatMap(({ asked: { tally }, end }) => (tally === undefined ? [] : [{ ...tally, number: end.number }]));
-  return [
-    prepared.map(({ end }) => end.number),
-    prepared.map(({ end }) => end.epoch),
-    prepared.map(({ end }) => end.events),
-    prepared.map(({ after }) => after.events),
-    prepared.map(({ end }) => end.checksum).join(","),
-    prepared.map(({ after }) => after.checksum).join(","),
-    events.map(({ number }) => number),
-    events.map(({ seq }) => seq),
-    events.map(({ checksum }) => checksum).join(","),
-    events.map(({ body }) => body).join(","),
-    turns.map(({ number }) => number),
-    turns.map(({ turn }) => turn.chat).join(","),
-    turns.map(({ turn }) => turn.before).join(","),
-    turns.map(({ turn }) => turn.message).join(","),
-    turns.map(({ turn }) => turn.body).join("\n"),
-    tallies.map(({ number }) => number),
-    tallies.map(({ checksum }) => checksum).join(","),
-    tallies.map(({ text }) => text).join("\n"),
-  ];
+  const turns = prepared.flatMap(({ end: { number }, turns: own }) => own.map((turn) => ({ number, ...turn })));
+  const tallies = prepared.flatMap(({ asked: { tally }, end: { number } }) => (tally === undefined ? [] : [{ number, ...tally }]));
+  return [runs, events, turns, tallies].map((list) => JSON.stringify(list));
 }
 
 function appending({ schema, server }: PostgresDatabase): Statement {
   const text = `
     WITH asked AS MATERIALIZED (
-      SELECT * FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], string_to_array($5, ','), string_to_array($6, ','))
-        AS a(number, epoch, events, after, head, next)
+      SELECT * FROM json_to_recordset($1) AS a(number integer, epoch bigint, events integer, after integer, head text, next text)
     ), moved AS (
       UPDATE ${schema}.runs r SET events = a.after, head = decode(a.next, 'hex') FROM asked a
       WHERE r.number = a.number AND r.epoch = a.epoch AND r.events = a.events AND r.head = decode(a.head, 'hex')
       RETURNING r.number, r.watched
     ), turns AS MATERIALIZED (
-      SELECT t.* FROM unnest($11::integer[], string_to_array($12, ','), string_to_array($13, ','), string_to_array($14, ','),
-        string_to_array($15, E'\\n')) AS t(number, chat, before, message, body) JOIN moved USING (number)
+      SELECT t.* FROM json_to_recordset($3) AS t(number integer, chat text, before text, message text, body text) JOIN moved USING (number)
     ), written AS (
       INSERT INTO ${schema}.events (number, seq, checksum, body)
       SELECT number, seq, decode(checksum, 'hex'), decode(body, 'base64')
-      FROM unnest($7::integer[], $8::integer[], string_to_array($9, ','), string_to_array($10, ','))
-        AS e(number, seq, checksum, body) JOIN moved USING (number)
+      FROM json_to_recordset($2) AS e(number integer, seq integer, checksum text, body text) JOIN moved USING (number)
     ), chats AS (
       INSERT INTO ${schema}.chats (number, chat, before, message)
       SELECT number, decode(chat, 'hex'), decode(coalesce(before, ''), 'hex'), decode(message, 'hex') FROM turns ON CONFLICT DO NOTHING
@@ -326,10 +283,9 @@ function appending({ schema, server }: PostgresDatabase): Statement {
       SELECT number, decode(message, 'hex'), body FROM turns ON CONFLICT DO NOTHING
     ), tallies AS (
       INSERT INTO ${schema}.tallies (number, checksum, tally)
-      SELECT number, decode(checksum, 'hex'), tally
-      FROM unnest($16::integer[], string_to_array($17, ','), string_to_array($18, E'\\n')) AS t(number, checksum, tally) JOIN moved USING (number)
+      SELECT number, decode(checksum, 'hex'), text FROM json_to_recordset($4) AS t(number integer, checksum text, text text) JOIN moved USING (number)
       ON CONFLICT (number) DO UPDATE SET checksum = excluded.checksum, tally = excluded.tally
     )
-    SELECT number, CASE WHEN watched > now() THEN pg_notify('${runChannel(server.schema, 0).slice(0, -1)}' || number, '') END FROM moved`;
+    SELECT number, CASE WHEN watched > now() THEN pg_notify('${runChannel(server.schema, "")}' || number, '') END FROM moved`;
   return { name: "append", text };
 }

@@ -1,86 +1,81 @@
 import { randomUUID } from "node:crypto";
-import { sleep } from "../kernel/clock.ts";
+import { withTimeout } from "../kernel/abort.ts";
 import type { BudgetAccount, BudgetHold } from "../kernel/budget.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
+import { succeeds } from "../kernel/system-error.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
-/** The pool of an account. */
 export interface AccountPool {
   readonly db: PostgresDatabase;
   readonly name: string;
-  /** Takes an amount for an account. @param repeats ids of lost holds @throws BudgetError, ControlError */
   take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string>;
   /** Lets others see that this process lives, until the returned function is called: it has a hold, or asks for one. */
   keep(): () => void;
   /** Must be called when there may be room. */
   changed(): void;
-  /** Called when the database has had no answer for the account for too long; it is asked again. */
+  /** Called when sending the spending of an account has failed; it is repeated. */
   failed(error: unknown): void;
+  closed(account: PostgresAccount): void;
 }
 
-/** The hold of a call whose end is unknown. */
-export interface LostAmount {
+interface LostAmount {
   readonly id: string;
-  /** Micro-dollars. */
   readonly amount: number;
 }
 
-/** An account that the database has opened. */
 interface OpenedAccount {
   readonly key: string;
   readonly opening: string;
   readonly spent: number;
   readonly lost: readonly LostAmount[];
-  /** Ends what lets this process be seen, where the account has lost holds. */
+  /** Ends the visibility of this process, where the account has lost holds. */
   readonly letGo: (() => void) | undefined;
 }
 
-/** Most holds that one statement settles. */
 const MOST_SETTLED = 1_000;
-/** Milliseconds between two tries after the patience of the database is over. */
-const PAUSE = 1_000;
+
+export async function settledIn({ server }: PostgresDatabase, work: Iterable<Promise<void>>): Promise<void> {
+  const { signal } = new AbortController();
+  await succeeds(withTimeout(server.clock, server.patience, "what is sent to Postgres", signal, () => Promise.all(work)));
+}
 
 /**
  * The account of one spender with a pool in a database. It owns what the database does not know yet.
  *
- * PostgresAccount.A1 (`#sendOnce`) the database is told the sum that the account has spent in total, and the ids of settled holds: so a
- * statement that is sent twice charges once, and none is given up before the pool is closed. PostgresAccount.A2 (`#open`) a hold is settled
- * once, a lost one too; after `close` no settlement counts. Its end is awaited (`close`) for no longer than the patience of the database.
+ * PostgresAccount.A1 (`#sendOnce`) the database gets the sum that the account has spent in total, and the ids of settled holds: so a statement
+ * that is sent twice charges once. A hold is settled once, a lost one too; after `close` no settlement counts.
  * PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
  */
 export class PostgresAccount implements BudgetAccount {
-  /** The name as the database has it: any text, also one that Postgres cannot hold. */
+  /** The name as JSON: Postgres cannot hold every string. */
   readonly key: string;
   readonly opening: string;
   readonly lost: readonly BudgetHold[];
   readonly #pool: AccountPool;
-  /** What lets this process be seen for each hold. */
+  /** What keeps this process visible for each hold. */
   readonly #open = new Map<string, () => void>();
-  /** Micro-dollars. */
+  /** Micro-dollars spent, and those that the database knows. */
   #total: number;
-  /** The total that the database knows. */
   #known: number;
   #settled: string[] = [];
-  /** Lost amounts that the database does not know. */
   #losing: LostAmount[] = [];
-  /** The ids of lost holds. */
   readonly #lostIds = new Map<BudgetHold, string>();
-  /** Lets this process be seen until the first reservation: others wait for calls that are repeated. */
+  /** Keeps this process visible until the first reservation: others wait for calls that are repeated. */
   #letGo: (() => void) | undefined;
   #ends: "open" | "done" | undefined;
   #isClosed = false;
   #sending: Promise<void> | undefined;
-  /** The last statement of the account. */
-  #report: Promise<boolean> | undefined;
+  /** Resolves when the last statement has succeeded, or has failed for the first time. */
+  #report: Promise<void> | undefined;
 
-  constructor(pool: AccountPool, o: OpenedAccount) {
+  constructor(pool: AccountPool, { key, opening, spent, lost, letGo }: OpenedAccount) {
     this.#pool = pool;
-    this.key = o.key;
-    this.opening = o.opening;
-    this.#total = o.spent;
-    this.#known = o.spent;
-    this.lost = o.lost.map(({ id }) => this.#lostHold(id));
-    this.#letGo = o.letGo;
+    this.key = key;
+    this.opening = opening;
+    this.#total = spent;
+    this.#known = spent;
+    this.lost = lost.map(({ id }) => this.#lostHold(id));
+    this.#letGo = letGo;
   }
 
   async reserve(amount: number, ending: Cancellation, repeats: readonly BudgetHold[] = []): Promise<BudgetHold> {
@@ -104,14 +99,14 @@ export class PostgresAccount implements BudgetAccount {
   lose(amount: number): BudgetHold {
     const id = randomUUID();
     if (!this.#isClosed) this.#losing.push({ id, amount });
-    this.#tell();
+    this.#send();
     return this.#lostHold(id);
   }
 
   charge(amount: number): void {
     if (this.#isClosed || amount === 0) return;
     this.#total += amount;
-    this.#tell();
+    this.#send();
   }
 
   async close(isDone: boolean): Promise<void> {
@@ -121,11 +116,9 @@ export class PostgresAccount implements BudgetAccount {
     for (const letGo of this.#open.values()) letGo();
     this.#open.clear();
     this.#ends = isDone ? "done" : "open";
-    this.#tell();
-    const { clock, patience } = this.#pool.db.server;
-    const over = new AbortController();
-    await Promise.race([this.flushed(), sleep(clock, patience, over.signal).catch(() => undefined)]);
-    over.abort();
+    this.#send();
+    void this.flushed().then(() => this.#pool.closed(this));
+    await settledIn(this.#pool.db, [this.flushed()]);
   }
 
   /** Gives a hold back of which nothing was spent, also one of which it is unknown whether it was taken. */
@@ -161,54 +154,43 @@ export class PostgresAccount implements BudgetAccount {
   #settle(id: string, cost: number): void {
     this.#total += cost;
     this.#settled.push(id);
-    this.#tell();
+    this.#send();
   }
 
-  #tell(): void {
-    this.#sending ??= this.#send();
+  #send(): void {
+    this.#sending ??= this.#sendAll();
   }
 
-  async #send(): Promise<void> {
-    const { db } = this.#pool;
+  async #sendAll(): Promise<void> {
+    let isOpen = true;
     do {
-      this.#report = this.#sendOnce();
-      if (!(await this.#report)) await sleep(db.server.clock, PAUSE, db.closing).catch(() => undefined);
-    } while (this.#isBehind);
+      let report = (): void => {};
+      this.#report = new Promise((resolve) => (report = resolve));
+      // Settlements of one turn are sent together.
+      await Promise.resolve();
+      isOpen = !this.#isBehind || (await this.#sendOnce(report));
+      report();
+    } while (isOpen && this.#isBehind);
     this.#sending = undefined;
   }
 
   get #isBehind(): boolean {
-    return (
-      !this.#pool.db.closing.aborted &&
-      (this.#settled.length + this.#losing.length > 0 || this.#known < this.#total || this.#ends !== undefined)
-    );
+    return this.#settled.length + this.#losing.length > 0 || this.#known < this.#total || this.#ends !== undefined;
   }
 
-  /** @returns false when it failed, and is to be sent again after a pause */
-  async #sendOnce(): Promise<boolean> {
-    // Settlements of one turn are sent together.
-    await Promise.resolve();
-    if (!this.#isBehind) return true;
+  async #sendOnce(failed: () => void): Promise<boolean> {
     const { db, name } = this.#pool;
-    const [settled, total] = [this.#settled.slice(0, MOST_SETTLED), this.#total];
+    const [settled, total, losing] = [this.#settled.slice(0, MOST_SETTLED), this.#total, [...this.#losing]];
     const ends = this.#settled.length === settled.length ? this.#ends : undefined;
-    const losing = [...this.#losing];
-    try {
-      await db.rows({ name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6, $7, $8)` }, [
-        name,
-        this.key,
-        this.opening,
-        total,
-        settled,
-        ends ?? null,
-        losing.map(({ id }) => id),
-        losing.map(({ amount }) => amount),
-      ]);
-    } catch (error) {
-      if (db.closing.aborted) return true;
-      this.#pool.failed(error);
-      return false;
-    }
+    const isKnown = await db.eventually(
+      { name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6, $7, $8)` },
+      [name, this.key, this.opening, total, settled, ends ?? null, losing.map(({ id }) => id), losing.map(({ amount }) => amount)],
+      (error) => {
+        failed();
+        this.#pool.failed(error);
+      },
+    );
+    if (!isKnown) return false;
     if (ends !== undefined) this.#ends = undefined;
     this.#settled = this.#settled.slice(settled.length);
     this.#losing = this.#losing.slice(losing.length);

@@ -8,11 +8,11 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { type AccountPool, type LostAmount, PostgresAccount } from "./postgres-budget-account.ts";
+import { type AccountPool, PostgresAccount, settledIn } from "./postgres-budget-account.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { PostgresPresence } from "./postgres-presence.ts";
+import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { BUDGET_CODES, sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
 
 /** Options of {@link postgresBudget}. */
 export interface PostgresBudgetOptions extends PostgresOptions {
@@ -48,21 +48,19 @@ export interface PostgresBudget extends BudgetPool {
 
 const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: kinds.text, amount: kinds.count, parent: kinds.checked };
 
-/** Milliseconds after which those who wait look again, if nothing was told before. */
+/** Milliseconds after which waiting reservations look again without a notification. */
 const LOOK = 1_000;
 
 /**
  * A budget that processes and machines share: a pool in a Postgres database, over `pg`, which the first call loads. Give it as `budget` to
  * teams, runs, agents, and tenants of a server.
  *
- * The sum of what is spent and reserved is not above the amount, in all processes together, but for the repeated calls of a crash. A
- * process that is killed keeps nobody waiting: five to seven seconds later its open reservations count as spent, until the run goes on
- * elsewhere and tells what its record has. Accounts are named by the ids of runs, so runs of two journals that share a budget need
- * different ids.
+ * The sum of what is spent and reserved does not exceed the amount, in all processes together, except for repeated calls after a crash. Open
+ * reservations of a killed process count as spent five to seven seconds later, until the run resumes elsewhere and reports what its record
+ * has. Accounts are named by the ids of runs, so runs of two journals that share a budget need different ids.
  *
- * While the database is away a reservation waits, for `patience` at most, and fails then with the ControlError `BUDGET_UNREACHABLE`, which
- * ends the run; it can be resumed. A settlement is sent again until the database has it. One that is lost with its process is in the record
- * of the run.
+ * While the database is away a reservation waits, for `patience` at most, and then fails with the ControlError `BUDGET_UNREACHABLE`, which
+ * ends the run; it can be resumed. A settlement is sent again until the database has it.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POSTGRES_URL_INVALID`
  * @example
@@ -76,13 +74,11 @@ export function postgresBudget(options: PostgresBudgetOptions): PostgresBudget {
   const server = postgresServer("postgresBudget", options, budgetOptions);
   const { name, amount, parent } = options;
   checkSharedName("postgresBudget", name);
-  if (isBudgetPool(amount)) throw invalid("amount of postgresBudget to be a whole number of micro-dollars", amount);
   checkBudget(amount, "OPTION_INVALID");
   if (parent !== undefined && !isBudgetPool(parent)) throw invalid("the parent of postgresBudget to be a pool", parent);
-  return new PostgresPool(server, { name, amount, parent });
+  return new PostgresPool(server, options);
 }
 
-/** @throws UsageError `OPTION_INVALID` unless it is a name that a row can have */
 export function checkSharedName(what: string, name: unknown): void {
   if (typeof name === "string" && /^[^\u0000-\u001f\ud800-\udfff]{1,200}$/u.test(name)) return;
   throw invalid(`name of ${what} to be 1 to 200 characters without control characters`, name);
@@ -92,36 +88,25 @@ function invalid(expected: string, got: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
 }
 
-interface PoolParts {
-  readonly name: string;
-  readonly amount: MicroUsd | undefined;
-  readonly parent: BudgetPool | undefined;
-}
-
 interface Waiter {
   readonly amount: number;
-  /** Asks the database; true when the wait is over. */
   readonly ask: () => Promise<boolean>;
   readonly reject: (error: Error) => void;
 }
 
-interface Answer {
-  readonly state: "held" | "waits" | "refused" | "taken";
-  readonly amount: string;
-  readonly spent: string;
-  readonly held: string;
-}
+type Amounts = { readonly [Name in "amount" | "spent" | "held"]: string };
+type Answer = Amounts & { readonly state: "held" | "waits" | "refused" | "taken" };
 
 /**
  * See {@link postgresBudget}. It owns the connections, the open accounts of this process, and the reservations that wait; their number is
  * bounded by the calls that spenders have in flight.
  *
  * PostgresPool.G1 (`reserve_budget`) no reservation lets spent + held exceed the amount: a hold is written under the lock of the budget's row.
- * PostgresPool.G2 (`#admit`) who waits is asked again, in order, after each change, and each second; it is refused when no open hold could
- * make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent; a process with one holds its lock (`keep`).
- * PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former holds are over; a former
- * holder takes nothing more. PostgresPool.G6 (`reserve_budget`) a call that
- * repeats lost ones takes their room where it would be refused otherwise. PostgresPool.G5 (`close`) what was settled before it is known, unless the database stays away.
+ * PostgresPool.G2 (`#admit`) waiting reservations are repeated, in order, after each change and each second; one is refused when no open hold
+ * could make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent; a process with
+ * one holds its lock (`keep`). PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former
+ * holders take nothing more. PostgresPool.G5 (`close`) what was settled before is known, unless the database stays away.
+ * PostgresPool.G6 (`reserve_budget`) a call that repeats lost ones takes their room where it would be refused otherwise.
  */
 class PostgresPool implements PostgresBudget, AccountPool {
   readonly id: string;
@@ -131,7 +116,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
   readonly name: string;
   readonly db: PostgresDatabase;
   readonly #amount: MicroUsd | undefined;
-  readonly #presence: PostgresPresence;
+  readonly #presence: Presence;
   readonly #accounts = new Set<PostgresAccount>();
   #investing: Promise<void> = Promise.resolve();
   #made: Promise<void> | undefined;
@@ -140,33 +125,30 @@ class PostgresPool implements PostgresBudget, AccountPool {
   #hasNews = false;
   #stopLook: (() => void) | undefined;
 
-  constructor(server: PostgresServer, o: PoolParts) {
-    this.name = o.name;
-    this.parent = o.parent;
-    this.rank = o.parent === undefined ? 0 : o.parent.rank + 1;
-    this.id = `postgres ${server.shown} ${server.schema} ${o.name}`;
-    this.#amount = o.amount;
-    this.db = new PostgresDatabase(sharedPart(BUDGET_CODES), server);
-    const heard = (named: string | undefined): void => {
-      if (named === undefined || named === this.name) this.changed();
-    };
-    this.#presence = new PostgresPresence({ db: this.db, channel: sharedChannel(server.schema), heard });
+  constructor(server: PostgresServer, { name, amount, parent }: PostgresBudgetOptions) {
+    this.name = name;
+    this.parent = parent;
+    this.rank = parent === undefined ? 0 : parent.rank + 1;
+    this.id = `postgres ${server.shown} ${server.schema} ${name}`;
+    this.#amount = amount;
+    this.db = new PostgresDatabase(sharedPart("BUDGET"), server);
+    this.#presence = presenceIn(this.db, sharedChannel(server.schema), (named = name) => {
+      if (named === name) this.changed();
+    });
   }
 
   invest(amount: number): void {
     if (!Number.isSafeInteger(amount) || amount < 0) throw invalid("the amount of a budget to be whole micro-dollars of 0 or more", amount);
-    this.#investing = this.#investing.then(async () => {
-      await this.#ready();
-      await this.#setAmount(amount);
-    });
-    this.#investing = this.#investing.catch((error: unknown) => this.failed(error));
+    this.#investing = this.#investing
+      .then(() => this.#ready())
+      .then(() => this.#setAmount(amount))
+      .catch((error: unknown) => this.failed(error));
   }
 
   async amounts(): Promise<PostgresBudgetAmounts> {
     await this.#ready();
     await this.#investing;
-    const { amount, spent, held } = await this.#look();
-    return { amount: amount as MicroUsd, spent: spent as MicroUsd, held: held as MicroUsd };
+    return this.#look();
   }
 
   async open(account: string, { spent, lost: amounts = [] }: AccountOptions): Promise<BudgetAccount> {
@@ -176,7 +158,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
     const letGo = lost.length === 0 ? undefined : this.keep();
     let row: { readonly known: string } | undefined;
     try {
-      if (letGo !== undefined) await this.#presence.opened();
+      if (letGo !== undefined) await this.#presence.connection.opened();
       [row] = await this.db.rows<{ known: string }>(
         { name: "budget open", text: `SELECT ${this.db.schema}.open_budget_account($1, $2, $3, $4, $5, $6, $7) AS known` },
         [this.name, key, opening, spent, lost.map(({ id }) => id), amounts, letGo === undefined ? 0 : this.#presence.holder],
@@ -187,16 +169,11 @@ class PostgresPool implements PostgresBudget, AccountPool {
     }
     const opened = new PostgresAccount(this, { key, opening, spent: Number(row?.known ?? spent), lost, letGo });
     this.#accounts.add(opened);
-    return {
-      lost: opened.lost,
-      lose: (amount) => opened.lose(amount),
-      reserve: (amount, ending, repeats) => opened.reserve(amount, ending, repeats),
-      charge: (amount) => opened.charge(amount),
-      close: async (isDone) => {
-        await opened.close(isDone);
-        void opened.flushed().then(() => this.#accounts.delete(opened));
-      },
-    };
+    return opened;
+  }
+
+  closed(account: PostgresAccount): void {
+    this.#accounts.delete(account);
   }
 
   take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string> {
@@ -215,7 +192,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
       const ask = async (): Promise<boolean> => {
         if (isOver) return true;
         try {
-          const answer = await this.#reserve(account, { id, amount, repeats });
+          const answer = await this.#reserve(account, [id, amount, repeats]);
           if (answer.state === "held" && isOver) account.giveBack(id);
           if (answer.state === "waits") return isOver;
           const refusal = this.#refusal(answer, amount);
@@ -233,7 +210,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
   }
 
   keep(): () => void {
-    return this.#presence.keep();
+    return this.#presence.connection.keep();
   }
 
   changed(): void {
@@ -242,20 +219,16 @@ class PostgresPool implements PostgresBudget, AccountPool {
   }
 
   failed(error: unknown): void {
-    const { logger } = this.db.server;
-    logger.warn(`Sending the spending of budget "${this.name}" failed, and is retried: ${thrownText(error)}`);
+    const text = `Sending the spending of budget "${this.name}" failed, and is retried: ${thrownText(error)}`;
+    this.db.server.logger.warn(text);
   }
 
   async close(): Promise<void> {
-    const { clock, patience } = this.db.server;
-    const known = Promise.all([this.#investing, ...[...this.#accounts].map((account) => account.flushed())]);
-    let cancel = (): void => undefined;
-    await Promise.race([known, new Promise<void>((resolve) => (cancel = clock.timer(patience, resolve)))]);
-    cancel();
+    await settledIn(this.db, [this.#investing, ...[...this.#accounts].map((account) => account.flushed())]);
     this.#stopLook?.();
-    await this.#presence.close();
+    await this.#presence.connection.close();
     await this.db.close();
-    // Those who still wait get the error of a closed budget.
+    // Waiting reservations get the error of a closed budget.
     this.changed();
   }
 
@@ -281,13 +254,13 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.changed();
   }
 
-  async #reserve(account: PostgresAccount, { id, amount, repeats }: LostAmount & { readonly repeats: readonly string[] }): Promise<Answer> {
+  async #reserve(account: PostgresAccount, asked: readonly [id: string, amount: number, repeats: readonly string[]]): Promise<Answer> {
     await account.reported();
-    // The lock must be held before the hold is seen by others.
-    await this.#presence.opened();
+    // The lock must be held before others see the hold.
+    await this.#presence.connection.opened();
     const [answer] = await this.db.rows<Answer>(
       { name: "budget reserve", text: `SELECT * FROM ${this.db.schema}.reserve_budget($1, $2, $3, $4, $5, $6, $7)` },
-      [this.name, account.key, account.opening, this.#presence.holder, id, amount, repeats],
+      [this.name, account.key, account.opening, this.#presence.holder, ...asked],
     );
     return answer ?? { state: "taken", amount: "0", spent: "0", held: "0" };
   }
@@ -326,18 +299,17 @@ class PostgresPool implements PostgresBudget, AccountPool {
     if (this.#queue.length > 0) this.#stopLook = this.db.server.clock.timer(LOOK, () => void this.#lookAgain());
   }
 
-  /** Those who wait for a process that is gone are not told. */
+  /** The end of a process notifies no one. */
   async #lookAgain(): Promise<void> {
     if (this.db.closing.aborted) return;
     await this.db.rows(`SELECT ${this.db.schema}.lose_budget_holds($1)`, [this.name]).catch(() => undefined);
     this.changed();
   }
 
-  async #look(): Promise<{ readonly amount: number; readonly spent: number; readonly held: number }> {
-    const [row] = await this.db.rows<Omit<Answer, "state">>(
-      { name: "budget look", text: `SELECT amount, spent, held FROM ${this.db.schema}.budgets WHERE name = $1` },
-      [this.name],
-    );
-    return { amount: Number(row?.amount ?? 0), spent: Number(row?.spent ?? 0), held: Number(row?.held ?? 0) };
+  async #look(): Promise<PostgresBudgetAmounts> {
+    const text = `SELECT amount, spent, held FROM ${this.db.schema}.budgets WHERE name = $1`;
+    const [row] = await this.db.rows<Amounts>({ name: "budget look", text }, [this.name]);
+    const { amount = 0, spent = 0, held = 0 } = row ?? {};
+    return { amount: Number(amount) as MicroUsd, spent: Number(spent) as MicroUsd, held: Number(held) as MicroUsd };
   }
 }

@@ -14,16 +14,9 @@ import { sessionChannel } from "./postgres-tables.ts";
 
 /** Milliseconds between two looks at a command whose notification may have been missed. */
 const LOOK = 1_000;
-/** Most commands of a run that wait for its owner. */
+/** Limits on the commands of a run that wait, and on the characters of a command and its answer. */
 const MOST_WAITING = 100;
-/** Most characters of a command, and of its answer. */
 const LONGEST = 1_000_000;
-
-/** A run that an owner of this journal has. */
-export interface OwnedNumber {
-  readonly number: number;
-  readonly runId: string;
-}
 
 interface CommandRow {
   readonly id: string;
@@ -32,15 +25,13 @@ interface CommandRow {
   readonly command: string;
 }
 
-type Answer = { readonly value: Json } | { readonly error: ReturnType<typeof errorRecord> };
-
 /**
  * Commands for the owners of runs, as rows, with their answers. It owns the senders that wait in this process.
  *
- * PostgresCommands.C1 (`#taken`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
- * waiting; what a dead one has left is removed when the run gets its next command after the limit. PostgresCommands.C3 (`#put`) at most
- * {@link MOST_WAITING} commands of a run wait, each of {@link LONGEST} characters at most. PostgresCommands.C4 (`#answered`, `giveEpochs`) a
- * sender whose owner is gone, or took the command and has lost the run, does not wait for the limit.
+ * PostgresCommands.C1 (`take`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
+ * waiting; the next command of the run removes what dead senders have left. PostgresCommands.C3 (`#put`) at most {@link MOST_WAITING}
+ * commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpochs`) a sender does not wait for an owner that is gone, or that took the
+ * command and lost the run.
  */
 export class PostgresCommands {
   readonly #db: PostgresDatabase;
@@ -54,30 +45,43 @@ export class PostgresCommands {
     this.#owners = owners;
   }
 
-  /** Wakes the sender of a command. */
   heard(id: string): void {
     this.#waiting.get(id)?.();
   }
 
-  /** Gives a command to the owner of a run and returns its answer. */
   async send(runId: string, command: Json, o: CommandOptions): Promise<Json> {
     const { signal = new AbortController().signal, timeout = COMMAND_TIMEOUT } = o;
     return withTimeout(this.#db.server.clock, timeout, `an answer of the owner of run ${runId}`, signal, async (within) => {
       const row = await knownRow(this.#db, runId);
       if (row.session !== NOBODY && row.session === this.#session.number) return this.#owners.ask(runId, command);
       await this.#assertReachable(runId, row);
-      return this.#exchange(runId, row, command, timeout, within);
+      const id = randomUUID();
+      const letGo = this.#session.keep();
+      try {
+        await this.#put(id, runId, row, command, timeout);
+        return await this.#answered(id, runId, within);
+      } finally {
+        letGo();
+        this.#waiting.delete(id);
+        // Where this fails, the row expires.
+        this.#db.rows(`DELETE FROM ${this.#db.schema}.commands WHERE id = $1`, [id]).catch(() => undefined);
+      }
     });
   }
 
-  /** Takes the commands for some runs and answers them. */
-  async take(owned: readonly OwnedNumber[]): Promise<void> {
+  /** Takes the commands for some runs and answers them. A try whose answer was lost has taken rows under the same name. */
+  async take(owned: readonly { readonly number: number; readonly runId: string }[]): Promise<void> {
     if (owned.length === 0) return;
     const names = new Map(owned.map(({ number, runId }) => [number, runId]));
-    for (const row of await this.#taken([...names.keys()])) void this.#answer(names.get(row.number) ?? "", row);
+    const taken = await this.#db.rows<CommandRow>(
+      `UPDATE ${this.#db.schema}.commands SET taken_by = $2
+       WHERE number = ANY ($1::integer[]) AND (taken_by IS NULL OR taken_by = $2) AND expires > now()
+       RETURNING id, number, sender, command`,
+      [[...names.keys()], randomUUID()],
+    );
+    for (const row of taken) void this.#answer(names.get(row.number) ?? "", row);
   }
 
-  /** @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` */
   async #assertReachable(runId: string, row: RunRow): Promise<void> {
     const owner = identityIn(row.owner);
     const isGone = row.session === NOBODY || (owner !== undefined && hasDied(owner));
@@ -87,22 +91,8 @@ export class PostgresCommands {
     throw new JournalError("RUN_OWNED", text, { data: { runId } });
   }
 
-  async #exchange(runId: string, row: RunRow, command: Json, timeout: number, within: AbortSignal): Promise<Json> {
-    const id = randomUUID();
-    const letGo = this.#session.keep();
-    try {
-      const sender = await this.#session.opened();
-      await this.#put(id, runId, row, sender, command, timeout);
-      return await this.#answered(id, runId, within);
-    } finally {
-      letGo();
-      this.#waiting.delete(id);
-      // The limit of the row removes it where this fails.
-      this.#db.rows(`DELETE FROM ${this.#db.schema}.commands WHERE id = $1`, [id]).catch(() => undefined);
-    }
-  }
-
-  async #put(id: string, runId: string, { number, session }: RunRow, sender: number, command: Json, timeout: number): Promise<void> {
+  async #put(id: string, runId: string, { number, session }: RunRow, command: Json, timeout: number): Promise<void> {
+    const sender = await this.#session.opened();
     const { schema, server } = this.#db;
     const text = JSON.stringify(command);
     if (text.length > LONGEST) throw tooLong("command", text.length);
@@ -122,48 +112,31 @@ export class PostgresCommands {
     throw new JournalError("JOURNAL_FULL", full, { data: { runId } });
   }
 
-  /** Waits for an answer, as long as the owner is there. */
   async #answered(id: string, runId: string, within: AbortSignal): Promise<Json> {
+    const { schema, server } = this.#db;
     for (;;) {
       const woken = new Promise<void>((resolve) => this.#waiting.set(id, resolve));
-      const [row] = await this.#db.rows<{ readonly answer: string | null }>(
-        `SELECT answer FROM ${this.#db.schema}.commands WHERE id = $1`,
-        [id],
-      );
+      const [row] = await this.#db.rows<{ readonly answer: string | null }>(`SELECT answer FROM ${schema}.commands WHERE id = $1`, [id]);
       if (row === undefined) throw unowned(runId);
       if (row.answer !== null) return answerIn(row.answer);
       const run = await knownRow(this.#db, runId);
       await this.#assertReachable(runId, run);
-      await Promise.race([woken, sleep(this.#db.server.clock, LOOK, within)]);
-      // The run may have another owner by now, or this one missed it.
-      await this.#db.rows("SELECT pg_notify($1, 'command')", [sessionChannel(this.#db.server.schema, run.session)]);
+      await Promise.race([woken, sleep(server.clock, LOOK, within)]);
+      // The run may have another owner by now, or this one missed the notification.
+      await this.#db.rows("SELECT pg_notify($1, 'command')", [sessionChannel(server.schema, run.session)]);
     }
-  }
-
-  /** A try whose answer was lost has taken rows under the same name. */
-  #taken(numbers: readonly number[]): Promise<readonly CommandRow[]> {
-    return this.#db.rows<CommandRow>(
-      `UPDATE ${this.#db.schema}.commands SET taken_by = $2
-       WHERE number = ANY ($1::integer[]) AND (taken_by IS NULL OR taken_by = $2) AND expires > now()
-       RETURNING id, number, sender, command`,
-      [numbers, randomUUID()],
-    );
   }
 
   async #answer(runId: string, { id, sender, command }: CommandRow): Promise<void> {
     const answer = JSON.stringify(await this.#asked(runId, command));
     const { schema, server } = this.#db;
-    // A sender that gets no answer knows its limit.
-    await this.#db
-      .rows(
-        `WITH told AS (UPDATE ${schema}.commands SET answer = $2 WHERE id = $1 RETURNING id)
-         SELECT pg_notify('${sessionChannel(server.schema, sender)}', 'answer ' || id) FROM told`,
-        [id, answer],
-      )
-      .catch(() => undefined);
+    const text = `WITH answered AS (UPDATE ${schema}.commands SET answer = $2 WHERE id = $1 RETURNING id)
+      SELECT pg_notify('${sessionChannel(server.schema, sender)}', 'answer ' || id) FROM answered`;
+    // A sender that gets no answer has its own time limit.
+    await this.#db.rows(text, [id, answer]).catch(() => undefined);
   }
 
-  async #asked(runId: string, command: string): Promise<Answer> {
+  async #asked(runId: string, command: string): Promise<{ readonly value: Json } | { readonly error: ReturnType<typeof errorRecord> }> {
     try {
       const value = await this.#owners.ask(runId, JSON.parse(command) as Json);
       const { length } = JSON.stringify(value);
@@ -179,12 +152,9 @@ function tooLong(what: string, length: number): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected a ${what} of at most ${LONGEST} characters, got ${length}. Send less.`);
 }
 
-/** Returns the value of an answer. @throws the error of the owner, by its code */
 function answerIn(text: string): Json {
-  const answer = JSON.parse(text) as { readonly value?: Json; readonly error?: unknown };
-  const { error } = answer;
-  if (!isRecord(error)) return answer.value ?? null;
-  const [code, message] = [String(error["code"]), String(error["message"])];
-  const detail = error["data"] === undefined ? {} : { data: error["data"] };
-  throw error["name"] === "UsageError" ? new UsageError(code, message, detail) : new JournalError(code, message, detail);
+  const { value = null, error } = JSON.parse(text) as { readonly value?: Json; readonly error?: unknown };
+  if (!isRecord(error)) return value;
+  const Failure = error["name"] === "UsageError" ? UsageError : JournalError;
+  throw new Failure(String(error["code"]), String(error["message"]), error["data"] === undefined ? {} : { data: error["data"] });
 }

@@ -24,7 +24,7 @@ import { chainStart, encodeEvents } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { readRun } from "./postgres-reader.ts";
+import { keepSnapshot, newestSnapshot, readRun } from "./postgres-reader.ts";
 import {
   allRuns,
   CREATED,
@@ -42,16 +42,13 @@ import {
   type NewOwner,
   type NewRun,
   NOBODY,
-  RELEASED,
   removeRun,
   rowsOf,
-  runExists,
   type RunRow,
 } from "./postgres-runs.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 import { PostgresSession } from "./postgres-session.ts";
-import { keepSnapshot, newestSnapshot } from "./postgres-snapshots.ts";
-import { JOURNAL_TABLES } from "./postgres-tables.ts";
+import { JOURNAL_TABLES, RUN_TABLES } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
 import { OwnedTallies, tallyAfter, tallyText } from "./run-tallies.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
@@ -63,22 +60,20 @@ interface BoundRun {
   readonly epoch: number;
 }
 
-/** A run that this journal owns. */
 interface OwnedRun extends BoundRun {
   readonly letGo: () => void;
 }
 
-/** Milliseconds between two looks whether the connection of an owner has come back. */
 const LOOK = 100;
 
 /**
  * The journal behind {@link postgres}. The first call connects. It owns the database, the session with its lock, and the list of the runs
  * that it owns.
  *
- * PostgresJournal.J1 (`claim`) a run whose owner is connected is refused, or fenced with `take`: the former owner is told, and its epoch
+ * PostgresJournal.J1 (`claim`) a run whose owner is connected is refused, or fenced with `take`: the former owner is notified, and its epoch
  * cannot append. PostgresJournal.J2 (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not
- * connected gets `grace` to come back. PostgresJournal.J3 (`#renewed`, `#bind`) after a lost connection the runs are bound to the new one, and runs
- * that others have taken are lost. PostgresJournal.J4 (`close`) runs that were not released are given back.
+ * connected gets `grace` to come back. PostgresJournal.J3 (`#bind`) after a lost connection the runs are bound to the new one, and runs that
+ * others have taken are lost. PostgresJournal.J4 (`close`) runs that were not released are given back.
  */
 export class PostgresJournal implements Journal {
   readonly #db: PostgresDatabase;
@@ -102,10 +97,8 @@ export class PostgresJournal implements Journal {
     this.#db = new PostgresDatabase(JOURNAL_TABLES, server);
     this.#grace = grace;
     this.#appends = new PostgresAppends(this.#db);
-    this.#session = new PostgresSession(this.#db, {
-      heard: (channel, payload) => this.#heard(channel, payload),
-      renewed: () => this.#renewed(),
-    });
+    const heard = (channel: string, payload: string): void => this.#heard(channel, payload);
+    this.#session = new PostgresSession(this.#db, heard, () => this.#renewed());
     this.#commands = new PostgresCommands(this.#db, this.#session, this.#owners);
     this.#watch = new PostgresWatch(this.#db, this.#session);
     this.#tallies = new OwnedTallies({ info: (runId) => infoOf(this.#db, runId), read: (runId, from) => this.read(runId, from) });
@@ -113,7 +106,8 @@ export class PostgresJournal implements Journal {
 
   async create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
-    if (!(await this.#creating.ask({ runId, start: chainStart(runId), maker: randomUUID() }))) throw runExists(runId);
+    if (await this.#creating.ask({ runId, start: chainStart(runId), maker: randomUUID() })) return;
+    throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
@@ -125,11 +119,11 @@ export class PostgresJournal implements Journal {
       const row = (await this.#finding.ask(runId)) ?? (await knownRow(this.#db, runId));
       // The answer to an earlier try was lost.
       const isTried = tried !== undefined && row.session === tried.session && this.#owned.get(runId)?.epoch !== row.epoch;
-      const former = isTried && tried !== undefined ? tried.former : await this.#formerOf(runId, row, o);
+      const former: FormerOwner = isTried && tried !== undefined ? tried.former : await this.#formerOf(runId, row, o);
       tried = { session, former };
       const given = await this.#giving.ask({ row, session, process: identityText(), takesCommands: o.command !== undefined });
       if (given === undefined) continue;
-      this.#appends.began(runId, given);
+      this.#appends.claimed(runId, given);
       this.#own(runId, given);
       this.#owners.began(runId, given.epoch, o);
       await this.#tallies.claimed(runId, given.events);
@@ -143,8 +137,7 @@ export class PostgresJournal implements Journal {
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
     const number = this.#disown(runId, epoch) ?? (await this.#finding.ask(runId))?.number;
-    if (number === undefined) return;
-    await this.#ending.ask({ number, epoch, how: leftAs(o) });
+    if (number !== undefined) await this.#ending.ask({ number, epoch, how: leftAs(o) });
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -169,7 +162,7 @@ export class PostgresJournal implements Journal {
   }
 
   purge(): Promise<void> {
-    return this.#db.vacuum("runs", "events", "chats", "chat_messages", "snapshots", "tallies", "commands");
+    return this.#db.vacuum("runs", ...RUN_TABLES);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
@@ -190,7 +183,7 @@ export class PostgresJournal implements Journal {
     return this.#tallied(await infoOf(this.#db, runId));
   }
 
-  /** Notes a run that nobody has as removed: the sweep after the next removal drops the note. */
+  /** Notes a run that does not exist as removed: the sweep after the next removal drops the note. */
   async probe(): Promise<void> {
     await this.#db.rows(`INSERT INTO ${this.#db.schema}.removed VALUES (0) ON CONFLICT (number) DO UPDATE SET number = 0`);
   }
@@ -233,21 +226,15 @@ export class PostgresJournal implements Journal {
     await this.#appends.settled();
     const owned = [...this.#owned.values()];
     for (const run of owned) this.#disown(run.runId, run.epoch);
-    if (owned.length > 0) {
-      // The lock ends with the connection. Nobody waits for a database that is away.
-      const ended = owned.map(({ number, epoch }) => ({ number, epoch, how: RELEASED }));
-      await succeeds(this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, ended)));
-    }
+    // The lock ends with the connection, so a database that is away is not waited for.
+    const ended = owned.map(({ number, epoch }) => ({ number, epoch, how: "released" as const }));
+    if (ended.length > 0) await succeeds(this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, ended)));
     this.#watch.close();
     await this.#session.close();
     await this.#db.close();
   }
 
-  /**
-   * Returns how the owner in a row ended, and waits for one that may come back.
-   *
-   * @throws JournalError `RUN_OWNED`
-   */
+  /** Returns how the owner in a row ended, and waits for one that may come back. @throws JournalError `RUN_OWNED` */
   async #formerOf(runId: string, row: RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
     const { session, owner } = row;
     if (session === NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(CREATED) ? "none" : "released");
@@ -262,7 +249,6 @@ export class PostgresJournal implements Journal {
     return this.#afterGrace(runId, row);
   }
 
-  /** @throws JournalError `RUN_OWNED` when the owner connects again in time */
   async #afterGrace(runId: string, row: RunRow): Promise<FormerOwner> {
     const { clock } = this.#db.server;
     const until = clock.now() + this.#grace;
@@ -322,15 +308,14 @@ export class PostgresJournal implements Journal {
   }
 
   #heard(channel: string, payload: string): void {
-    const [what, id = "", epoch] = payload.split(" ");
-    if (what === "lost") this.#lostNumber(Number(id), epoch === undefined ? Infinity : Number(epoch));
+    const [what, id = "", epoch = Infinity] = payload.split(" ");
+    if (what === "lost") this.#lostNumber(Number(id), Number(epoch));
     else if (what === "answer") this.#commands.heard(id);
-    // A command that is missed because the database went away is told again by its sender.
+    // Its sender repeats a notification of a command that was missed because the database went away.
     else if (what === "command") this.#takeCommands();
     else this.#watch.heard(channel, what === "removed");
   }
 
-  /** @param epoch the new one */
   #lostNumber(number: number, epoch: number): void {
     const run = [...this.#owned.values()].find((each) => each.number === number);
     if (run !== undefined && epoch > run.epoch) this.#lose(run.runId, run.epoch);
@@ -346,7 +331,7 @@ export class PostgresJournal implements Journal {
     this.#takeCommands();
   }
 
-  /** Binds runs to the present session, and loses those that another owner has. Bindings run one after another, so the last one has the newest session. */
+  /** Binds runs to the present session, and loses those that another owner has. One binding at a time, so the last one has the newest session. */
   #bind(chosen: () => readonly BoundRun[]): Promise<void> {
     this.#bound = this.#bound.catch(() => undefined).then(() => this.#bindNow(chosen()));
     return this.#bound;
@@ -357,9 +342,9 @@ export class PostgresJournal implements Journal {
     // Without a connection there is nothing to bind to: the next one binds every run.
     if (runs.length === 0 || session === NOBODY) return;
     const bound = await this.#db.rows<{ readonly number: number }>(
-      `UPDATE ${this.#db.schema}.runs r SET session = $3 FROM unnest($1::integer[], $2::bigint[]) AS a(number, epoch)
+      `UPDATE ${this.#db.schema}.runs r SET session = $2 FROM json_to_recordset($1) AS a(number integer, epoch bigint)
        WHERE r.number = a.number AND r.epoch = a.epoch RETURNING r.number`,
-      [runs.map(({ number }) => number), runs.map(({ epoch }) => epoch), session],
+      [JSON.stringify(runs.map(({ number, epoch }) => ({ number, epoch }))), session],
     );
     const ours = new Set(bound.map(({ number }) => number));
     for (const { runId, number, epoch } of runs) if (!ours.has(number)) this.#lose(runId, epoch);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
-import { type Clock, sleep } from "../kernel/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText } from "../kernel/value-text.ts";
@@ -13,11 +13,12 @@ import {
   type ModelLimits,
   ratesOf,
 } from "../model/limits.ts";
+import { settledIn } from "./postgres-budget-account.ts";
 import { checkSharedName } from "./postgres-budget.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { PostgresPresence } from "./postgres-presence.ts";
+import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { LIMITS_CODES, sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
 
 /** Options of {@link postgresLimits}. Give all processes the same limits under one name: each keeps to those that it was given. */
 export interface PostgresLimitsOptions extends PostgresOptions, LimitOptions {
@@ -45,12 +46,11 @@ const limitsOptions: Known<PostgresLimitsOptions> = {
  * `limits` to teams, runs and agents.
  *
  * All times are the database's, so the clocks of the machines do not matter. Within a process places are given in the order asked; among
- * processes whoever was refused first is next. The place of a killed process is free again five to seven seconds after its death: for as
- * long a process that lost its connection may come back, because its calls go on.
+ * processes the first that was refused is next. The place of a killed process is free five to seven seconds after its death.
  *
- * A grant that arrives late is returned and requested again with a larger allowance. Otherwise late calls would start together with later
- * ones. Therefore a limit of 10 by the second gives about 9.5. While the database is away a call waits, for `patience` at most, and
- * fails then with the ControlError `LIMITS_UNREACHABLE`, which ends the run; it can be resumed.
+ * A grant that arrives late is returned and requested again with a larger allowance, or late calls would start together with later ones; so
+ * a limit of 10 a second gives about 9.5. While the database is away a call waits, for `patience` at most, and then fails with the ControlError
+ * `LIMITS_UNREACHABLE`, which ends the run; it can be resumed.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `LIMIT_INVALID`, `POSTGRES_URL_INVALID`
  * @example
@@ -67,24 +67,16 @@ export function postgresLimits(options: PostgresLimitsOptions): PostgresLimits {
   return new DatabaseLimits(server, options.name, options);
 }
 
-/** The longest wait in milliseconds before the database is asked again. */
 const LOOK = 1_000;
-/** The share of the shortest time of a limit by which a place may be late. */
+/** The share of the shortest time of a limit by which a place may be late. It shrinks by `CALMER` with each place that comes in time. */
 const LATE = 1 / 20;
-/** The allowance for lateness shrinks by this factor with each place that comes in time. */
 const CALMER = 0.95;
-/** Milliseconds between two tries to give a place back, after the patience of the database is over. */
-const PAUSE = 1_000;
 
-/** A place that was taken or renewed. */
 interface TakenPlace {
-  /** The time of the question. */
   readonly asked: number;
-  /** Milliseconds after it in which the call may begin. */
   readonly slack: number;
 }
 
-/** True while the call of a place may begin. */
 function isInTime({ asked, slack }: TakenPlace, { clock }: LimitRequest): boolean {
   return clock.now() - asked <= slack;
 }
@@ -95,10 +87,9 @@ function isInTime({ asked, slack }: TakenPlace, { clock }: LimitRequest): boolea
  *
  * DatabaseLimits.D1 (`take_limit`) no more places are taken in all processes than the limits allow: under the lock of one row, by the
  * database's clock. DatabaseLimits.D2 (`#take`, `#begin`) a place counts from the latest time at which its call may begin, and is renewed
- * after that: so the limits hold for the begin of calls. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds
- * has no call in flight, and a process with one holds its lock (`keep`). DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing.
- * DatabaseLimits.D5 (`acquire`) one call at a time asks the database for a place, in the order asked. DatabaseLimits.D6 (`renew_limit`) a call
- * that begins late keeps its place, and waits for time only.
+ * after that. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds has no call in flight, and a process with one
+ * holds its lock. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. DatabaseLimits.D5 (`acquire`) one call at a time asks for
+ * a place, in the order asked. DatabaseLimits.D6 (`renew_limit`) a call that begins late keeps its place, and waits for time only.
  */
 class DatabaseLimits implements PostgresLimits {
   readonly #name: string;
@@ -106,17 +97,15 @@ class DatabaseLimits implements PostgresLimits {
   readonly #rates: readonly CallRate[];
   readonly #hasTokens: boolean;
   readonly #db: PostgresDatabase;
-  readonly #presence: PostgresPresence;
-  /** Statements that free places and are not done yet. */
+  readonly #presence: Presence;
   readonly #freeing = new Set<Promise<void>>();
-  /** Resolves when the call that came last has its place, or waits no more. */
+  /** Resolves when the last call has its place, or waits no more. */
   #last: Promise<void> = Promise.resolve();
   /** Milliseconds by which a place may be late. */
   #late: number;
   readonly #leastLate: number;
-  /** Wakes the calls that wait until they ask again. */
+  /** Wakes the waiting calls, to ask again. */
   readonly #wakers = new Set<() => void>();
-  /** The number of changes that were heard of. */
   #news = 0;
 
   constructor(server: PostgresServer, name: string, options: LimitOptions) {
@@ -124,13 +113,12 @@ class DatabaseLimits implements PostgresLimits {
     this.#atOnce = options.concurrency;
     this.#rates = ratesOf(options);
     this.#hasTokens = options.tokensPerMinute !== undefined;
-    this.#leastLate = this.#rates.length === 0 ? Infinity : Math.min(...this.#rates.map(({ within }) => within)) * LATE;
+    this.#leastLate = Math.min(...this.#rates.map(({ within }) => within)) * LATE;
     this.#late = this.#leastLate;
-    this.#db = new PostgresDatabase(sharedPart(LIMITS_CODES), server);
-    const heard = (named: string | undefined): void => {
-      if (named === undefined || named === this.#name) this.#hear();
-    };
-    this.#presence = new PostgresPresence({ db: this.#db, channel: sharedChannel(server.schema), heard });
+    this.#db = new PostgresDatabase(sharedPart("LIMITS"), server);
+    this.#presence = presenceIn(this.#db, sharedChannel(server.schema), (named = name) => {
+      if (named === name) this.#hear();
+    });
   }
 
   async acquire(request: LimitRequest): Promise<Lease> {
@@ -150,25 +138,19 @@ class DatabaseLimits implements PostgresLimits {
     try {
       return await untilAborted(taking, signal);
     } catch (error) {
-      taking.then(
-        (lease) => lease.release(0),
-        () => undefined,
-      );
+      taking.then(({ release }) => release(0)).catch(() => undefined);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    const { clock, patience } = this.#db.server;
-    const over = new AbortController();
-    await Promise.race([Promise.all(this.#freeing), sleep(clock, patience, over.signal).catch(() => undefined)]);
-    over.abort();
-    await this.#presence.close();
+    await settledIn(this.#db, this.#freeing);
+    await this.#presence.connection.close();
     await this.#db.close();
   }
 
   async #take(request: LimitRequest): Promise<Lease> {
-    const letGo = this.#presence.keep();
+    const letGo = this.#presence.connection.keep();
     for (;;) {
       const id = randomUUID();
       const place = await this.#placeOf("take", id, request).catch((error: unknown) => {
@@ -191,14 +173,11 @@ class DatabaseLimits implements PostgresLimits {
     this.#late = Math.max(this.#late, 2 * slack);
   }
 
-  /** Waits until a place is taken, or a taken one renewed. */
   async #placeOf(what: "take" | "renew", id: string, { tokens, clock, signal }: LimitRequest): Promise<TakenPlace> {
     for (;;) {
       throwIfAborted(signal);
-      await this.#presence.opened();
-      const asked = clock.now();
-      const news = this.#news;
-      const slack = this.#late;
+      await this.#presence.connection.opened();
+      const [asked, news, slack] = [clock.now(), this.#news, this.#late];
       const wait = await this.#ask(what, id, tokens, slack);
       throwIfAborted(signal);
       if (wait === 0) return { asked, slack };
@@ -209,23 +188,17 @@ class DatabaseLimits implements PostgresLimits {
   async #ask(what: "take" | "renew", id: string, tokens: number, slack: number): Promise<number> {
     const rates = this.#rates;
     const values = [
-      this.#name,
-      id,
-      this.#presence.holder,
-      Math.ceil(tokens),
-      Number.isFinite(slack) ? slack : 0,
+      ...[this.#name, id, this.#presence.holder, Math.ceil(tokens), Number.isFinite(slack) ? slack : 0],
       ...(what === "take" ? [this.#atOnce ?? null] : []),
       rates.map(({ within }) => within),
       rates.map(({ requests }) => requests),
       rates.map(({ tokens: most }) => most),
     ];
-    const places = values.map((_, n) => `$${n + 1}`).join(", ");
-    const text = `SELECT ${this.#db.schema}.${what}_limit(${places}) AS wait`;
+    const text = `SELECT ${this.#db.schema}.${what}_limit(${values.map((_, n) => `$${n + 1}`).join(", ")}) AS wait`;
     const [row] = await this.#db.rows<{ wait: number }>({ name: `limit ${what}`, text }, values);
     return row?.wait ?? LOOK;
   }
 
-  /** Until the time is over, something has changed, or the signal aborts. */
   #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -254,8 +227,7 @@ class DatabaseLimits implements PostgresLimits {
         isHeld = false;
         letGo();
         if (this.#atOnce === undefined && !(this.#hasTokens && tokens !== undefined)) return;
-        const used = tokens === undefined ? null : Math.ceil(tokens);
-        this.#free(`SELECT ${this.#db.schema}.release_limit($1, $2, $3)`, [this.#name, id, used]);
+        this.#free("release_limit($1, $2, $3)", [this.#name, id, tokens === undefined ? null : Math.ceil(tokens)]);
       },
     };
   }
@@ -269,25 +241,16 @@ class DatabaseLimits implements PostgresLimits {
   }
 
   #leave(id: string): void {
-    this.#free(`SELECT ${this.#db.schema}.leave_limit($1, $2)`, [this.#name, id]);
+    this.#free("leave_limit($1, $2)", [this.#name, id]);
   }
 
-  #free(statement: string, values: readonly unknown[]): void {
-    const freed = this.#freed(statement, values).finally(() => this.#freeing.delete(freed));
+  #free(call: string, values: readonly unknown[]): void {
+    const failed = (error: unknown): void =>
+      this.#db.server.logger.warn(`Returning a grant of the limits "${this.#name}" failed, and is retried: ${thrownText(error)}`);
+    const freed = this.#db.eventually(`SELECT ${this.#db.schema}.${call}`, values, failed).then((isFreed) => {
+      this.#freeing.delete(freed);
+      if (isFreed) this.#hear();
+    });
     this.#freeing.add(freed);
-  }
-
-  async #freed(statement: string, values: readonly unknown[]): Promise<void> {
-    const { clock, logger } = this.#db.server;
-    while (!this.#db.closing.aborted) {
-      try {
-        await this.#db.rows(statement, values);
-        return this.#hear();
-      } catch (error) {
-        if (this.#db.closing.aborted) return;
-        logger.warn(`Returning a grant of the limits "${this.#name}" failed, and is retried: ${thrownText(error)}`);
-      }
-      await sleep(clock, PAUSE, this.#db.closing).catch(() => undefined);
-    }
   }
 }

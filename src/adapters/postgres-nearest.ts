@@ -1,46 +1,70 @@
 import { hash } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
 import { unitVector } from "../memory/embedder.ts";
-import type { NearVector, VectorLookup, VectorPlace } from "../memory/message-store.ts";
+import type { NearVector, StoredVector, VectorLookup, VectorPlace } from "../memory/message-store.ts";
 import { numbersOf, SPAN, vectorChecksum } from "./message-rows.ts";
-import type { PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
-import { placesOfRole } from "./postgres-store-tables.ts";
+import type { PostgresConnection, PostgresDatabase, Rows } from "./postgres-database.ts";
 
-/** Places of a page. */
 const PAGE = 512;
 /** The type `vector` has no more numbers. */
 const LONGEST_VECTOR = 16_000;
-/** Digits that tell any two 32-bit numbers apart. */
+/** Digits that distinguish any two 32-bit numbers. */
 const DIGITS = 9;
 
-/** Runs work in the database of a store. */
-type Ask = <T>(work: (db: PostgresDatabase) => Promise<T>) => Promise<T>;
+/** The digest of a role's id or a fingerprint: an index takes no long text, and a text holds no NUL. */
+export const keyOf = (id: string): Buffer => hash("sha256", JSON.stringify(id), "buffer");
 
-/** A row of a page: a vector that the extension has, or one that stands in the table of bytes alone. */
-interface PageRow {
+/** The places of a role in the tables: the one before its first, and its last. */
+export interface RolePlaces {
+  readonly base: number;
+  readonly last: number;
+}
+
+export function placesOfRole(
+  { rows, schema }: PostgresDatabase,
+  roleId: string,
+  how = "",
+  within: Rows = rows,
+): Promise<RolePlaces | undefined> {
+  const text = `SELECT number, last FROM ${schema}.memory_roles WHERE key = $1 ${how}`;
+  const found = within<{ number: number; last: number }>(text, [keyOf(roleId)]);
+  return found.then(([row]) => row && { base: row.number * SPAN, last: row.last });
+}
+
+export interface VectorRow {
   readonly place: string;
-  readonly dimensions: number | null;
   readonly checksum: string | null;
   readonly vector: Buffer | null;
 }
 
+/** Returns the vector of a row, with its place in the table; undefined where its bytes do not fit its checksum. @param key of its embedder */
+export function storedVector({ place, checksum, vector }: VectorRow, key: string): StoredVector | undefined {
+  const isWhole = vector !== null && vector.length % 4 === 0 && vectorChecksum(Number(place), key, vector) === Number(checksum);
+  return isWhole ? { place: Number(place), vector: numbersOf(vector, 0, vector.length) } : undefined;
+}
+
+/** A row of a page: a vector that the extension has, or one that is in the table of bytes alone. */
+interface PageRow extends VectorRow {
+  readonly dimensions: number | null;
+}
+
 /**
  * Finds vectors by the extension `vector` (pgvector), where the owner of the database has installed it. The table of bytes stays the source:
- * `memory_near` has the same vectors at length 1, as the type of the extension. Owns the place of the extension, once it is known.
+ * `memory_near` has the same vectors at length 1, as the type of the extension, with the digest of their fingerprint, because an index takes
+ * no long text. Owns the schema of the extension, once it is known.
  *
- * PostgresNearest.N1 (`isAvailable`) the table is made when it is first needed, by one process at a time; a database without the extension, or
- * whose user may not make the table, is left as it is. PostgresNearest.N2 (`places`) vectors that were stored without the extension are taken
- * from their bytes, if their checksums fit. PostgresNearest.N3 (`write`) vectors are written to both tables in one transaction.
- * PostgresNearest.N4 (`write`, `places`) each fingerprint has its own vectors: two embedders of one memory take none from each other.
+ * PostgresNearest.N1 (`#found`) one process makes the table when it is first needed; a database without the extension, or whose user may not
+ * make the table, is left as it is. PostgresNearest.N2 (`places`) vectors that were stored without the extension are taken from their bytes, if
+ * their checksums fit. PostgresNearest.N3 (`write`) vectors are written to both tables in one transaction. PostgresNearest.N4 each fingerprint
+ * has its own vectors: two embedders of one memory take none from each other.
  *
- * The comparison is exact, over all vectors of the role. An approximate index needs a fixed number of dimensions, and this table has none.
+ * The comparison is exact: an approximate index needs a fixed number of dimensions.
  */
 export class PostgresNearest implements VectorLookup {
-  readonly #ask: Ask;
-  /** The quoted schema of the extension. */
+  readonly #ask: <T>(work: (db: PostgresDatabase) => Promise<T>) => Promise<T>;
   #home: string | undefined;
 
-  constructor(ask: Ask) {
+  constructor(ask: <T>(work: (db: PostgresDatabase) => Promise<T>) => Promise<T>) {
     this.#ask = ask;
   }
 
@@ -51,11 +75,10 @@ export class PostgresNearest implements VectorLookup {
   async count(roleId: string, fingerprint: string): Promise<number> {
     if (!(await this.isAvailable())) return 0;
     return this.#ask(async (db) => {
-      const role = await placesOfRole(db, roleId);
-      if (role === undefined) return 0;
+      const { base } = (await placesOfRole(db, roleId)) ?? { base: 0 };
       const [row] = await db.rows<{ count: number }>(
         `SELECT count(*)::integer AS count FROM ${db.schema}.memory_near WHERE place > $1 AND place < $2 AND key = $3`,
-        [role.base, role.base + SPAN, digestOf(fingerprint)],
+        [base, base + SPAN, keyOf(fingerprint)],
       );
       return row?.count ?? 0;
     });
@@ -73,9 +96,9 @@ export class PostgresNearest implements VectorLookup {
            FROM (SELECT place, dimensions FROM ${db.schema}.memory_near WHERE place > $1 AND place <= $2 AND key = $3) AS n
            FULL JOIN (SELECT * FROM ${db.schema}.memory_vectors WHERE place > $1 AND place <= $2 AND fingerprint = $4) AS v USING (place)
            ORDER BY place`,
-          [base + from, base + from + PAGE, digestOf(fingerprint), JSON.stringify(fingerprint)],
+          [base + from, base + from + PAGE, keyOf(fingerprint), JSON.stringify(fingerprint)],
         );
-        return taken(db, { home, fingerprint, rows });
+        return taken(db, home, fingerprint, rows);
       });
       if (page.length > 0) yield page.map(({ place, dimensions }) => ({ place: place - base, dimensions }));
     }
@@ -92,15 +115,12 @@ export class PostgresNearest implements VectorLookup {
     const home = await this.#found();
     if (home === undefined) return [];
     return this.#ask(async (db) => {
-      const role = await placesOfRole(db, roleId);
-      if (role === undefined) return [];
-      const { base } = role;
-      const given = among === undefined ? [] : [[...among].map((place) => base + place)];
+      const { base } = (await placesOfRole(db, roleId)) ?? { base: 0 };
       const rows = await db.rows<{ place: string; distance: number }>(
         `SELECT place, vector OPERATOR(${home}.<=>) $1::${home}.vector AS distance FROM ${db.schema}.memory_near
-         WHERE place > $2 AND place < $3 AND key = $4 AND dimensions = $5 ${among === undefined ? "" : "AND place = ANY ($7::bigint[])"}
+         WHERE place > $2 AND place < $3 AND key = $4 AND dimensions = $5 AND ($7::bigint[] IS NULL OR place = ANY ($7))
          ORDER BY distance, place LIMIT $6`,
-        [textOf(unit), base, base + SPAN, digestOf(fingerprint), unit.length, k, ...given],
+        [textOf(unit), base, base + SPAN, keyOf(fingerprint), unit.length, k, among && [...among].map((place) => base + place)],
       );
       return rows.map(({ place, distance }) => ({ place: Number(place) - base, score: Math.max(-1, Math.min(1, 1 - distance)) }));
     });
@@ -108,78 +128,68 @@ export class PostgresNearest implements VectorLookup {
 
   /** Writes the vectors of rows in the transaction that writes their bytes. Does nothing without the table. */
   async write(
-    db: PostgresDatabase,
-    connection: PostgresConnection,
+    { server, schema }: PostgresDatabase,
+    { rows }: PostgresConnection,
     fingerprint: string,
     vectors: ReadonlyMap<number, Float32Array>,
   ): Promise<void> {
-    const home = await this.#homeOf(db, connection);
+    const home = await this.#homeIn(server.schema, rows);
     if (home === undefined) return;
     const units = new Map([...vectors].flatMap(([row, vector]) => usable(vector).map((unit) => [row, unit] as const)));
     const gone = [...vectors.keys()].filter((row) => !units.has(row));
-    if (gone.length > 0) {
-      await connection.rows(`DELETE FROM ${db.schema}.memory_near WHERE place = ANY ($1::bigint[]) AND key = $2`, [
-        gone,
-        digestOf(fingerprint),
-      ]);
-    }
-    await insertUnits(db, connection, { home, fingerprint, units });
+    const values = [gone, keyOf(fingerprint)];
+    if (gone.length > 0) await rows(`DELETE FROM ${schema}.memory_near WHERE place = ANY ($1::bigint[]) AND key = $2`, values);
+    await insertUnits(schema, rows, { home, fingerprint, units });
   }
 
-  /** Deletes the vectors of the role with this base. */
-  async clear(db: PostgresDatabase, connection: PostgresConnection, base: number): Promise<void> {
-    if ((await this.#homeOf(db, connection)) === undefined) return;
-    await connection.rows(`DELETE FROM ${db.schema}.memory_near WHERE place > $1 AND place < $2`, [base, base + SPAN]);
+  async clear({ server, schema }: PostgresDatabase, { rows }: PostgresConnection, base: number): Promise<void> {
+    if ((await this.#homeIn(server.schema, rows)) === undefined) return;
+    await rows(`DELETE FROM ${schema}.memory_near WHERE place > $1 AND place < $2`, [base, base + SPAN]);
   }
 
-  /** Overwrites the vectors of removed messages. */
   async purge(): Promise<void> {
-    if ((await this.#found()) !== undefined) await this.#ask((db) => db.vacuum("memory_near"));
+    if (await this.isAvailable()) await this.#ask((db) => db.vacuum("memory_near"));
   }
 
-  /** The schema of the extension, whose table is made if needed; undefined where it is not available. */
   async #found(): Promise<string | undefined> {
     if (this.#home !== undefined) return this.#home;
-    return this.#ask((db) =>
-      db.transaction(async (connection) => {
-        const home = await this.#homeOf(db, connection);
-        if (home !== undefined || (await extensionOf(db, connection))?.may_make !== true) return home;
-        // Others who write messages, and others who make the table, wait; the second one finds it made.
-        await connection.rows(`LOCK TABLE ${db.schema}.memory_messages IN SHARE ROW EXCLUSIVE MODE`);
-        const found = await extensionOf(db, connection);
-        if (found?.is_made === false) await makeTable(db, connection, found.home);
+    return this.#ask(({ transaction, server, schema }) =>
+      transaction(async ({ rows }) => {
+        const home = await this.#homeIn(server.schema, rows);
+        if (home !== undefined || (await extensionIn(server.schema, rows))?.may_make !== true) return home;
+        // Writers of messages, and others who make the table, wait; the second one finds it made.
+        await rows(`LOCK TABLE ${schema}.memory_messages IN SHARE ROW EXCLUSIVE MODE`);
+        const found = await extensionIn(server.schema, rows);
+        if (found?.is_made === false) await makeTable(schema, rows, found.home);
         return found?.home;
       }),
     );
   }
 
   /** The schema of the extension; undefined without the extension or its table. A found one is remembered. */
-  async #homeOf(db: PostgresDatabase, connection: PostgresConnection): Promise<string | undefined> {
+  async #homeIn(schema: string, rows: Rows): Promise<string | undefined> {
     if (this.#home !== undefined) return this.#home;
-    const found = await extensionOf(db, connection);
+    const found = await extensionIn(schema, rows);
     if (found?.is_made === true) this.#home = found.home;
     return this.#home;
   }
 }
 
 /** Returns the usable vectors of a page. Those that the extension does not have yet are given to it. */
-async function taken(
-  db: PostgresDatabase,
-  o: { readonly home: string; readonly fingerprint: string; readonly rows: readonly PageRow[] },
-): Promise<readonly VectorPlace[]> {
-  const key = JSON.stringify(o.fingerprint);
+async function taken(db: PostgresDatabase, home: string, fingerprint: string, rows: readonly PageRow[]): Promise<readonly VectorPlace[]> {
   const units = new Map<number, Float32Array>();
-  const found = o.rows.flatMap(({ place: text, dimensions, checksum, vector }) => {
-    const place = Number(text);
-    if (dimensions !== null) return { place, dimensions };
-    if (vector === null || vector.length % 4 !== 0 || vectorChecksum(place, key, vector) !== Number(checksum)) return [];
+  const found = rows.flatMap((row) => {
+    const place = Number(row.place);
+    if (row.dimensions !== null) return { place, dimensions: row.dimensions };
+    const { vector } = storedVector(row, JSON.stringify(fingerprint)) ?? {};
+    if (vector === undefined) return [];
     if (vector.length === 0) return { place, dimensions: 0 };
-    const [unit] = usable(numbersOf(vector, 0, vector.length));
+    const [unit] = usable(vector);
     if (unit === undefined) return [];
     units.set(place, unit);
     return { place, dimensions: unit.length };
   });
-  if (units.size > 0) await db.transaction((connection) => insertUnits(db, connection, { ...o, units }));
+  if (units.size > 0) await db.transaction((connection) => insertUnits(db.schema, connection.rows, { home, fingerprint, units }));
   return found;
 }
 
@@ -189,7 +199,7 @@ interface Extension {
   readonly may_make: boolean;
 }
 
-async function extensionOf({ server }: PostgresDatabase, { rows }: PostgresConnection): Promise<Extension | undefined> {
+async function extensionIn(schema: string, rows: Rows): Promise<Extension | undefined> {
   // A look-up by name, such as to_regclass, may be answered from before the lock. An extension that was dropped took the column with it.
   const [found] = await rows<Extension>(
     `SELECT quote_ident(n.nspname) AS home, has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(s.oid, 'CREATE') AND
@@ -198,13 +208,12 @@ async function extensionOf({ server }: PostgresDatabase, { rows }: PostgresConne
        EXISTS (SELECT FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
          WHERE c.relnamespace = s.oid AND c.relname = 'memory_near' AND a.attname = 'vector' AND NOT a.attisdropped) AS is_made
      FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace, pg_namespace s WHERE e.extname = 'vector' AND s.nspname = $1`,
-    [server.schema],
+    [schema],
   );
   return found;
 }
 
-async function makeTable({ schema }: PostgresDatabase, { rows }: PostgresConnection, home: string): Promise<void> {
-  // `key` is the digest of the fingerprint: an index takes no long text.
+async function makeTable(schema: string, rows: Rows, home: string): Promise<void> {
   await rows(`DROP TABLE IF EXISTS ${schema}.memory_near;
     CREATE TABLE ${schema}.memory_near (
       place bigint NOT NULL REFERENCES ${schema}.memory_messages ON DELETE CASCADE, dimensions integer NOT NULL, key bytea NOT NULL,
@@ -214,20 +223,20 @@ async function makeTable({ schema }: PostgresDatabase, { rows }: PostgresConnect
 
 /** Writes vectors of length 1, by the places of their rows. Those of removed messages are dropped. */
 async function insertUnits(
-  { schema }: PostgresDatabase,
-  { rows }: PostgresConnection,
-  o: { readonly home: string; readonly fingerprint: string; readonly units: ReadonlyMap<number, Float32Array> },
+  schema: string,
+  rows: Rows,
+  { home, fingerprint, units }: { readonly home: string; readonly fingerprint: string; readonly units: ReadonlyMap<number, Float32Array> },
 ): Promise<void> {
-  if (o.units.size === 0) return;
-  const given = [...o.units].sort(([a], [b]) => a - b);
+  if (units.size === 0) return;
+  const sorted = [...units].sort(([a], [b]) => a - b);
   // A message that is being removed is waited for: it has no vector then.
   await rows(
     `INSERT INTO ${schema}.memory_near
-     SELECT v.place, v.dimensions, $4, v.vector::${o.home}.vector
+     SELECT v.place, v.dimensions, $4, v.vector::${home}.vector
      FROM unnest($1::bigint[], $2::integer[], $3::text[]) AS v (place, dimensions, vector)
      JOIN ${schema}.memory_messages AS m USING (place) ORDER BY place FOR KEY SHARE OF m
      ON CONFLICT (place, key) DO UPDATE SET dimensions = excluded.dimensions, vector = excluded.vector`,
-    [given.map(([place]) => place), given.map(([, unit]) => unit.length), given.map(([, unit]) => textOf(unit)), digestOf(o.fingerprint)],
+    [sorted.map(([place]) => place), sorted.map(([, unit]) => unit.length), sorted.map(([, unit]) => textOf(unit)), keyOf(fingerprint)],
   );
 }
 
@@ -238,7 +247,6 @@ function usable(vector: Float32Array): readonly Float32Array[] {
   return unit === undefined ? [] : [unit];
 }
 
-/** @throws MemoryError `EMBEDDING_DIMENSION`, `EMBEDDING_INVALID` */
 function checkedQuery(query: Float32Array): Float32Array {
   if (query.length > LONGEST_VECTOR) {
     throw new MemoryError(
@@ -249,17 +257,10 @@ function checkedQuery(query: Float32Array): Float32Array {
   }
   const unit = unitVector(query, "the vector to look for");
   if (unit !== undefined) return unit;
-  throw new MemoryError(
-    "EMBEDDING_INVALID",
-    "Expected the vector to look for to point somewhere, got nothing but zeros. Leave such texts out.",
-  );
+  const text = "Expected the vector to look for to point somewhere, got nothing but zeros. Leave such texts out.";
+  throw new MemoryError("EMBEDDING_INVALID", text);
 }
 
-/** A vector as the extension reads it. */
 function textOf(vector: Float32Array): string {
   return `[${Array.from(vector, (value) => value.toPrecision(DIGITS)).join()}]`;
-}
-
-function digestOf(fingerprint: string): Buffer {
-  return hash("sha256", JSON.stringify(fingerprint), "buffer");
 }

@@ -1,121 +1,103 @@
+import { randomBytes } from "node:crypto";
 import type { Client, Notification } from "pg";
 import { withTimeout } from "../kernel/abort.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type PostgresConnection, type PostgresDatabase, SEEN_STOPPED, type Statement } from "./postgres-database.ts";
-import { isPassing, postgresClosed, postgresError } from "./postgres-errors.ts";
+import { type PostgresDatabase, retried, type Rows, type Statement } from "./postgres-database.ts";
+import { isPassing, postgresClosed } from "./postgres-server.ts";
 
-/** Runs a statement on a connection. */
-export type Rows = PostgresConnection["rows"];
-
-/** Milliseconds between two questions whether a connection still answers. */
 const PING = 10_000;
 /** Milliseconds until a connection that failed is opened again: doubled each time. */
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 500;
 
-/** Afterwards the connection has no lock, and no name by which processes are listed. A pooler may keep it for another client. */
+/**
+ * The server ends a connection that was idle for a minute: a stopped process, or a proxy that drops data, still acknowledges TCP probes.
+ * A time that the user has set stays. Postgres 13 lacks the setting.
+ */
+const IDLE_LIMIT = `SELECT set_config(name, '60000', false) FROM pg_settings WHERE name = 'idle_session_timeout' AND setting = '0'`;
+
+/** A pooler may keep the connection for another client. */
 const RELEASE = "SELECT pg_advisory_unlock_all(), set_config('application_name', '', false)";
 
-/** The parts of a persistent connection. */
 export interface PersistentParts {
   readonly db: PostgresDatabase;
   /** Prepares each connection that is opened: takes its lock, listens on its channels. */
   readonly prepare: (rows: Rows) => Promise<void>;
-  /** Called with each notification. */
   readonly heard: (channel: string, payload: string) => void;
   /** Called after a reconnect: notifications in between were missed. When it rejects, the connection is opened once more. */
   readonly renewed: () => Promise<void>;
-  /** The statement that keeps a needed connection in use, and the milliseconds between two of them. Default: an empty one every ten seconds. */
+  /** The statement that keeps a needed connection in use, and its interval in milliseconds. Default: an empty one every ten seconds. */
   readonly question?: { readonly every: number; readonly ask: (rows: Rows) => Promise<void> };
 }
 
 interface OpenConnection {
   readonly client: Client;
   readonly rows: Rows;
-  /** The last error that the client told by itself. */
   reason: unknown;
-  /** When the last question was over. */
   askedAt: number;
   isAsking: boolean;
-  /** True when a question was answered. */
   isProven: boolean;
-  /** Cancels the timer of the next question; undefined without one. */
   cancel: (() => void) | undefined;
 }
-
-const UNASKED = { reason: undefined, askedAt: -Infinity, isAsking: false, isProven: false, cancel: undefined };
 
 /**
  * A connection that holds a lock by which others see that this process lives. It owns the connection, the number of its users (`keep`), and
  * the timer of the next question. While it has users it keeps the process running.
  *
  * PersistentConnection.C1 (`#attend`) while it has users, a question is asked every `every` milliseconds, however often users come and go.
- * PersistentConnection.C2 (`SEEN_STOPPED`) the server ends the connection of a process that has asked nothing for a minute.
- * PersistentConnection.C3 (`#again`) while it has users, a lost connection is opened again until `close`; the pauses grow until a question is
- * answered. A question without an answer ends the connection (`#ask`); one that the server refuses does not.
- * PersistentConnection.C4 (`#tell`) each reason of a failure is logged once, with its code and without the password.
- * PersistentConnection.C5 (`opened`) who waits for the connection is refused when it is closed, after `patience`, and at once for an error
- * that does not pass. PersistentConnection.C6 (`close`) afterwards its locks are free, also behind a pooler.
+ * PersistentConnection.C2 (`IDLE_LIMIT`) the server ends the connection of a process that has asked nothing for a minute.
+ * PersistentConnection.C3 (`#again`) while it has users, a lost connection is opened again until `close`, with pauses that grow until a question
+ * is answered. A question without an answer ends the connection (`#ask`); a refused one does not.
+ * PersistentConnection.C4 (`#report`) each reason of a failure is logged once, with its code and without the password.
+ * PersistentConnection.C5 (`opened`) waiting for the connection fails when it is closed, after `patience`, and at once for an error that does
+ * not pass. PersistentConnection.C6 (`close`) afterwards its locks are free, also behind a pooler.
  */
 export class PersistentConnection {
   readonly #parts: PersistentParts;
   #opening: Promise<void> | undefined;
   #now: OpenConnection | undefined;
   #wasOpen = false;
-  #needs = 0;
+  #users = 0;
   #isReturning = false;
   /** Failures since the last answered question, and the reasons that were logged. */
   #failures = 0;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #isClosed = false;
 
   constructor(parts: PersistentParts) {
     this.#parts = parts;
   }
 
-  /** True while there is a connection with its lock. */
   get isOpen(): boolean {
     return this.#now !== undefined;
   }
 
-  /** Opens the connection, unless it is open. @throws errors of the part */
-  async opened(): Promise<void> {
-    const { db } = this.#parts;
-    const { clock, patience } = db.server;
-    const until = clock.now() + patience;
-    for (;;) {
-      try {
-        await this.#connected();
-        // It may have been lost again meanwhile.
-        if (this.isOpen) return;
-      } catch (error) {
-        if (this.#isOver) throw postgresClosed(db.part, db.server);
-        if (!isPassing(error) || clock.now() + this.#pause > until) throw postgresError(db.part, db.server, error);
-      }
-      await db.pause(this.#pause);
-    }
+  opened(): Promise<void> {
+    return retried(this.#parts.db, { isClosed: () => this.#isOver, pause: () => this.#pause }, async () => {
+      await this.#connected();
+      if (!this.isOpen) throw new Error("Connection terminated");
+    });
   }
 
   /** Adds a user, until the returned function is called. */
   keep(): () => void {
-    this.#needs += 1;
+    this.#users += 1;
     this.#attend();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      this.#needs -= 1;
+      this.#users -= 1;
       this.#attend();
     };
   }
 
   /** Runs a statement whose effect `prepare` repeats: it may be lost with the connection. */
-  async tell(statement: string): Promise<void> {
+  async send(statement: string): Promise<void> {
     await this.#now?.rows(statement).catch(() => undefined);
   }
 
-  /** Frees the locks, and ends the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#now === undefined) await this.#opening?.catch(() => undefined);
@@ -124,13 +106,12 @@ export class PersistentConnection {
     this.#now = undefined;
     open.cancel?.();
     const { clock, timeout } = this.#parts.db.server;
-    const { client } = open;
+    const { client, rows } = open;
     keepRunning(client, true);
     const leave = async (): Promise<void> => {
-      await open.rows(RELEASE).catch(() => undefined);
+      await succeeds(rows(RELEASE));
       await client.end();
     };
-    // A server that stands still does not end it.
     if (!(await succeeds(withTimeout(clock, timeout, "the end of a connection", new AbortController().signal, leave)))) end(client);
     keepRunning(client, false);
   }
@@ -160,11 +141,12 @@ export class PersistentConnection {
     let open: OpenConnection | undefined;
     try {
       const { client, rows } = await db.connection();
-      const opened: OpenConnection = { client, rows: inTurn(rows), ...UNASKED };
+      const state = { reason: undefined, askedAt: -Infinity, isAsking: false, isProven: false, cancel: undefined };
+      const opened: OpenConnection = { client, rows: inTurn(rows), ...state };
       open = opened;
       client.on("notification", ({ channel, payload = "" }: Notification) => heard(channel, payload));
       client.on("error", (error: Error) => (opened.reason = error));
-      await opened.rows(SEEN_STOPPED);
+      await opened.rows(IDLE_LIMIT);
       await prepare(opened.rows);
       client.once("end", () => this.#lost(opened, opened.reason ?? new Error("Connection terminated")));
       this.#now = opened;
@@ -173,9 +155,11 @@ export class PersistentConnection {
       this.#wasOpen = true;
     } catch (error) {
       this.#failures += 1;
-      this.#tell(error);
-      if (open !== undefined) end(open.client);
-      if (open !== undefined) this.#lost(open, error);
+      this.#report(error);
+      if (open !== undefined) {
+        end(open.client);
+        this.#lost(open, error);
+      }
       throw error;
     }
   }
@@ -187,30 +171,30 @@ export class PersistentConnection {
     open.cancel?.();
     end(open.client);
     if (!open.isProven) this.#failures += 1;
-    if (this.#needs === 0) return;
-    this.#tell(error);
+    if (this.#users === 0) return;
+    this.#report(error);
     void this.#again();
   }
 
   async #again(): Promise<void> {
     if (this.#isReturning) return;
     this.#isReturning = true;
-    while (this.#needs > 0 && !this.#isOver && this.#now === undefined) {
+    while (this.#users > 0 && !this.#isOver && this.#now === undefined) {
       if (this.#failures > 0) await this.#parts.db.pause(this.#pause);
       await succeeds(this.#connected());
     }
     this.#isReturning = false;
   }
 
-  /** Sets what follows from the number of users. A timer that waits is not set anew: users that come and go would put off the question for ever. */
+  /** Sets what follows from the number of users. A waiting timer is not reset: users that come and go would put off the question for ever. */
   #attend(): void {
     const open = this.#now;
     if (open === undefined) {
-      if (this.#needs > 0 && this.#wasOpen) void this.#again();
+      if (this.#users > 0 && this.#wasOpen) void this.#again();
       return;
     }
-    keepRunning(open.client, this.#needs > 0);
-    if (this.#needs === 0) {
+    keepRunning(open.client, this.#users > 0);
+    if (this.#users === 0) {
       open.cancel?.();
       open.cancel = undefined;
     } else if (open.cancel === undefined && !open.isAsking) {
@@ -226,40 +210,35 @@ export class PersistentConnection {
     open.cancel = undefined;
     open.isAsking = true;
     try {
-      await (question === undefined ? open.rows("SELECT") : question.ask(open.rows));
+      await (question?.ask(open.rows) ?? open.rows("SELECT"));
       open.isProven = true;
-      this.#answered();
+      this.#failures = 0;
+      if (this.#reported.size > 0) db.server.logger.info(`The persistent connection ${this.#what} works again.`);
+      this.#reported.clear();
     } catch (error) {
       if (isPassing(error)) this.#lost(open, error);
-      else this.#tell(error);
+      else this.#report(error);
     }
     open.isAsking = false;
     open.askedAt = db.server.clock.now();
     if (this.#now === open) this.#attend();
   }
 
-  #answered(): void {
+  get #what(): string {
     const { part, server } = this.#parts.db;
-    this.#failures = 0;
-    if (this.#told.size === 0) return;
-    this.#told.clear();
-    server.logger.info(`The persistent connection of the ${part.name} to Postgres at ${server.shown} works again.`);
+    return `of the ${part.name} to Postgres at ${server.shown}`;
   }
 
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     if (this.#isOver) return;
-    const { part, server } = this.#parts.db;
-    const reason = server.mask(thrownText(error));
-    if (this.#told.has(reason)) return;
-    this.#told.add(reason);
-    server.logger.warn(`The persistent connection of the ${part.name} to Postgres at ${server.shown} failed, and is tried again.`, {
-      code: systemCode(error),
-      reason,
-    });
+    const { mask, logger } = this.#parts.db.server;
+    const reason = mask(thrownText(error));
+    if (this.#reported.has(reason)) return;
+    this.#reported.add(reason);
+    logger.warn(`The persistent connection ${this.#what} failed, and is tried again.`, { code: systemCode(error), reason });
   }
 }
 
-/** Lets statements wait for those before: the client takes one at a time. */
 function inTurn(rows: Rows): Rows {
   let last: Promise<unknown> = Promise.resolve();
   return <R extends object>(statement: Statement, values?: readonly unknown[]) => {
@@ -269,13 +248,35 @@ function inTurn(rows: Rows): Rows {
   };
 }
 
-/** Ends a connection that may be broken: nobody waits for it. */
+/** Ends a connection that may be broken, without a wait. */
 function end(client: Client): void {
   client.end().catch(() => undefined);
 }
 
-/** Sets whether a connection keeps the process running. */
 function keepRunning(client: Client & { ref?(): void; unref?(): void }, isNeeded: boolean): void {
   if (isNeeded) client.ref?.();
   else client.unref?.();
+}
+
+/** A connection by which other processes see that this one lives, and the number of its lock: 63 bits as text. */
+export interface Presence {
+  readonly connection: PersistentConnection;
+  readonly holder: string;
+}
+
+/**
+ * Returns a presence. While it has users its lock is held under one number, on whatever connection: a number whose lock stays free for seconds
+ * belongs to a process that is gone, or stopped.
+ *
+ * @param heard called for each notification of the channel, and without one when some may have been missed
+ */
+export function presenceIn(db: PostgresDatabase, channel: string, heard: (payload?: string) => void): Presence {
+  const holder = String(randomBytes(8).readBigUInt64BE() >> 1n);
+  const prepare = async (rows: Rows): Promise<void> => {
+    await rows("SELECT pg_advisory_lock($1)", [holder]);
+    await rows(`DELETE FROM ${db.schema}.missing_holders WHERE holder = $1`, [holder]);
+    await rows(`LISTEN "${channel}"`);
+  };
+  const renewed = async (): Promise<void> => heard();
+  return { holder, connection: new PersistentConnection({ db, prepare, heard: (_channel, payload) => heard(payload), renewed }) };
 }

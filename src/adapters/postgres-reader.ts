@@ -1,15 +1,14 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
+import type { RunSnapshot } from "../runtime/record/journal.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
 import { chainStart, eventsIn, type OpenedRows, openRows, type Position, type ReadRows, type StoredBlock } from "./event-rows.ts";
+import { stale } from "./postgres-appends.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import { knownRow, type RunRow } from "./postgres-runs.ts";
+import { hex, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
 
-/**
- * Rows of the first page of a run, the growth of later pages, and the limit: the list of runs needs only the first event of each. A reader
- * that begins later wants all that follows.
- */
+/** Rows of the first page of a run, the factor by which pages grow, and their limit: a list of runs reads only the first event of each. */
 const FIRST_ROWS = 1;
 const GROWTH = 8;
 const PAGE_ROWS = 256;
@@ -17,21 +16,20 @@ const PAGE_ROWS = 256;
 const PAGE_BYTES = 200_000;
 
 /**
- * Reads a run in pages and checks every row. Events that were written before the last page are read too.
+ * Reads a run in pages and checks every row, up to the events that were written before the last page.
  *
  * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything intact before it; errors of the database
  */
 export async function* readRun(db: PostgresDatabase, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const chats = new ChatReader();
   let atOnce = from > 0 ? PAGE_ROWS : FIRST_ROWS;
-  let number: number | undefined;
-  let next: Position | undefined;
+  let row = await knownRow(db, runId);
+  const { number } = row;
+  const first = Math.max(0, from);
+  if (first > row.events) return;
+  let next = await start(db, runId, row, first);
   for (;;) {
-    const row = await knownRow(db, runId);
-    number ??= row.number;
-    assertSame(row, runId, number);
-    if (from > row.events) return;
-    const page = await pageFrom(db, { runId, row, next, from, atOnce, chats });
+    const page = await pageOf(db, { runId, row, next, first, atOnce, chats });
     for (const event of page.events) yield event;
     if (page.failed !== undefined) {
       // Its rows may have been removed since they were counted.
@@ -42,49 +40,35 @@ export async function* readRun(db: PostgresDatabase, runId: string, from: number
     if (next.seq >= row.events) return;
     atOnce = Math.min(atOnce * GROWTH, PAGE_ROWS);
     await nextMacrotask();
+    row = await knownRow(db, runId);
+    assertSame(row, runId, number);
   }
 }
 
-/** @throws JournalError `RUN_UNKNOWN` when a run was removed, and perhaps made again */
 function assertSame(row: RunRow, runId: string, number: number): void {
   if (row.number === number) return;
   throw new JournalError("RUN_UNKNOWN", `Expected run ${runId} to stay while it was read, but it has been removed.`);
 }
 
-interface PageFrom extends Omit<PageOf, "next" | "first"> {
-  readonly from: number;
-  readonly next: Position | undefined;
-}
-
-/** Reads the next page, or the first one. What is wrong with it is told beside what is intact. */
-async function pageFrom(db: PostgresDatabase, { from, next: known, ...o }: PageFrom): Promise<ReadRows> {
-  const { runId, row } = o;
-  const first = Math.max(0, from);
-  const next = known ?? (await start(db, runId, row, first));
-  const failed = (intact: number, why: string): { readonly error: JournalError } => ({ error: damaged(db, runId, intact, why) });
-  if (next === undefined) {
-    return { events: [], next: { seq: first, checksum: "" }, failed: failed(0, `event ${first} is missing`) };
-  }
-  const page = await pageOf(db, { ...o, next, first });
-  if (page.failed !== undefined) return page;
-  const isOver = page.next.seq >= row.events;
-  if (!isOver && page.events.length === 0) return { ...page, failed: failed(next.seq, `event ${next.seq} is missing`) };
-  if (!isOver || page.next.checksum === row.head) return page;
-  return { ...page, failed: failed(page.next.seq, "the run has another last event than this one") };
-}
-
 /**
- * Returns the position of the row that has an event. Takes the checksum of the row before it without proof: that would need every row.
+ * Returns the position of the row that has an event. The checksum of the row before it is taken without proof: that would need every row.
  *
- * @returns undefined where that row is missing
+ * @throws JournalError `JOURNAL_DAMAGED` where the row is missing
  */
-async function start(db: PostgresDatabase, runId: string, { number, events }: RunRow, first: number): Promise<Position | undefined> {
+async function start(db: PostgresDatabase, runId: string, { number, events }: RunRow, first: number): Promise<Position> {
   if (first === 0) return { seq: 0, checksum: chainStart(runId) };
-  const [row, before] = await db.rows<{ readonly seq: number; readonly checksum: string }>(
-    `SELECT seq, upper(encode(checksum, 'hex')) AS checksum FROM ${db.schema}.events WHERE number = $1 AND seq < $2 ORDER BY seq DESC LIMIT 2`,
-    [number, Math.min(first + 1, events)],
-  );
-  return row && { seq: row.seq, checksum: row.seq === 0 ? chainStart(runId) : (before?.checksum ?? "") };
+  const [row, before] = await lastRows(db, number, Math.min(first + 1, events));
+  if (row === undefined) throw damaged(db, runId, 0, `event ${first} is missing`);
+  return { seq: row.seq, checksum: row.seq === 0 ? chainStart(runId) : (before?.checksum ?? "") };
+}
+
+function lastRows(
+  { rows, schema }: PostgresDatabase,
+  number: number,
+  seq: number,
+): Promise<readonly { readonly seq: number; readonly checksum: string }[]> {
+  const text = `SELECT seq, ${hex("checksum")} AS checksum FROM ${schema}.events WHERE number = $1 AND seq < $2 ORDER BY seq DESC LIMIT 2`;
+  return rows(text, [number, seq]);
 }
 
 interface PageOf {
@@ -99,20 +83,24 @@ interface PageOf {
 
 async function pageOf(db: PostgresDatabase, { runId, row, next, first, atOnce, chats }: PageOf): Promise<ReadRows> {
   const text = `SELECT seq, body, checksum FROM (
-      SELECT seq, body, upper(encode(checksum, 'hex')) AS checksum,
-        sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
+      SELECT seq, body, ${hex("checksum")} AS checksum, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
       FROM (SELECT * FROM ${db.schema}.events WHERE number = $1 AND seq >= $2 AND seq < $3 ORDER BY seq LIMIT $4) AS part
     ) AS page WHERE before < ${PAGE_BYTES} ORDER BY seq`;
   const found = await db.rows<StoredBlock>({ name: "page of events", text }, [row.number, next.seq, row.events, atOnce]);
   const run = { runId, damaged: (intact: number, why: string) => damaged(db, runId, intact, why) };
   const opened = openRows(found, next, run);
   const turns = await turnsOf(db, row.number, opened, chats);
-  return eventsIn(opened, first, run, (chat) => chats.read(chat, (turn) => turns.get(turn)));
+  const page = eventsIn(opened, first, run, (chat) => chats.read(chat, (turn) => turns.get(turn)));
+  if (page.failed !== undefined) return page;
+  const isOver = page.next.seq >= row.events;
+  const missing = !isOver && found.length === 0 ? `event ${next.seq} is missing` : undefined;
+  const fault = isOver && page.next.checksum !== row.head ? "the run has another last event than this one" : missing;
+  return fault === undefined ? page : { ...page, failed: { error: damaged(db, runId, page.next.seq, fault) } };
 }
 
 /** Reads the rows of all conversations that some events end, as far as the reader does not know them. */
 async function turnsOf(
-  db: PostgresDatabase,
+  { rows, schema }: PostgresDatabase,
   number: number,
   { items }: OpenedRows,
   chats: ChatReader,
@@ -122,22 +110,21 @@ async function turnsOf(
   if (names.length === 0) return new Map();
   // A chain that leads into itself ends here, because UNION adds no row twice; its digests do not match.
   const text = `WITH RECURSIVE turns AS (
-      SELECT c.chat, c.before, c.message FROM ${db.schema}.chats c
+      SELECT c.chat, c.before, c.message FROM ${schema}.chats c
       WHERE c.number = $1 AND c.chat = ANY (ARRAY(SELECT decode(k, 'hex') FROM unnest($2::text[]) k))
       UNION
-      SELECT c.chat, c.before, c.message FROM ${db.schema}.chats c JOIN turns t ON c.chat = t.before
+      SELECT c.chat, c.before, c.message FROM ${schema}.chats c JOIN turns t ON c.chat = t.before
       WHERE c.number = $1 AND c.chat <> ALL (ARRAY(SELECT decode(k, 'hex') FROM unnest($3::text[]) k))
     )
-    SELECT upper(encode(t.chat, 'hex')) AS chat, upper(encode(t.before, 'hex')) AS before, upper(encode(t.message, 'hex')) AS message, m.body
-    FROM turns t LEFT JOIN ${db.schema}.chat_messages m ON m.number = $1 AND m.message = t.message`;
-  const rows = await db.rows<{ readonly chat: string; readonly before: string; readonly message: string; readonly body: string | null }>(
+    SELECT ${hex("t.chat")} AS chat, ${hex("t.before")} AS before, ${hex("t.message")} AS message, m.body
+    FROM turns t LEFT JOIN ${schema}.chat_messages m ON m.number = $1 AND m.message = t.message`;
+  const found = await rows<{ readonly chat: string; readonly before: string; readonly message: string; readonly body: string | null }>(
     { name: "turns of conversations", text },
     [number, names, known],
   );
-  return new Map(rows.map(({ chat, before, message, body }) => [chat, { before, message, body: body ?? undefined }]));
+  return new Map(found.map(({ chat, before, message, body }) => [chat, { before, message, body: body ?? undefined }]));
 }
 
-/** Returns the error for a run whose record is damaged after its first `intact` events. */
 function damaged({ server }: PostgresDatabase, runId: string, intact: number, why: string): JournalError {
   const whole = intact === 0 ? "none of its events is sure" : `its first ${intact} events are intact`;
   return new JournalError(
@@ -145,4 +132,42 @@ function damaged({ server }: PostgresDatabase, runId: string, intact: number, wh
     `Expected run ${runId} to be whole, but in schema ${server.schema} of ${server.shown} ${whole}, and then: ${why}. What is intact can still be read. Put back a copy of the database from before.`,
     { data: { database: server.shown, runId, intact } },
   );
+}
+
+/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
+export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
+  const row = await knownRow(db, runId);
+  if (row.epoch !== epoch || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
+  const head = await checksumBefore(db, runId, row, seq);
+  if (head === undefined) {
+    throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${row.events} events of run ${runId}, got one of ${seq}.`);
+  }
+  const kept = await db.rows(
+    `INSERT INTO ${db.schema}.snapshots (number, seq, checksum, state)
+     SELECT number, $3, decode($4, 'hex'), $5 FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
+     ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, state = excluded.state RETURNING number`,
+    [row.number, epoch, seq, head, state],
+  );
+  if (kept.length === 0) throw stale(runId, (await knownRow(db, runId)).epoch, epoch);
+}
+
+/**
+ * Returns the snapshot of a run; undefined for none, and for one of another past.
+ *
+ * PostgresSnapshots.P1 a snapshot has the checksum of the event before it, which covers the record up to there. The reader of its state checks
+ * its content.
+ */
+export async function newestSnapshot(db: PostgresDatabase, runId: string): Promise<RunSnapshot | undefined> {
+  const run = await knownRow(db, runId);
+  const [row] = await db.rows<{ readonly seq: number; readonly checksum: string; readonly state: string }>(
+    `SELECT seq, ${hex("checksum")} AS checksum, state FROM ${db.schema}.snapshots WHERE number = $1`,
+    [run.number],
+  );
+  if (row === undefined || row.checksum !== (await checksumBefore(db, runId, run, row.seq))) return undefined;
+  return { seq: row.seq, state: row.state };
+}
+
+async function checksumBefore(db: PostgresDatabase, runId: string, { number, events }: RunRow, seq: number): Promise<string | undefined> {
+  if (seq === 0) return chainStart(runId);
+  return seq > events ? undefined : (await lastRows(db, number, seq))[0]?.checksum;
 }

@@ -1,26 +1,23 @@
 import { JournalError } from "../kernel/errors.ts";
 import { type FormerOwner, type RunInfo, type RunsPage, unknownBefore } from "../runtime/record/journal.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
-import type { PostgresConnection, PostgresDatabase } from "./postgres-database.ts";
-import { INDEXED, isHeld, runChannel, sessionChannel } from "./postgres-tables.ts";
+import { PostgresDatabase, type Rows } from "./postgres-database.ts";
+import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
+import { INDEXED, isHeld, JOURNAL_TABLES, RUN_TABLES, runChannel, sessionChannel } from "./postgres-tables.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import { digestOf } from "./stored-json.ts";
 
-/*
- * The list of runs: its rows, and the statements that ask for them.
- */
+/* The list of runs: its rows, and the statements about them. */
 
 /** The epoch and the session of a run without an owner. */
 export const NOBODY = 0;
-/** Stand in the place of the owner: a run that was never claimed has the name of its maker there. */
+/** Owner of a run that was never claimed, with the name of its maker behind. */
 export const CREATED = "created ";
-export const RELEASED = "released" as const;
-/** Stand in the place of the owner of a run that was given back, and tell the next one how. */
-export const LEFT: readonly FormerOwner[] = [RELEASED, "drained", "moved", "taken", "died"];
-/** Stands in the place of an owner whose process was seen to end. */
+/** Owners of a run that was given back, for the next one. */
+export const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken", "died"];
+/** Owner whose process was seen to end. */
 export const DIED = "died";
 
-/** The row of a run. */
 export interface RunRow {
   readonly number: number;
   readonly run: string;
@@ -29,25 +26,22 @@ export interface RunRow {
   readonly owner: string;
   readonly takes_commands: boolean;
   readonly events: number;
-  /** The checksum of the last event, or the start of the chain. */
   readonly head: string;
 }
 
+/** SQL for bytes as digests are written in this package. */
+export function hex(column: string): string {
+  return `upper(encode(${column}, 'hex'))`;
+}
+
 /** Columns of {@link RunRow}. The number of an epoch fits into a float. */
-const RUN_COLUMNS =
-  "r.number, r.run, r.epoch::float8 AS epoch, r.session, r.owner, r.takes_commands, r.events, upper(encode(r.head, 'hex')) AS head";
+const RUN_COLUMNS = `r.number, r.run, r.epoch::float8 AS epoch, r.session, r.owner, r.takes_commands, r.events, ${hex("r.head")} AS head`;
 
 /** Encodes an id without NUL and lone surrogates, which Postgres does not keep. */
-function nameOf(runId: string): string {
-  return JSON.stringify(runId);
-}
+const nameOf = (runId: string): string => JSON.stringify(runId);
 
-/** Returns the key of a run as hexadecimal digits. */
-function keyOf(runId: string): string {
-  return digestOf(nameOf(runId));
-}
+const keyOf = (runId: string): string => digestOf(nameOf(runId));
 
-/** Decodes the name in a row; undefined for a damaged one. */
 function idOf(name: string): string | undefined {
   try {
     const id: unknown = JSON.parse(name);
@@ -58,13 +52,9 @@ function idOf(name: string): string | undefined {
 }
 
 /** Returns the rows of runs, by id. Unknown ones are missing. */
-export async function rowsOf(
-  db: PostgresDatabase,
-  rows: PostgresConnection["rows"],
-  runIds: readonly string[],
-): Promise<ReadonlyMap<string, RunRow>> {
+export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: readonly string[]): Promise<ReadonlyMap<string, RunRow>> {
   const byKey = new Map(runIds.map((runId) => [keyOf(runId), runId]));
-  const text = `SELECT ${RUN_COLUMNS}, upper(encode(r.key, 'hex')) AS key FROM ${db.schema}.runs r
+  const text = `SELECT ${RUN_COLUMNS}, ${hex("r.key")} AS key FROM ${schema}.runs r
     WHERE r.key = ANY (ARRAY(SELECT decode(k, 'hex') FROM unnest($1::text[]) k))`;
   const found = await rows<RunRow & { readonly key: string }>({ name: "runs by key", text }, [[...byKey.keys()]]);
   return new Map(found.map((row) => [byKey.get(row.key) ?? "", row]));
@@ -100,30 +90,27 @@ interface ListRow {
   readonly checksum?: string | null;
 }
 
-const LIST_COLUMNS = "number, run, upper(encode(key, 'hex')) AS key, events";
-const TALLY_COLUMNS = "tally, upper(encode(checksum, 'hex')) AS checksum";
+const LIST_COLUMNS = `number, run, ${hex("key")} AS key, events`;
+const TALLY_COLUMNS = `tally, ${hex("checksum")} AS checksum`;
 
-/** Returns all runs, the oldest first. @throws JournalError `JOURNAL_DAMAGED` */
 export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]> {
   return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoIn);
 }
 
-/** The last character: no id that begins with a text comes after that text and this. */
+/** The last character: no id that begins with a prefix comes after that prefix and this. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 /** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
-export async function newestOf(
-  db: PostgresDatabase,
-  { limit, before, prefix = "", tallies = false }: RunsPage,
-): Promise<readonly RunInfo[]> {
+export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<readonly RunInfo[]> {
+  const { limit, before, prefix = "", tallies = false } = o;
   const end = before === undefined ? undefined : (await db.patiently(({ rows }) => rowsOf(db, rows, [before]))).get(before);
   if (before !== undefined && end === undefined) throw unknownBefore(before);
   const from = nameOf(prefix).slice(0, -1);
-  const isNamed = `left(run, ${INDEXED}) >= left($3, ${INDEXED}) AND left(run, ${INDEXED}) < left($3, ${INDEXED}) || '${LAST_CHARACTER}' AND starts_with(run, $3)`;
+  const isNamed = `AND left(run, ${INDEXED}) >= left($3, ${INDEXED}) AND left(run, ${INDEXED}) < left($3, ${INDEXED}) || '${LAST_CHARACTER}' AND starts_with(run, $3)`;
   const rows = await db.rows<ListRow>(
-    `SELECT ${LIST_COLUMNS}${tallies ? `, ${TALLY_COLUMNS}` : ""}
-     FROM ${db.schema}.runs ${tallies ? `LEFT JOIN ${db.schema}.tallies USING (number)` : ""} WHERE ($1::integer IS NULL OR number < $1) ${prefix === "" ? "" : `AND ${isNamed}`}
-     ORDER BY number DESC LIMIT $2`,
+    `SELECT ${LIST_COLUMNS}${tallies ? `, ${TALLY_COLUMNS}` : ""} FROM ${db.schema}.runs
+     ${tallies ? `LEFT JOIN ${db.schema}.tallies USING (number)` : ""}
+     WHERE ($1::integer IS NULL OR number < $1) ${prefix === "" ? "" : isNamed} ORDER BY number DESC LIMIT $2`,
     [end?.number ?? null, limit, ...(prefix === "" ? [] : [from])],
   );
   return rows.map(infoIn);
@@ -136,11 +123,9 @@ export async function infoOf(db: PostgresDatabase, runId: string): Promise<RunIn
     [keyOf(runId)],
   );
   if (row !== undefined) return infoIn(row);
-  const { events } = await knownRow(db, runId);
-  return { runId, events };
+  return { runId, events: (await knownRow(db, runId)).events };
 }
 
-/** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
 export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<void> {
   const { text, checksum } = tallyText(tally);
   await db.rows(
@@ -151,12 +136,11 @@ export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<
   );
 }
 
-/** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
 function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo {
   const runId = idOf(run);
   if (runId !== undefined && keyOf(runId) === key && events >= 0) {
     const kept = tallyIn(runId, tally, checksum);
-    // One with more events than the run is of another past.
+    // One with more events than the run belongs to another past.
     return kept === undefined || kept.summary.events > events ? { runId, events } : { runId, events, tally: kept };
   }
   throw new JournalError(
@@ -166,40 +150,33 @@ function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo
   );
 }
 
-/** A run that is to be made. */
 export interface NewRun {
   readonly runId: string;
-  /** The checksum before its first event. */
   readonly start: string;
-  /** Tells an earlier try of the same caller from another caller. */
+  /** Distinguishes an earlier try of the same caller from another caller. */
   readonly maker: string;
 }
 
 /** Adds runs. @returns for each whether it was added: the ids of the others are taken */
-export async function createRuns(db: PostgresDatabase, runs: readonly NewRun[]): Promise<readonly boolean[]> {
-  const { schema } = db;
-  const owners = runs.map(({ maker }) => `${CREATED}${maker}`);
-  const added = await db.rows<{ readonly owner: string }>(
+export async function createRuns({ rows, schema }: PostgresDatabase, runs: readonly NewRun[]): Promise<readonly boolean[]> {
+  const asked = runs.map(({ runId, start, maker }) => ({
+    key: keyOf(runId),
+    run: nameOf(runId),
+    head: start,
+    owner: `${CREATED}${maker}`,
+  }));
+  const added = await rows<{ readonly owner: string }>(
     `WITH asked AS MATERIALIZED (
        SELECT decode(key, 'hex') AS key, run, decode(head, 'hex') AS head, owner
-       FROM unnest(string_to_array($1, ','), string_to_array($2, E'\\n'), string_to_array($3, ','), string_to_array($4, ',')) AS a(key, run, head, owner)
+       FROM json_to_recordset($1) AS a(key text, run text, head text, owner text)
      ), added AS (
        INSERT INTO ${schema}.runs (key, run, head, owner) SELECT key, run, head, owner FROM asked ON CONFLICT (key) DO NOTHING RETURNING owner
      )
      SELECT owner FROM added UNION SELECT r.owner FROM ${schema}.runs r JOIN asked a ON a.key = r.key AND a.owner = r.owner`,
-    [
-      runs.map(({ runId }) => keyOf(runId)).join(","),
-      runs.map(({ runId }) => nameOf(runId)).join("\n"),
-      runs.map(({ start }) => start).join(","),
-      owners.join(","),
-    ],
+    [JSON.stringify(asked)],
   );
   const ours = new Set(added.map(({ owner }) => owner));
-  return owners.map((owner) => ours.has(owner));
-}
-
-export function runExists(runId: string): JournalError {
-  return new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+  return asked.map(({ owner }) => ours.has(owner));
 }
 
 /** True while the connection of the owner of a run holds its lock. */
@@ -209,7 +186,6 @@ export async function isOwnerConnected(db: PostgresDatabase, session: number): P
   return row?.is_held === true;
 }
 
-/** A run, as it was read, and its new owner. */
 export interface NewOwner {
   readonly row: RunRow;
   readonly session: number;
@@ -218,7 +194,7 @@ export interface NewOwner {
 }
 
 /**
- * Gives runs to new owners and tells the former ones. Commands that these have taken and not answered are dropped, because nobody else would
+ * Gives runs to new owners and notifies the former ones. Unanswered commands that these have taken are dropped, because no one else would
  * answer them.
  *
  * @returns undefined for a run whose owner has changed since its row was read, and for one that is asked for twice
@@ -226,28 +202,22 @@ export interface NewOwner {
 export async function giveEpochs(db: PostgresDatabase, asked: readonly NewOwner[]): Promise<readonly (RunRow | undefined)[]> {
   const { schema, server } = db;
   const first = new Map(asked.toReversed().map((each) => [each.row.number, each]));
-  const each = [...first.values()];
+  const values = [...first.values()].map(({ row: { number, epoch, session: former }, session, process: owner, takesCommands: takes }) => {
+    return { number, epoch, former, session, owner, takes };
+  });
   const rows = await db.rows<RunRow>(
     `WITH given AS (
        UPDATE ${schema}.runs r SET epoch = nextval('${schema}.epochs'), session = a.session, owner = a.owner, takes_commands = a.takes
-       FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::boolean[])
-         AS a(number, epoch, former, session, owner, takes)
+       FROM json_to_recordset($1) AS a(number integer, epoch bigint, former integer, session integer, owner text, takes boolean)
        WHERE r.number = a.number AND r.epoch = a.epoch AND r.session = a.former RETURNING ${RUN_COLUMNS}, a.former
      ), dropped AS (
        DELETE FROM ${schema}.commands c USING given g WHERE c.number = g.number AND c.taken_by IS NOT NULL AND c.answer IS NULL
-     ), told AS MATERIALIZED (
+     ), notified AS MATERIALIZED (
        SELECT pg_notify('${sessionChannel(server.schema, "")}' || former, 'lost ' || number || ' ' || epoch) FROM given
        WHERE former NOT IN (${NOBODY}, session)
-     ), all_told AS (SELECT count(*) AS told FROM told)
-     SELECT given.* FROM given CROSS JOIN all_told`,
-    [
-      each.map(({ row }) => row.number),
-      each.map(({ row }) => row.epoch),
-      each.map(({ row }) => row.session),
-      each.map(({ session }) => session),
-      each.map(({ process }) => process),
-      each.map(({ takesCommands }) => takesCommands),
-    ],
+     ), all_notified AS (SELECT count(*) FROM notified)
+     SELECT given.* FROM given CROSS JOIN all_notified`,
+    [JSON.stringify(values)],
   );
   const given = new Map(rows.map((row) => [row.number, row]));
   return asked.map((one) => (first.get(one.row.number) === one ? given.get(one.row.number) : undefined));
@@ -261,15 +231,14 @@ export interface EpochEnd {
 }
 
 /** Ends epochs. Those that are not their runs' newest are left alone. */
-export async function endEpochs(rows: PostgresConnection["rows"], schema: string, ended: readonly EpochEnd[]): Promise<void> {
+export async function endEpochs(rows: Rows, schema: string, ended: readonly EpochEnd[]): Promise<void> {
   await rows(
     `UPDATE ${schema}.runs r SET epoch = ${NOBODY}, session = ${NOBODY}, owner = a.how, takes_commands = false
-     FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS a(number, epoch, how) WHERE r.number = a.number AND r.epoch = a.epoch`,
-    [ended.map(({ number }) => number), ended.map(({ epoch }) => epoch), ended.map(({ how }) => how)],
+     FROM json_to_recordset($1) AS a(number integer, epoch bigint, how text) WHERE r.number = a.number AND r.epoch = a.epoch`,
+    [JSON.stringify(ended)],
   );
 }
 
-/** Most rows that one statement removes. */
 const SWEEP = 5_000;
 
 /** Removes a run whose owner has not changed since `row` was read. @returns false when it has */
@@ -278,10 +247,10 @@ export async function removeRun(db: PostgresDatabase, row: RunRow): Promise<bool
   const found = await db.rows(
     `WITH gone AS (DELETE FROM ${schema}.runs WHERE number = $1 AND epoch = $2 AND session = $3 RETURNING number),
        noted AS (INSERT INTO ${schema}.removed SELECT number FROM gone ON CONFLICT DO NOTHING),
-       told AS MATERIALIZED (
+       notified AS MATERIALIZED (
          SELECT pg_notify('${runChannel(server.schema, row.number)}', 'removed'),
            pg_notify('${sessionChannel(server.schema, row.session)}', 'lost ' || number) FROM gone)
-     SELECT number FROM gone LEFT JOIN told ON true
+     SELECT number FROM gone LEFT JOIN notified ON true
      UNION SELECT number FROM ${schema}.removed WHERE number = $1`,
     [row.number, row.epoch, row.session],
   );
@@ -289,21 +258,26 @@ export async function removeRun(db: PostgresDatabase, row: RunRow): Promise<bool
   return found.length > 0;
 }
 
-/** Removes what removed runs have left, in parts. What a process that died has left is removed by the next one. */
-async function sweep(db: PostgresDatabase): Promise<void> {
-  const { schema } = db;
-  const left = await db.rows<{ readonly number: number }>(`SELECT number FROM ${schema}.removed`);
+/** Removes the remains of removed runs, in parts. What a process that died has left is removed by the next one. */
+async function sweep({ rows, schema }: PostgresDatabase): Promise<void> {
+  const left = await rows<{ readonly number: number }>(`SELECT number FROM ${schema}.removed`);
   for (const { number } of left) {
-    for (let removed = SWEEP; removed === SWEEP;) {
-      const gone = await db.rows(
-        `DELETE FROM ${schema}.events WHERE number = $1 AND seq IN
-           (SELECT seq FROM ${schema}.events WHERE number = $1 LIMIT ${SWEEP}) RETURNING seq`,
-        [number],
-      );
-      removed = gone.length;
-    }
-    for (const table of ["chats", "chat_messages", "snapshots", "tallies", "commands", "removed"]) {
-      await db.rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
-    }
+    const some = `DELETE FROM ${schema}.events WHERE number = $1 AND seq IN (SELECT seq FROM ${schema}.events WHERE number = $1 LIMIT ${SWEEP}) RETURNING seq`;
+    while ((await rows(some, [number])).length === SWEEP);
+    for (const table of [...RUN_TABLES, "removed"]) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [number]);
+  }
+}
+
+/**
+ * Records that a process has ended. Runs that it owned are found with the former owner `died` then, also by machines that cannot see the process.
+ *
+ * @param process its identity: `identityText()` of its own
+ */
+export async function reportDeath(options: PostgresOptions, process: string): Promise<void> {
+  const db = new PostgresDatabase(JOURNAL_TABLES, postgresServer("reportDeath", options));
+  try {
+    await db.rows(`UPDATE ${db.schema}.runs SET owner = $2 WHERE owner = $1`, [process, DIED]);
+  } finally {
+    await db.close();
   }
 }

@@ -1,21 +1,11 @@
-import type { PostgresDatabase } from "./postgres-database.ts";
-import { PersistentConnection, type Rows } from "./postgres-persistent-connection.ts";
+import type { PostgresDatabase, Rows } from "./postgres-database.ts";
+import { PersistentConnection } from "./postgres-persistent-connection.ts";
 import { lockClass, sessionChannel } from "./postgres-tables.ts";
 
-/** The listener of a session. */
-export interface SessionListener {
-  /** A notification came. */
-  heard(channel: string, payload: string): void;
-  /** Called after a reconnect: notifications in between were missed. Rejects when the database is away again. */
-  renewed(): Promise<void>;
-}
-
 /**
- * The one connection on which a journal holds its lock and is notified. It owns the number of the connection, and the channels.
- *
- * PostgresSession.S1 (`#prepare`) the lock of a number is held by one connection, and no number is given twice in 2^31: whoever sees the lock
- * free knows that the connection is gone. PostgresSession.S2 (`PersistentConnection`) while the journal needs it (`keep`), a lost connection
- * is opened again, with another number, and `renewed` is called. PostgresSession.S3 (`listen`) every connection listens on all channels.
+ * The one connection on which a journal holds its lock and is notified. It owns the number of the connection, and the channels, on which every
+ * connection listens. The lock of a number is held by one connection, and no number is given twice in 2^31: a free lock proves that the
+ * connection is gone. A lost connection that is needed (`keep`) is opened again, with another number.
  */
 export class PostgresSession {
   readonly #db: PostgresDatabase;
@@ -23,41 +13,31 @@ export class PostgresSession {
   readonly #channels = new Map<string, number>();
   #number = 0;
 
-  constructor(db: PostgresDatabase, ears: SessionListener) {
+  /** @param renewed called after a reconnect: notifications in between were missed; rejects when the database is away again */
+  constructor(db: PostgresDatabase, heard: (channel: string, payload: string) => void, renewed: () => Promise<void>) {
     this.#db = db;
-    this.#connection = new PersistentConnection({
-      db,
-      prepare: (rows) => this.#prepare(rows),
-      heard: (channel, payload) => ears.heard(channel, payload),
-      renewed: () => ears.renewed(),
-    });
+    this.#connection = new PersistentConnection({ db, prepare: (rows) => this.#prepare(rows), heard, renewed });
   }
 
-  /** The number of the open connection; 0 without one. */
   get number(): number {
     return this.#connection.isOpen ? this.#number : 0;
   }
 
-  /** Opens the connection, unless it is open. @returns its number @throws errors of the journal */
   async opened(): Promise<number> {
     await this.#connection.opened();
     return this.#number;
   }
 
-  /** Listens on a channel, once for all that ask. @returns a function that ends it */
   async listen(channel: string): Promise<() => void> {
     await this.opened();
     const users = this.#channels.get(channel) ?? 0;
     this.#channels.set(channel, users + 1);
-    if (users === 0) await this.#connection.tell(`LISTEN "${channel}"`);
-    let isOver = false;
+    if (users === 0) await this.#connection.send(`LISTEN "${channel}"`);
     return () => {
-      if (isOver) return;
-      isOver = true;
       const left = (this.#channels.get(channel) ?? 1) - 1;
       if (left > 0) return void this.#channels.set(channel, left);
       this.#channels.delete(channel);
-      void this.#connection.tell(`UNLISTEN "${channel}"`);
+      void this.#connection.send(`UNLISTEN "${channel}"`);
     };
   }
 

@@ -11,7 +11,6 @@ const LOOK = 20_000;
 /** Seconds for which owners notify the watchers of a run after each look. */
 const WATCHED = 60;
 
-/** A watched run. */
 interface Watched {
   readonly runId: string;
   watchers: number;
@@ -21,9 +20,9 @@ interface Watched {
 /**
  * The watchers of runs in this process. It owns the list of watched runs.
  *
- * PostgresWatch.V1 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once when the connection was lost.
- * PostgresWatch.V2 (`#look`) owners notify only runs that are watched, because a notification makes the commits of all processes wait for each
- * other. PostgresWatch.V3 (`heard`) a watcher ends when its run is removed.
+ * PostgresWatch.V1 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once after a lost connection.
+ * PostgresWatch.V2 (`#look`) owners notify only runs that are watched, because notifications make commits of all processes wait for each other.
+ * PostgresWatch.V3 (`heard`) a watcher ends when its run is removed.
  */
 export class PostgresWatch {
   readonly #db: PostgresDatabase;
@@ -36,7 +35,6 @@ export class PostgresWatch {
     this.#session = session;
   }
 
-  /** @throws JournalError `RUN_UNKNOWN` */
   async *watch(runId: string, signal: AbortSignal): AsyncGenerator<void, void> {
     const { number } = await knownRow(this.#db, runId);
     const channel = runChannel(this.#db.server.schema, number);
@@ -44,13 +42,10 @@ export class PostgresWatch {
     watched.watchers += 1;
     this.#watched.set(channel, watched);
     const letGo = this.#session.keep();
-    const unlisten = await this.#session.listen(channel).catch((error: unknown) => {
-      this.#leave(channel, watched);
-      letGo();
-      throw error;
-    });
     const ending = new AbortController();
+    let unlisten = (): void => undefined;
     try {
+      unlisten = await this.#session.listen(channel);
       await this.#look(number, channel);
       void this.#lookOften(number, channel, ending.signal);
       yield* this.#watchers.watch(runId, signal, () => !watched.isGone);
@@ -58,7 +53,8 @@ export class PostgresWatch {
       ending.abort();
       unlisten();
       letGo();
-      this.#leave(channel, watched);
+      watched.watchers -= 1;
+      if (watched.watchers === 0) this.#watched.delete(channel);
     }
   }
 
@@ -69,12 +65,10 @@ export class PostgresWatch {
     this.#watchers.grew(watched.runId);
   }
 
-  /** Wakes all watchers: notifications may have been missed. */
   renewed(): void {
     this.#watchers.allGrew();
   }
 
-  /** Ends all watchers. */
   close(): void {
     for (const watched of this.#watched.values()) watched.isGone = true;
     this.#watchers.allGrew();
@@ -86,13 +80,8 @@ export class PostgresWatch {
 
   async #look(number: number, channel: string): Promise<void> {
     const text = `UPDATE ${this.#db.schema}.runs SET watched = now() + interval '${WATCHED} seconds' WHERE number = $1 RETURNING number`;
-    // A database that is away is looked at again.
+    // The next look finds a database that is away.
     const found = await this.#db.rows(text, [number]).catch(() => undefined);
     this.heard(channel, found?.length === 0);
-  }
-
-  #leave(channel: string, watched: Watched): void {
-    watched.watchers -= 1;
-    if (watched.watchers === 0) this.#watched.delete(channel);
   }
 }

@@ -1,28 +1,19 @@
-import { UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { PostgresJournal } from "./postgres-journal.ts";
 import { type PostgresOptions, postgresOptions, postgresServer } from "./postgres-server.ts";
-
-/*
- * A journal in a Postgres database, for owners on many machines, over `pg`, which the first call loads.
- *
- * Postgres.J1 (`PostgresAppends`) a resolved append is committed, and survives a kill of the server; the appends of one turn of the event
- * loop are one statement. Postgres.J2 (`PostgresDatabase`) a database that is away for less than `patience` fails no call, and no append is
- * written twice. Postgres.J3 (`PostgresJournal`) a run has one owner, whose epoch fences all before it. Postgres.J4 (`readRun`) every row is
- * checked when it is read; a reader gets the intact events and then a typed error, never a wrong event. Postgres.J5 (`migrate`) tables of a
- * newer version, or of another program, are not touched.
- *
- * The server must keep what it has committed: `fsync = off` is not supported, nor is a pool between this and the server that shares a
- * connection between transactions, because a lock and a notification belong to a connection.
- */
 
 export { postgresBudget, type PostgresBudget, type PostgresBudgetAmounts, type PostgresBudgetOptions } from "./postgres-budget.ts";
 export { postgresLimits, type PostgresLimits, type PostgresLimitsOptions } from "./postgres-limits.ts";
 export type { PostgresOptions } from "./postgres-server.ts";
 export { postgresStore } from "./postgres-store.ts";
+
+/*
+ * Postgres.J1 (`PostgresAppends`) a resolved append is committed, and survives a kill of the server. Postgres.J2 (`PostgresDatabase`) a database
+ * that is away for less than `patience` fails no call, and no append is written twice. Postgres.J4 (`readRun`) every row is checked when it
+ * is read: a reader gets the intact events and then a typed error. Postgres.J5 (`PostgresDatabase`) tables of another version are not touched.
+ */
 
 /** Options of {@link postgres}. */
 export interface PostgresJournalOptions extends PostgresOptions {
@@ -35,12 +26,10 @@ export interface PostgresJournalOptions extends PostgresOptions {
 
 const journalOptions: Known<PostgresJournalOptions> = { ...postgresOptions, grace: kinds.milliseconds };
 
-const GRACE = 2_000;
-
 /**
- * A journal in a Postgres database. Its tables are made at the first call, in a schema of their own. The connection keeps the process
- * running while the journal owns a run, or a call waits. The `pg` package is loaded at the first use; without it, that call throws UsageError
- * `PACKAGE_MISSING`.
+ * A journal in a Postgres database, for owners on many machines. The first call loads the package `pg` and makes the tables, in a schema of
+ * their own. The connection keeps the process running while the journal owns a run, or a call waits. The server must keep what it has
+ * committed (`fsync = on`), and no pooler may share a connection between transactions: a lock and a notification belong to a connection.
  *
  * @throws UsageError `POSTGRES_URL_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`. Calls throw JournalError `JOURNAL_UNREACHABLE` when the
  * database does not answer for `patience` milliseconds, `JOURNAL_UNWRITABLE` when it refuses a statement, `JOURNAL_NEWER`, `JOURNAL_FOREIGN`,
@@ -54,9 +43,5 @@ const GRACE = 2_000;
  */
 export function postgres(options: PostgresJournalOptions): Journal {
   const server = postgresServer("postgres", options, journalOptions);
-  const { grace = GRACE } = options;
-  if (!Number.isFinite(grace) || grace < 0) {
-    throw new UsageError("OPTION_INVALID", `Expected grace of postgres to be milliseconds from 0 on, got ${valueText(grace)}.`);
-  }
-  return new PostgresJournal(server, grace);
+  return new PostgresJournal(server, options.grace ?? 2_000);
 }

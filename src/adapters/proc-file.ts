@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 
-/** The text of a file of the system; empty when it cannot be read. */
 export function procText(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -47,12 +47,10 @@ export function hasDied(identity: ProcessIdentity, here: ProcessIdentity = ownPr
 export const IDENTITY: string = String.raw`([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-z]+)-([0-9a-z]+)-([0-9a-z]+)`;
 const WHOLE_IDENTITY = new RegExp(`^${IDENTITY}$`, "u");
 
-/** Returns a process as text, for names of files and columns of tables. */
 export function identityText({ machine, boot, space, pid, start }: ProcessIdentity = ownProcess()): string {
   return [machine, boot, space, pid.toString(36), start].join("-");
 }
 
-/** Returns the process of a text of {@link identityText}; undefined for any other text. */
 export function identityIn(text: string): ProcessIdentity | undefined {
   const match = WHOLE_IDENTITY.exec(text);
   if (match === null) return undefined;
@@ -67,7 +65,6 @@ export function ownProcess(): ProcessIdentity {
   return own;
 }
 
-/** Returns the identity of a process of this machine. */
 export function processOf(pid: number): ProcessIdentity {
   const boot = readFirst(["/proc/sys/kernel/random/boot_id"]);
   const id = readFirst(["/etc/machine-id", "/var/lib/dbus/machine-id"]);

@@ -2,45 +2,36 @@ import { randomUUID } from "node:crypto";
 import { connect, createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ObjectContext } from "@restatedev/restate-sdk";
-import type { Logger } from "../kernel/emit.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { RestatePresence } from "./restate-presence.ts";
-import { HANDLER, type RestatePlace, serviceOf, WORKER } from "./restate-server.ts";
+import { HANDLER, type RestateAddress, serviceOf, WORKER } from "./restate-server.ts";
 
-/** The virtual objects of teams, as the server of Restate calls them. */
 export interface RestateEndpoint {
-  /** The address of the object of a team. */
   uri(team: string): string;
-  /** The address of the service of the worker. */
   readonly presence: string;
-  /** True for an address of this endpoint. */
   has(uri: string): boolean;
   close(): Promise<void>;
 }
 
-/** The receiver of the calls of the server. */
 export interface RestateCalls {
-  /** Called for a call before its body is read. False: it is refused, and the server calls again later, whoever is the newest then. */
+  /** Called for a call before its body is read. False: it is refused, and the server repeats it later, at the newest endpoint then. */
   admits(invocation: string, response: Http2ServerResponse): boolean;
-  /** The handler of the object of a run. */
   run(ctx: ObjectContext, sent: unknown): Promise<void>;
 }
 
-/** Milliseconds until a call that got no worker is made again: longer each time. */
-const RETRY = { initialInterval: 50, exponentiationFactor: 1.3, maxInterval: 500, maxAttempts: 1_000_000_000 };
-/** A handler is silent for as long as its run works: a worker that dies loses its connection. */
+/** A handler is silent while its run works: a worker that dies loses its connection. */
 const SILENCE = { days: 365 };
-/** The server keeps an ended call for so long, in which its worker hears of the end. */
-const KEPT = { minutes: 10 };
-/** A worker answers, or is gone: a question to it is not kept. */
-const ASKED = {
-  retryPolicy: { maxAttempts: 1, onMaxAttempts: "kill" },
+const OBJECT = {
+  retryPolicy: { initialInterval: 50, exponentiationFactor: 1.3, maxInterval: 500, maxAttempts: 1_000_000_000 },
+  inactivityTimeout: SILENCE,
+  abortTimeout: SILENCE,
   journalRetention: 0,
-  idempotencyRetention: 0,
-} as const;
-const BUSY = 503;
-const OK = 200;
+  // The server keeps an ended call for a while, in which its worker hears of the end.
+  idempotencyRetention: { minutes: 10 },
+};
+/** A worker answers, or is gone: a question to it is not kept. */
+const QUESTION = { retryPolicy: { maxAttempts: 1, onMaxAttempts: "kill" }, journalRetention: 0, idempotencyRetention: 0 } as const;
 
 /**
  * Serves the virtual objects of teams. Each has an address of its own, so that it can be given to another worker without the others.
@@ -48,37 +39,35 @@ const OK = 200;
  * @throws UsageError `PACKAGE_MISSING`; TroupeError `DRIVER_REFUSED` when the port is taken
  */
 export async function serveObjects(
-  { host, port, logger }: Pick<RestatePlace, "host" | "port" | "logger">,
+  { host, port, logger }: Pick<RestateAddress, "host" | "port" | "logger">,
   teams: readonly string[],
   calls: RestateCalls,
   presence?: RestatePresence,
 ): Promise<RestateEndpoint> {
   const { createEndpointHandler, object, service } = await loaded();
-  const objects = teams.map((team) =>
-    object({
-      name: serviceOf(team),
-      handlers: { [HANDLER]: (ctx: ObjectContext, sent: unknown) => calls.run(ctx, sent) },
-      options: { retryPolicy: RETRY, inactivityTimeout: SILENCE, abortTimeout: SILENCE, journalRetention: 0, idempotencyRetention: KEPT },
+  const run = (ctx: ObjectContext, sent: unknown): Promise<void> => calls.run(ctx, sent);
+  const objects = teams.map((team) => object({ name: serviceOf(team), handlers: { [HANDLER]: run }, options: OBJECT }));
+  const questions =
+    presence === undefined ? [] : [service({ name: `${WORKER}${presence.id}`, handlers: handlersOf(presence), options: QUESTION })];
+  const handlers = [...objects, ...questions].map((served) =>
+    createEndpointHandler({
+      services: [served],
+      logger: ({ level }, ...said: unknown[]) => logger.debug(`Package of Restate: ${said.map(thrownText).join(" ")}`, { level }),
     }),
-  );
-  const told = presence === undefined ? [] : [service({ name: `${WORKER}${presence.id}`, handlers: asked(presence), options: ASKED })];
-  const handlers = [...objects, ...told].map((served) =>
-    createEndpointHandler({ services: [served], logger: ({ level }, ...said: unknown[]) => toldBy(logger, level, said) }),
   );
   const sessions = new Set<ServerHttp2Session>();
   // A port may be given to another program after the death of its worker, which must not be taken for it.
   const root = `/${randomUUID()}/`;
   const server = createServer((request: Http2ServerRequest, response: Http2ServerResponse) => {
-    const at = request.url.startsWith(root) ? Number.parseInt(request.url.slice(root.length)) : -1;
-    const handler = handlers[at];
+    const index = request.url.startsWith(root) ? Number.parseInt(request.url.slice(root.length)) : -1;
+    const handler = handlers[index];
     const invocation = request.headers["x-restate-invocation-id"];
     if (handler === undefined) response.writeHead(404).end();
-    else if (at < teams.length && typeof invocation === "string" && !calls.admits(invocation, response)) response.writeHead(BUSY).end();
+    else if (index < teams.length && typeof invocation === "string" && !calls.admits(invocation, response)) response.writeHead(503).end();
     else handler(request, response);
   });
   server.on("session", (session) => {
     sessions.add(session);
-    // A connection that breaks is the end of its streams, which is all that is asked.
     session.on("error", () => undefined);
     session.once("close", () => sessions.delete(session));
   });
@@ -100,10 +89,9 @@ export async function serveObjects(
   };
 }
 
-function asked(presence: RestatePresence): Record<"look" | "drain", () => Promise<object>> {
-  const { since } = presence;
+function handlersOf(presence: RestatePresence): Record<"look" | "drain", () => Promise<object>> {
   return {
-    look: async () => ({ since, jobs: presence.jobs() }),
+    look: async () => ({ since: presence.since, jobs: presence.jobs() }),
     drain: async () => {
       presence.drain();
       return {};
@@ -111,7 +99,6 @@ function asked(presence: RestatePresence): Record<"look" | "drain", () => Promis
   };
 }
 
-/** Milliseconds in which a living worker answers. */
 const ANSWER = 2_000;
 
 /** True when the endpoint of an address answers. */
@@ -119,21 +106,21 @@ export function answers(uri: string): Promise<boolean> {
   const { origin, pathname } = new URL(uri);
   return new Promise((resolve) => {
     const session = connect(origin);
-    const tell = (is: boolean): void => {
+    const end = (is: boolean): void => {
       session.destroy();
       resolve(is);
     };
-    session.once("error", () => tell(false));
+    session.once("error", () => end(false));
     const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` }, { signal: AbortSignal.timeout(ANSWER) });
-    request.once("response", (headers) => tell(headers[":status"] === OK));
-    request.once("error", () => tell(false));
+    request.once("response", (headers) => end(headers[":status"] === 200));
+    request.once("error", () => end(false));
     // A worker that ends in between closes the connection without an error.
-    request.once("close", () => tell(false));
+    request.once("close", () => end(false));
     request.end();
   });
 }
 
-/** The package needs a function of JavaScript that Node has since version 22, and takes it from where all programs do. */
+/** The package needs `Promise.withResolvers`, which Node 20 lacks. */
 async function loaded(): Promise<typeof import("@restatedev/restate-sdk")> {
   if (!("withResolvers" in Promise)) {
     Object.defineProperty(Promise, "withResolvers", { value: withResolvers, configurable: true, writable: true });
@@ -153,10 +140,6 @@ function withResolvers<T>(this: PromiseConstructor): object {
   let [resolve, reject] = [(_value: T): void => undefined, (_reason: unknown): void => undefined];
   const promise = new this<T>((...given) => ([resolve, reject] = given));
   return { promise, resolve, reject };
-}
-
-function toldBy(logger: Logger, level: string, said: readonly unknown[]): void {
-  logger.debug(`The package of Restate tells: ${said.map(thrownText).join(" ")}`, { level });
 }
 
 function portTaken(host: string, port: number, cause: unknown): TroupeError {

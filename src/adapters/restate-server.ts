@@ -10,12 +10,10 @@ import type { JobInfo, RunJob } from "../team/run-driver.ts";
 /** The input of a call of the virtual object of a run. */
 export interface RestateJob {
   readonly job: RunJob;
-  /** Deliveries before this call. */
   readonly attempts: number;
 }
 
-/** The address of the server of Restate, and the address at which it finds this process. */
-export interface RestatePlace {
+export interface RestateAddress {
   readonly ingress: string;
   readonly admin: string;
   readonly host: string;
@@ -25,30 +23,23 @@ export interface RestatePlace {
   readonly clock: Clock;
 }
 
-/** A call that is not done. */
 export interface RestateCall {
   readonly id: string;
   readonly service: string;
   /** The time at which it was sent, as a text that sorts. */
   readonly since: string;
-  /** The call that sent its job again by this one. Undefined for a job that was submitted. */
+  /** The call that resubmitted its job by this one. Undefined for a job that was submitted. */
   readonly sender: string | undefined;
 }
 
-/** A row of the server's tables. */
-type RestateRow = Readonly<Record<string, unknown>>;
-
-/** The handler of the virtual object. */
+/** The handler of the virtual object, and the beginning of the name of the service of a worker. */
 export const HANDLER = "run";
-
-/** The beginning of the name of the service of a worker. */
 export const WORKER = "troupe-worker.";
 
 const PREFIX = "troupe.";
 
-/** Milliseconds between two tries to call a service that was announced a moment ago. */
+/** Milliseconds between two calls of a service that was announced a moment ago, and of a server that is away. */
 const AGAIN = 25;
-/** Milliseconds between two tries to call a server that is away. */
 const AWAY = 100;
 /** Milliseconds from the end of a call until all that it sent is in the tables. */
 const UNSEEN = 250;
@@ -60,88 +51,77 @@ export function serviceOf(team: string): string {
   return `${PREFIX}${Buffer.from(team).toString("base64url")}`;
 }
 
-function teamOf(service: string): string {
-  return Buffer.from(service.slice(PREFIX.length), "base64url").toString();
-}
-
-/** The key of the call by which another one sends its job again. The server gives the call of a submitted job a key without a dot. */
+/** The key of a call by which another one resubmits its job. The server gives the call of a submitted job a key without a dot. */
 export function resendMark(sender: string, attempts: number): string {
   return `${sender}.${attempts}`;
 }
 
 const MARK = /^(.+)\.(\d+)$/;
 
-/** The calls of the interfaces of a server. Its tables tell what waits. */
 export class RestateServer {
-  readonly place: RestatePlace;
+  readonly address: RestateAddress;
 
-  constructor(place: RestatePlace) {
-    this.place = place;
+  constructor(address: RestateAddress) {
+    this.address = address;
   }
 
-  /** Calls the object of a run without waiting for its answer. @param announce makes the service of a team known where nobody did */
+  /** Calls the object of a run without waiting for its answer. @param announce makes the service of a team known where it is not */
   async send(sent: RestateJob, announce: () => Promise<void>): Promise<void> {
     const { runId, team } = sent.job;
-    const { ingress, timeout, clock } = this.place;
+    const { ingress, timeout, clock } = this.address;
     const url = `${ingress}/${serviceOf(team)}/${encodeURIComponent(runId)}/${HANDLER}/send`;
     const until = clock.now() + timeout;
     for (let isAnnounced = false; ; isAnnounced = true) {
       const { status, text } = await this.#call("POST", url, sent);
       if (status < 300) return;
       if (status !== 404 || clock.now() > until) throw refused(url, status, text);
-      if (isAnnounced) await sleep(clock, AGAIN);
-      else await announce();
+      await (isAnnounced ? sleep(clock, AGAIN) : announce());
     }
   }
 
-  /** Makes the newest deployment of its services of an address. @returns its id */
   async register(uri: string): Promise<string> {
     const made = await this.#admin("POST", "/deployments", { uri, force: true });
     return isRecord(made) ? String(made["id"]) : "";
   }
 
-  /** Takes a deployment out of the list, with a single try. */
   async remove(deployment: string): Promise<void> {
-    await this.#once("DELETE", `${this.place.admin}/deployments/${deployment}?force=true`, undefined, ANSWER);
+    await this.#once("DELETE", `${this.address.admin}/deployments/${deployment}?force=true`, undefined, ANSWER);
   }
 
-  /** Calls the service of a worker, with a single try. @returns whether the server found it gone, or its answer. @throws when nobody answers in time */
+  /** Calls the service of a worker, with a single try. @returns whether the server found it gone, or its answer. @throws without an answer in time */
   async askWorker(id: string, handler: "look" | "drain", limit?: number): Promise<{ readonly isGone: boolean; readonly value?: unknown }> {
-    const { status, text } = await this.#once("POST", `${this.place.ingress}/${WORKER}${id}/${handler}`, undefined, limit ?? ANSWER);
+    const { status, text } = await this.#once("POST", `${this.address.ingress}/${WORKER}${id}/${handler}`, undefined, limit ?? ANSWER);
     return status >= 300 ? { isGone: true } : { isGone: false, value: parsedJson(text) };
   }
 
-  /** Gives what is pinned to a deployment to another address. */
   async move(deployment: string, uri: string): Promise<void> {
     await this.#admin("PATCH", `/deployments/${deployment}`, { uri });
   }
 
-  /** Ends a call. A handler that works on it loses its connection. */
+  /** Ends a call, unless it has ended. A handler that works on it loses its connection. */
   async kill(invocation: string): Promise<void> {
-    const url = `${this.place.admin}/invocations/${invocation}/kill`;
+    const url = `${this.address.admin}/invocations/${invocation}/kill`;
     const { status, text } = await this.#call("PATCH", url);
-    // It has ended meanwhile.
     if (status >= 300 && status !== 404 && status !== 409) throw refused(url, status, text);
   }
 
-  /** The calls of a run that are not done, the oldest first. */
   callsOf(runId: string): Promise<readonly RestateCall[]> {
     return this.#callsOf(runId, "status <> 'completed'");
   }
 
-  /** Ends the calls of a run, and what they send at their end. @throws TroupeError `DRIVER_REFUSED` when calls go on all the same */
+  /** Ends the calls of a run, and what they send at their end. @throws TroupeError `DRIVER_REFUSED` when calls continue all the same */
   async endCallsOf(runId: string): Promise<void> {
-    const { timeout, clock } = this.place;
+    const { timeout, clock, admin } = this.address;
     const until = clock.now() + timeout;
     for (;;) {
       // The tables show a call that another one sent at its end only a moment later.
       const calls = await this.#callsOf(runId, `(status <> 'completed' OR completed_at > now() - interval '${UNSEEN} milliseconds')`);
       const present = calls.filter(({ isDone }) => !isDone);
       for (const { id } of present) await this.kill(id);
-      if (calls.length === 0) return;
+      if (calls.length === 0 || (present.length === 0 && clock.now() > until)) return;
       if (clock.now() > until) {
-        if (present.length === 0) return;
-        throw undying(runId, this.place);
+        const expected = `Expected the server of Restate at ${admin} to end the calls of run ${valueText(runId)} within ${timeout} ms`;
+        throw new TroupeError("DRIVER_REFUSED", `${expected}, got calls that continue. Cancel it again.`);
       }
       await sleep(clock, AGAIN);
     }
@@ -152,13 +132,10 @@ export class RestateServer {
       `SELECT id, target_service_name AS service, created_at AS since, idempotency_key AS mark, status = 'completed' AS is_done FROM sys_invocation
        WHERE target_service_name LIKE '${PREFIX}%' AND target_service_key = ${quoted(runId)} AND ${condition} ORDER BY created_at`,
     );
-    return rows.map(({ id, service, since, mark, is_done }) => ({
-      id: String(id),
-      service: String(service),
-      since: String(since),
-      sender: MARK.exec(String(mark))?.[1],
-      isDone: is_done === true,
-    }));
+    return rows.map(({ id, service, since, mark, is_done }) => {
+      const sender = MARK.exec(String(mark))?.[1];
+      return { id: String(id), service: String(service), since: String(since), sender, isDone: is_done === true };
+    });
   }
 
   async list(limit: number): Promise<readonly JobInfo[]> {
@@ -175,7 +152,7 @@ export class RestateServer {
     );
     return rows.map(({ service, key, mark, commands, is_delivered, due }) => ({
       runId: String(key),
-      team: teamOf(String(service)),
+      team: Buffer.from(String(service).slice(PREFIX.length), "base64url").toString(),
       state: is_delivered === true ? "delivered" : "waiting",
       attempts: Number(MARK.exec(String(mark))?.[2] ?? 0) + Math.ceil((Number(commands) - 1) / 2),
       ...(isText(due) ? { due: Date.parse(due) } : {}),
@@ -183,24 +160,23 @@ export class RestateServer {
   }
 
   /** Asks the tables of the server. */
-  async rows(query: string): Promise<readonly RestateRow[]> {
+  async rows(query: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const answer = await this.#admin("POST", "/query", { query });
     const rows: unknown = isRecord(answer) ? answer["rows"] : undefined;
     return isList(rows) ? rows.filter(isRecord) : [];
   }
 
   async #admin(method: string, path: string, body: unknown): Promise<unknown> {
-    const url = `${this.place.admin}${path}`;
+    const url = `${this.address.admin}${path}`;
     const { status, text } = await this.#call(method, url, body);
-    if (status >= 300) throw refused(url, status, text);
-    const answer = parsedJson(text);
+    const answer = status < 300 ? parsedJson(text) : undefined;
     if (answer === undefined) throw refused(url, status, text);
     return answer;
   }
 
-  /** Calls the server, again while it is away or begins. A call that is made twice does no harm: the second job takes the place of the first. */
+  /** Calls the server, again while it is away or begins. A call that is made twice does no harm: the second job replaces the first. */
   async #call(method: string, url: string, body?: unknown): Promise<Answer> {
-    const { timeout, clock } = this.place;
+    const { timeout, clock } = this.address;
     const until = clock.now() + timeout;
     for (;;) {
       const isLast = clock.now() + AWAY > until;
@@ -227,6 +203,10 @@ interface Answer {
   readonly text: string;
 }
 
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
 function unreachable(url: string, cause: unknown): TroupeError {
   return new TroupeError(
     "DRIVER_UNREACHABLE",
@@ -235,20 +215,8 @@ function unreachable(url: string, cause: unknown): TroupeError {
   );
 }
 
-/** A text as a literal of the server's query language. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-function undying(runId: string, { admin, timeout }: RestatePlace): TroupeError {
-  return new TroupeError(
-    "DRIVER_REFUSED",
-    `Expected the server of Restate at ${admin} to end the calls of run ${valueText(runId)} within ${timeout} ms, got calls that go on. Cancel it again.`,
-  );
-}
-
 const MOST_READ = 4_000;
-const TERMS: ServerTerms = { token: "a place that lets this process in", address: "ingress and admin" };
+const TERMS: ServerTerms = { token: "an address that lets this process in", address: "ingress and admin" };
 
 function refused(url: string, status: number, text: string): TroupeError {
   const { origin, pathname } = new URL(url);

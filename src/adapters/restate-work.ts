@@ -6,22 +6,19 @@ import { AbortedError } from "../kernel/errors.ts";
 import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Verdict, type Working, type WorkOptions } from "../team/run-driver.ts";
-import { answers, type RestateCalls, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
+import { rejectedDelivery } from "./driver-works.ts";
+import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
 import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
 import { HANDLER, quoted, resendMark, type RestateCall, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
 
 /** Milliseconds between two looks for calls that no worker takes. */
 const LOOK = 500;
-/** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 30_000;
 
 /** A delivery whose worker is gone. */
 const LOST = { is: "lost" } as const;
 
-/** A call that this worker has. */
 interface Slot {
-  /** Tells the deliveries of this worker from those of others. */
+  /** Distinguishes the deliveries of this worker from those of others. */
   readonly token: string;
   readonly abort: AbortController;
   /** Connections on which the server waits for the end of the call. */
@@ -31,16 +28,14 @@ interface Slot {
 }
 
 /**
- * A worker that the server of Restate calls. It owns the endpoint and the calls in hand.
+ * A worker that the server of Restate calls. It owns the endpoint and the calls in hand, at most `concurrency` of them.
  *
- * RestateWork.W1 (`admits`) at most so many calls as the concurrency are in hand. RestateWork.W2 (`#run`) a call ends only with a recorded
- * verdict, and its path depends on recorded values alone. RestateWork.W3 (`#deliver`) a call that comes again while its handler works joins
- * it. RestateWork.W4 (`#left`) a handler whose call was ended hears of it, and a server that is away ends none. RestateWork.W5 (`replaces`) a
- * submitted job is not replaced by one that comes again, whichever was sent first.
+ * A call ends only with a recorded verdict, and its path depends on recorded values alone (`#run`). A call that comes again while its handler works
+ * joins it (`#deliver`). A handler whose call was ended is aborted, and a server that is away ends none (`#left`). RestateWork.W5 (`replaces`) a
+ * resubmitted job does not replace a submitted one, whichever was sent first.
  */
 export class RestateWork implements Working {
   readonly ended: Promise<void>;
-  /** Resolves when somebody asks this worker to drain. */
   readonly drain: Promise<void>;
   readonly #presence: RestatePresence;
   readonly #server: RestateServer;
@@ -53,20 +48,19 @@ export class RestateWork implements Working {
   #emptied: () => void = () => undefined;
   #looked: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
-  /** Until then nobody could stop what it drives. The server calls again. */
+  /** Calls are refused before that, because no one could stop them. The server repeats them. */
   #isStarted = false;
   #endpoint: RestateEndpoint | undefined;
-  /** The deployment of the service of this worker. */
   #deployment = "";
 
-  /** @throws TroupeError `DRIVER_UNREACHABLE`, `DRIVER_REFUSED`; UsageError `PACKAGE_MISSING` */
   static async start(server: RestateServer, handler: DeliveryHandler, o: WorkOptions): Promise<RestateWork> {
     const work = new RestateWork(server, handler, o);
-    const calls: RestateCalls = {
-      admits: (invocation, response) => work.#admits(invocation, response),
-      run: (ctx, sent) => work.#run(ctx, sent),
-    };
-    const endpoint = await serveObjects(server.place, o.teams, calls, work.#presence);
+    const endpoint = await serveObjects(
+      server.address,
+      o.teams,
+      { admits: (invocation, response) => work.#admits(invocation, response), run: (ctx, sent) => work.#run(ctx, sent) },
+      work.#presence,
+    );
     work.#endpoint = endpoint;
     try {
       for (const team of o.teams) await server.register(endpoint.uri(team));
@@ -89,7 +83,7 @@ export class RestateWork implements Working {
     let drain = (): void => undefined;
     this.drain = new Promise((resolve) => (drain = resolve));
     const id = `worker-${randomUUID().slice(0, 13)}`;
-    this.#presence = { id, since: server.place.clock.now(), jobs: () => this.#slots.size, drain };
+    this.#presence = { id, since: server.address.clock.now(), jobs: () => this.#slots.size, drain };
   }
 
   stop(): Promise<void> {
@@ -101,24 +95,22 @@ export class RestateWork implements Working {
     this.#closing.abort();
     await this.#looked;
     if (this.#slots.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
-    // A server that is away forgets it when the next worker begins.
+    // The next worker that begins removes it from a server that is away.
     await this.#server.remove(this.#deployment).catch(() => undefined);
     await this.#endpoint?.close();
     this.#end();
   }
 
   #admits(invocation: string, response: Http2ServerResponse): boolean {
-    let slot = this.#slots.get(invocation);
-    if (slot === undefined) {
-      if (!this.#isStarted || this.#closing.signal.aborted || this.#slots.size >= this.#options.concurrency) return false;
-      slot = { token: randomUUID(), abort: new AbortController(), streams: 0, verdict: undefined, isSettled: false };
-      this.#slots.set(invocation, slot);
-    }
-    const admitted = slot;
-    admitted.streams += 1;
+    const isFull = !this.#isStarted || this.#closing.signal.aborted || this.#slots.size >= this.#options.concurrency;
+    const known = this.#slots.get(invocation);
+    if (known === undefined && isFull) return false;
+    const slot = known ?? { token: randomUUID(), abort: new AbortController(), streams: 0, verdict: undefined, isSettled: false };
+    this.#slots.set(invocation, slot);
+    slot.streams += 1;
     response.once("close", () => {
-      admitted.streams -= 1;
-      this.#left(invocation, admitted);
+      slot.streams -= 1;
+      this.#left(invocation, slot);
     });
     return true;
   }
@@ -132,12 +124,10 @@ export class RestateWork implements Working {
       const verdict = await ctx.run("ended", () => this.#deliver(id, token, { job, attempts: attempt }));
       if (verdict.is === "lost") continue;
       if (verdict.is === "done") return;
+      const again: RestateJob = { job: verdict.job ?? job, attempts: tried(verdict, attempt) };
       ctx.genericSend({
-        service: serviceOf(job.team),
-        method: HANDLER,
-        key: job.runId,
-        parameter: new TextEncoder().encode(JSON.stringify({ job: verdict.job ?? job, attempts: tried(verdict, attempt) })),
-        delay: verdict.after,
+        ...{ service: serviceOf(job.team), method: HANDLER, key: job.runId, delay: verdict.after },
+        parameter: new TextEncoder().encode(JSON.stringify(again)),
         idempotencyKey: resendMark(id, attempt),
       });
       return;
@@ -161,55 +151,49 @@ export class RestateWork implements Working {
       if (verdict.is === "done" || (await this.#isReplaced(id, job))) return { is: "done" };
       return verdict.job === undefined ? verdict : { ...verdict, job: parseRunJob(verdict.job) };
     } catch (error) {
-      const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempts - 1, 10), LONGEST_PAUSE);
-      this.#server.place.logger.warn("A delivery failed, and comes again.", { reason: thrownText(error), after });
-      return { is: "again", after };
+      return rejectedDelivery(this.#server.address.logger, thrownText(error), attempts);
     }
   }
 
-  /** True when another job took the place of this one. Ends those whose place this one took: they wait for their time. */
+  /** True when another job replaces this one. Ends those that this one replaces: they wait for their time. */
   async #isReplaced(id: string, { runId, team }: RunJob): Promise<boolean> {
     try {
       const calls = (await this.#server.callsOf(runId)).filter(({ service }) => service === serviceOf(team));
       const mine = calls.find((call) => call.id === id);
       if (mine === undefined) return false;
-      // A call that sends its own job again is about to end, and leaves the run to it.
+      // A call that resubmits its own job is about to end, and leaves the run to it.
       const others = calls.filter((call) => call.sender !== id && call.id !== mine.sender);
       for (const call of others) if (replaces(mine, call)) await this.#server.kill(call.id);
       return others.some((call) => replaces(call, mine));
     } catch {
-      // A server that is away tells nothing, and a job that is delivered twice repeats nothing.
+      // The server is away. A job that is delivered twice repeats nothing.
       return false;
     }
   }
 
   #left(id: string, slot: Slot): void {
     if (slot.streams > 0) return;
-    if (slot.verdict !== undefined && !slot.isSettled) {
-      void this.#askCancelled(id, slot);
-      return;
-    }
+    if (slot.verdict !== undefined && !slot.isSettled) return void this.#askCancelled(id, slot);
     this.#slots.delete(id);
     if (this.#slots.size === 0) this.#emptied();
   }
 
   /**
-   * Asks whether a call whose connection broke was cancelled. The server keeps an ended call for a while, and only that is taken for an end:
-   * right after its start it does not know yet all calls that it has.
+   * Asks whether a call whose connection broke was cancelled. The server keeps an ended call for a while, and only that counts as an end: right
+   * after its start the server does not know all its calls.
    */
   async #askCancelled(id: string, slot: Slot): Promise<void> {
-    const { clock } = this.#server.place;
     while (slot.streams === 0 && !slot.isSettled) {
-      const rows = await this.#server.rows(`SELECT status FROM sys_invocation WHERE id = ${quoted(id)}`).catch(() => []);
-      const status = rows[0]?.["status"];
+      const [row] = await this.#server.rows(`SELECT status FROM sys_invocation WHERE id = ${quoted(id)}`).catch(() => []);
+      const status = row?.["status"];
       if (status === "completed") slot.abort.abort(new AbortedError("the job of the run was cancelled"));
       if (status !== undefined) return;
-      await sleep(clock, LOOK);
+      await sleep(this.#server.address.clock, LOOK);
     }
   }
 
   async #lookAround(endpoint: RestateEndpoint): Promise<void> {
-    const { clock, logger } = this.#server.place;
+    const { clock, logger } = this.#server.address;
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.#look(endpoint).catch((error: unknown) => logger.debug("A look at the calls failed.", { reason: thrownText(error) }));
@@ -238,8 +222,8 @@ export class RestateWork implements Working {
 }
 
 /**
- * True when a call takes the place of another one of its run. A worker sends a job again without knowing what was submitted a moment ago, so
- * the time decides only between calls of the same origin.
+ * True when a call replaces another one of its run. A worker resubmits a job without knowing what was submitted a moment ago, so the time decides
+ * only between calls of the same origin.
  */
 function replaces(call: RestateCall, other: RestateCall): boolean {
   const isSubmitted = call.sender === undefined;
@@ -247,6 +231,6 @@ function replaces(call: RestateCall, other: RestateCall): boolean {
 }
 
 function restateJob(sent: unknown): RestateJob {
-  const { job, attempts } = isRecord(sent) ? sent : { job: undefined, attempts: 0 };
+  const { job, attempts } = isRecord(sent) ? sent : {};
   return { job: parseRunJob(job), attempts: isCount(attempts) ? attempts : 0 };
 }

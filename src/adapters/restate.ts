@@ -4,7 +4,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { valueText } from "../kernel/value-text.ts";
+import { isCount } from "../kernel/value-kind.ts";
 import {
   checkListLimit,
   checkWork,
@@ -33,9 +33,9 @@ export interface RestateOptions {
   readonly host?: string;
   /** The port on which workers listen, for one call of `work`. Default 0: any that is free. */
   readonly port?: number;
-  /** Most milliseconds of one call of the server, and those for which a server that is away is waited for. Default 10,000. */
+  /** Limit in milliseconds on one call of the server, and on the wait for a server that is away. Default 10,000. */
   readonly timeout?: number;
-  /** Told of deliveries that failed. Default: none. */
+  /** Receives failed deliveries. Default: none. */
   readonly logger?: Logger;
   readonly clock?: Clock;
 }
@@ -43,24 +43,18 @@ export interface RestateOptions {
 const restateOptions: Known<RestateOptions> = {
   ingress: kinds.text,
   admin: kinds.text,
-  host: kinds.text,
-  port: kinds.count,
-  timeout: kinds.milliseconds,
+  host: { says: "the address of this machine", fits: (host) => typeof host === "string" && host !== "" },
+  port: { says: "a whole number from 0 to 65535", fits: (port) => isCount(port) && port <= 65_535 },
+  timeout: { says: "a positive number of milliseconds", fits: (ms) => Number.isFinite(ms) && (ms as number) > 0 },
   logger: kinds.logger,
   clock: kinds.clock,
 };
 
-const INGRESS = "http://127.0.0.1:8080";
-const ADMIN = "http://127.0.0.1:9070";
-const TIMEOUT = 10_000;
-const LAST_PORT = 65_535;
-
 /**
- * Delivers runs by a server of Restate 1.7, which you install and start yourself: its licence is the Business Source License 1.1, which is not
- * that of this package. Each run is a virtual object, and a job is a one-way call to it. A worker listens for the calls and tells the server
- * where. The calls of a worker that died go to another one within about a second. The package `@restatedev/restate-sdk` is loaded at the
- * first use; without it, that call throws UsageError `PACKAGE_MISSING`. On Node 20 that adds `Promise.withResolvers` to the program, which
- * later versions have. Other errors have the codes `DRIVER_UNREACHABLE` and `DRIVER_REFUSED`.
+ * Delivers runs by a server of Restate 1.7, which you install and start yourself under its own licence (Business Source License 1.1). Each run is
+ * a virtual object, and a job is a one-way call to it. A worker listens for the calls and tells the server where. The calls of a dead worker go to
+ * another one within about a second. The package `@restatedev/restate-sdk` is loaded at the first use; without it, that call throws UsageError
+ * `PACKAGE_MISSING`. On Node 20 that defines `Promise.withResolvers`. Other errors have the codes `DRIVER_UNREACHABLE` and `DRIVER_REFUSED`.
  *
  * @throws UsageError `RESTATE_URL_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
  * @example
@@ -71,26 +65,22 @@ const LAST_PORT = 65_535;
  */
 export function restateDriver(options: RestateOptions = {}): FleetDriver {
   checkKnownOptions("restateDriver", options, restateOptions);
-  const { host = "127.0.0.1", port = 0, timeout = TIMEOUT, logger = defaultLogger, clock = systemClock } = options;
-  if (typeof host !== "string" || host === "") throw invalid("host", "the address of this machine", host);
-  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) throw invalid("port", `a whole number from 0 to ${LAST_PORT}`, port);
-  if (!(Number.isFinite(timeout) && timeout > 0)) throw invalid("timeout", "a positive number of milliseconds", timeout);
-  const [ingress, admin] = [originOf("ingress", options.ingress ?? INGRESS), originOf("admin", options.admin ?? ADMIN)];
+  const { host = "127.0.0.1", port = 0, timeout = 10_000, logger = defaultLogger, clock = systemClock } = options;
+  const [ingress, admin] = [
+    originOf("ingress", options.ingress ?? "http://127.0.0.1:8080"),
+    originOf("admin", options.admin ?? "http://127.0.0.1:9070"),
+  ];
   return new Driver(new RestateServer({ ingress, admin, host, port, timeout, logger, clock }));
 }
 
-/** An address with a password is refused, so that none comes into an error. */
+/** An address with a password is refused, so that no error has it. */
 function originOf(name: string, url: unknown): string {
-  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.href === `${parsed.origin}/`) return parsed.origin;
+  const { origin, protocol, href } = typeof url === "string" && URL.canParse(url) ? new URL(url) : new URL("about:blank");
+  if (/^https?:$/.test(protocol) && href === `${origin}/`) return origin;
   throw new UsageError(
     "RESTATE_URL_INVALID",
     `Expected ${name} of restateDriver to be an address such as http://127.0.0.1:8080, without user and path, got something else.`,
   );
-}
-
-function invalid(name: string, expected: string, came: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${name} of restateDriver to be ${expected}, got ${valueText(came)}.`);
 }
 
 /**
@@ -142,9 +132,9 @@ class Driver implements FleetDriver {
     return this.#works.close();
   }
 
-  /** The server keeps calls of services that it knows, and asks an address for them. A worker takes the place of this address. */
+  /** The server keeps calls of known services alone, and asks an address for them. A worker replaces this address later. */
   async #announce(team: string): Promise<void> {
-    const endpoint = await serveObjects({ ...this.#server.place, port: 0 }, [team], { admits: () => false, run: async () => undefined });
+    const endpoint = await serveObjects({ ...this.#server.address, port: 0 }, [team], { admits: () => false, run: async () => undefined });
     try {
       await this.#server.register(endpoint.uri(team));
     } finally {

@@ -1,13 +1,12 @@
+import { isSuspicious, plainFault } from "../runtime/record/parse-event.ts";
 import { hash } from "node:crypto";
 import { NotJsonError } from "../kernel/errors.ts";
-import { isSuspicious, plainFault } from "../runtime/record/plain-json.ts";
 
 /*
  * JSON text of a store. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such
  * a key is parsed for it.
  */
 
-/** @throws NotJsonError for a key that names a prototype */
 export function assertPlain(text: string, what: string): void {
   const fault = isSuspicious(text) ? plainFault(JSON.parse(text)) : undefined;
   if (fault !== undefined) throw new NotJsonError(what, fault);

@@ -4,16 +4,12 @@ import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { faultsOf } from "./form-faults.ts";
 
-/** The form that a text or a value must have. */
 export interface CheckedForm<S extends z.ZodType> {
   readonly schema: S;
-  /** Its name in errors: the path of a file. */
   readonly name: string;
-  /** The code of the error. */
   readonly code: string;
 }
 
-/** One fault of a text. */
 export interface FormFault {
   /** From 1; undefined for a value that was no text. */
   readonly line?: number;
@@ -25,7 +21,6 @@ export interface FormFault {
 
 /** Characters of a text. Files that people write are far smaller. */
 const MOST_CHARACTERS = 256 * 1024;
-/** Limit on the faults in an error. */
 const MOST_FAULTS = 20;
 
 /**

@@ -1,32 +1,52 @@
-import { TroupeError } from "../kernel/errors.ts";
+import {
+  ActionError,
+  BudgetError,
+  ControlError,
+  type ErrorRecord,
+  JournalError,
+  ModelError,
+  QueueFullError,
+  TroupeError,
+  UsageError,
+  WorkspaceError,
+} from "../kernel/errors.ts";
+import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { toldError } from "./told-error.ts";
+
+const MOST_READ = 4_000;
+const TERMS: ServerTerms = { token: "token", address: "url" };
 
 /** Statuses after which another try may succeed: a busy or closing server, or one whose journal or proxy does not answer. */
 export const PASSING_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Returns a good answer. @throws the error that the server told; TroupeError `SERVER_UNKNOWN` for an answer of another kind than the one that is asked for */
-export async function good(response: Response, kind = ""): Promise<Response> {
-  if (!response.ok) throw await told(response);
+/** Returns a successful answer. @throws the error in it; TroupeError `SERVER_UNKNOWN` for an answer of another content type than the given one */
+export async function good(response: Response, type = ""): Promise<Response> {
+  if (!response.ok) throw await errorIn(response);
   const got = response.headers.get("content-type") ?? "";
-  if (got.startsWith(kind)) return response;
+  if (got.startsWith(type)) return response;
   await response.body?.cancel();
-  throw toldError(response.status, `${got === "" ? "no kind" : got} instead of ${kind}`);
+  throw unknownAnswer(response.status, `${got === "" ? "no kind" : got} instead of ${type}`);
 }
 
-/** The error that a refusal tells. */
-export async function told(response: Response): Promise<TroupeError> {
-  return toldError(response.status, await response.text().catch(() => ""), response.headers.get("retry-after") ?? undefined);
-}
-
-/** The JSON of an answer. @throws TroupeError `SERVER_UNKNOWN` */
 export async function jsonIn<T>(response: Response): Promise<T> {
   const text = await response.text();
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw toldError(response.status, text);
+    throw unknownAnswer(response.status, text);
   }
+}
+
+/** Returns the error in a refusal, of the class that it has at the server. */
+export async function errorIn(response: Response): Promise<TroupeError> {
+  const text = await response.text().catch(() => "");
+  const record = recordIn(text);
+  return record === undefined ? unknownAnswer(response.status, text, response.headers.get("retry-after") ?? undefined) : errorOf(record);
+}
+
+function unknownAnswer(status: number, text: string, retryAfter?: string): TroupeError {
+  const got = refusalText({ status, said: text.slice(0, MOST_READ), retryAfter }, TERMS);
+  return new TroupeError("SERVER_UNKNOWN", `Expected an answer of a Troupe server, got ${got}`, { data: { status } });
 }
 
 /** Wraps the error of an answer after which another try may succeed. */
@@ -34,12 +54,37 @@ export function busy(cause: TroupeError): TroupeError {
   return new TroupeError("SERVER_BUSY", cause.message, { cause });
 }
 
-/** Answers of a proxy about the token: another try would get the same. */
-const DENIED: ReadonlySet<unknown> = new Set([401, 403]);
-
 /** True for an error after which another try may succeed: the connection was lost, or something else than a server of runs answered. */
 export function isPassing(error: unknown): error is TroupeError {
   if (!TroupeError.isInstance(error)) return false;
-  if (error.code === "SERVER_UNKNOWN") return !(isRecord(error.data) && DENIED.has(error.data["status"]));
+  // A proxy that refuses the token does so again.
+  if (error.code === "SERVER_UNKNOWN") return !(isRecord(error.data) && [401, 403].includes(error.data["status"] as number));
   return ["SERVER_UNREACHABLE", "SERVER_BUSY", "ABORTED"].includes(error.code);
+}
+
+const PLAIN = { UsageError, JournalError, ActionError, WorkspaceError, ControlError } as const;
+const CONTROL: readonly string[] = ["AbortedError", "DifferenceError", "WaitingError"];
+
+/** Returns the error of a record, of the class that it has there. */
+export function errorOf({ name, code, message, data, retryable }: ErrorRecord): TroupeError {
+  const detail = data === undefined ? {} : { data };
+  if (name === "ModelError") return new ModelError(code, message, { ...detail, retryable: retryable === true });
+  if (name === "QueueFullError") return new QueueFullError(0, code, message, data);
+  if (name === "BudgetError" && isBudgetData(data)) return new BudgetError(data);
+  const plain = CONTROL.includes(name) ? "ControlError" : name;
+  return new (Object.hasOwn(PLAIN, plain) ? PLAIN[plain as keyof typeof PLAIN] : TroupeError)(code, message, detail);
+}
+
+function recordIn(text: string): ErrorRecord | undefined {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: Partial<ErrorRecord> };
+    if (typeof error?.code !== "string" || typeof error.message !== "string") return undefined;
+    return { ...error, name: String(error.name), code: error.code, message: error.message };
+  } catch {
+    return undefined;
+  }
+}
+
+function isBudgetData(data: unknown): data is { readonly needed: number; readonly left: number; readonly budget: number } {
+  return isRecord(data) && ["needed", "left", "budget"].every((name) => typeof data[name] === "number");
 }

@@ -1,33 +1,24 @@
+import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { ContinueTerms, TeamChangeTerms } from "./wire.ts";
-
-/** Returns options with known names alone. @throws UsageError `OPTION_UNKNOWN` @internal */
-export function checked<T extends object>(what: string, o: T, known: Known<T>): T {
-  checkKnownOptions(what, o, known);
-  return o;
-}
 
 /** Options of every request. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The names of the options. @internal */
 export const callOptions: Known<CallOptions> = { signal: kinds.signal };
 
 /** Options of a change of a run. */
 export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
 
-/** The names of the options. @internal */
 export const changeOptions: Known<ChangeOptions> = { ...callOptions, onTeamChange: kinds.oneOf("refuse", "continue") };
 
-/** Options of a call with which a run goes on. */
+/** Options of a call with which a run continues. */
 export interface GoOnOptions extends CallOptions, ContinueTerms {}
 
-/** The names of the options. @internal */
 export const goOnOptions: Known<GoOnOptions> = {
   ...changeOptions,
   rounds: kinds.count,
@@ -41,7 +32,6 @@ export interface StartOptions extends CallOptions {
   readonly key?: string;
 }
 
-/** The names of the options. @internal */
 export const startOptions: Known<StartOptions> = { ...callOptions, key: kinds.text };
 
 /** Options of a list of runs. */
@@ -53,23 +43,21 @@ export interface ListOptions extends CallOptions {
   readonly status?: SummaryStatus;
 }
 
-/** The names of the options. @internal */
 export const listOptions: Known<ListOptions> = { ...callOptions, limit: kinds.size, cursor: kinds.text, status: kinds.text };
 
 /** Options of saying something in a conversation. */
 export interface SayOptions extends GoOnOptions {
-  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: nobody in particular. */
+  /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: no one in particular. */
   readonly user?: string;
 }
 
-/** The names of the options. @internal */
 export const sayOptions: Known<SayOptions> = { ...goOnOptions, user: kinds.text };
 
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {
   /** The first event. Default 0. */
   readonly from?: number;
-  /** Goes on watching when the run comes to rest. Default false: the iteration ends there. */
+  /** Continues to watch when the run comes to rest. Default false: the iteration ends there. */
   readonly follow?: boolean;
   /** Called with notices, such as pieces of answers; some may be missing. Default: none are sent. */
   readonly onNotice?: (notice: RunNotice) => void;
@@ -77,7 +65,6 @@ export interface WatchOptions extends CallOptions {
   readonly onState?: (state: { readonly connected: boolean; readonly status?: SummaryStatus }) => void;
 }
 
-/** The names of the options. @internal */
 export const watchOptions: Known<WatchOptions> = {
   ...callOptions,
   from: kinds.count,

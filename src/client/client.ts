@@ -1,8 +1,8 @@
-import { withChecks } from "./client-doors.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
+import { aText, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import {
@@ -10,7 +10,6 @@ import {
   type CallOptions,
   changeOptions,
   type ChangeOptions,
-  checked,
   goOnOptions,
   type GoOnOptions,
   listOptions,
@@ -29,7 +28,7 @@ import { unreachedText } from "../kernel/server-answer.ts";
 import { clauseText } from "../kernel/value-text.ts";
 import { sentEvents } from "./event-lines.ts";
 import { type SayResult, talk } from "./say.ts";
-import { busy, good, isPassing, jsonIn, PASSING_STATUS, told } from "./answers.ts";
+import { busy, errorIn, good, isPassing, jsonIn, PASSING_STATUS } from "./answers.ts";
 import type {
   ContinueRequest,
   ForgetRequest,
@@ -65,7 +64,7 @@ const clientOptions: Known<ClientOptions> = {
 };
 
 const DEFAULT_PATIENCE = 300_000;
-/** Milliseconds before the first and at most before any further try to connect again. */
+/** Milliseconds before the next try to connect: doubled each time. */
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /** Milliseconds without a byte after which a connection counts as lost. A server sends one every 15 seconds. */
@@ -90,7 +89,7 @@ const SILENCE = 45_000;
  */
 export function createClient(options: ClientOptions = {}): RunClient {
   checkKnownOptions("createClient", options, clientOptions);
-  return withChecks(new RunClient(options));
+  return new RunClient(options);
 }
 
 /**
@@ -121,24 +120,23 @@ export class RunClient {
 
   /** The team that works on new runs. */
   async team(o: CallOptions = {}): Promise<ServedTeam> {
-    return this.#get<ServedTeam>("/api/team", checked("team", o, callOptions));
+    return this.#get("/api/team", checked("team", o, callOptions));
   }
 
   /** Starts a run. @throws JournalError `RUN_IDEA_DIFFERS` for another request under the same key or id */
   async start(request: StartRequest, o: StartOptions = {}): Promise<RunSummary> {
-    const { key = freshKey(), signal } = checked("start", o, startOptions);
-    return this.#post<RunSummary>("/api/runs", request, { signal, key });
+    return this.#post("/api/runs", given(request), withKey(checked("start", o, startOptions)));
   }
 
   /** Lists runs, the newest first. */
   async list(o: ListOptions = {}): Promise<RunPage> {
-    const { signal, limit, cursor, status } = checked("list", o, listOptions);
-    return this.#get<RunPage>(`/api/runs${queryOf({ limit, cursor, status })}`, { signal });
+    const { signal, ...query } = checked("list", o, listOptions);
+    return this.#get(`/api/runs${queryOf(query)}`, { signal });
   }
 
   /** Returns the summary of a run, with the questions that wait. @throws JournalError `RUN_UNKNOWN` */
   async read(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#get<RunSummary>(pathOf(runId), checked("read", o, callOptions));
+    return this.#get(pathOf(runId), checked("read", o, callOptions));
   }
 
   /**
@@ -146,13 +144,17 @@ export class RunClient {
    *
    * @throws JournalError `RUN_UNKNOWN`; TimeoutError when the server cannot be reached for too long; ControlError when the signal aborts
    */
-  async *events(runId: string, o: WatchOptions = {}): AsyncGenerator<RunEvent, void> {
-    let next = checked("events", o, watchOptions).from ?? 0;
+  events(runId: string, o: WatchOptions = {}): AsyncGenerator<RunEvent, void> {
+    return this.#watched(pathOf(runId, "events"), checked("events", o, watchOptions));
+  }
+
+  async *#watched(path: string, o: WatchOptions): AsyncGenerator<RunEvent, void> {
+    let next = o.from ?? 0;
     let pause = FIRST_PAUSE;
     let lostAt: number | undefined;
     let why = "it sends nothing";
     for (;;) {
-      const connection = this.#connect(runId, next, o);
+      const connection = this.#connect(path, next, o);
       try {
         for await (const sent of connection) {
           lostAt = undefined;
@@ -181,27 +183,28 @@ export class RunClient {
   /** Publishes a message from outside. @throws QueueFullError `MAILBOX_FULL`; UsageError `MESSAGE_KNOWN`, `MESSAGE_TOO_LONG` */
   async publish(runId: string, message: OutsideMessage | string, o: ChangeOptions = {}): Promise<MessageReceipt> {
     const { signal, ...terms } = checked("publish", o, changeOptions);
-    const body = typeof message === "string" ? { content: message } : message;
-    return this.#post<MessageReceipt>(pathOf(runId, "messages"), { ...body, ...terms }, { signal });
+    const body = typeof message === "string" ? { content: message } : given(message);
+    return this.#post(pathOf(runId, "messages"), { ...body, ...terms }, { signal });
   }
 
   /**
    * Says something in a conversation, and returns what its roles say until it is at rest, and how it ended. The conversation is the run with this id:
-   * the first words start it, and later ones go on with it wherever it stands. Two who speak at the same time hear each other's replies. It rejects
-   * only where the words were not recorded; every end of the run is in the result.
+   * the first words start it, and later ones continue it. Two who speak at the same time get each other's replies. It rejects only where the words
+   * were not recorded; every end of the run is in the result.
    *
    * @param conversation at most 64 letters, digits, `_` and `-`
    * @throws the errors of `start` and `resume`: of the connection, the token, a limit, or a team that was changed; UsageError `USER_DIFFERS` in a
    * conversation of another user
    */
   async say(conversation: string, text: string, o: SayOptions = {}): Promise<SayResult> {
+    takes("say of a client", "text", text, aText);
     return talk(this, { conversation, message: { content: text, id: freshKey() } }, checked("say", o, sayOptions));
   }
 
-  /** Answers a question and goes on with the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
+  /** Answers a question and continues the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
   async answer(runId: string, questionId: string, answer: Json, o: GoOnOptions = {}): Promise<RunSummary> {
     const { signal, ...terms } = checked("answer", o, goOnOptions);
-    return this.#post<RunSummary>(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
+    return this.#post(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
   }
 
   /**
@@ -211,47 +214,45 @@ export class RunClient {
    */
   async hire(runId: string, role: HireRequest | string, o: ChangeOptions = {}): Promise<RunSummary> {
     const { signal, ...terms } = checked("hire", o, changeOptions);
-    const body = typeof role === "string" ? { role } : role;
-    return this.#post<RunSummary>(pathOf(runId, "roles"), { ...body, ...terms }, { signal });
+    const body = typeof role === "string" ? { role } : given(role);
+    return this.#post(pathOf(runId, "roles"), { ...body, ...terms }, { signal });
   }
 
   /** Retires a role of a run. @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for its last role */
   async retire(runId: string, name: string, o: ChangeOptions = {}): Promise<RunSummary> {
     const { signal, onTeamChange } = checked("retire", o, changeOptions);
-    const path = pathOf(runId, "roles", name) + queryOf({ onTeamChange });
-    return jsonIn<RunSummary>(await this.#send("DELETE", path, { signal }));
+    return jsonIn(await this.#send("DELETE", pathOf(runId, "roles", name) + queryOf({ onTeamChange }), { signal }));
   }
 
   /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */
   async pause(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "pause"), undefined, checked("pause", o, callOptions));
+    return this.#post(pathOf(runId, "pause"), undefined, checked("pause", o, callOptions));
   }
 
   /** Ends a pause. @throws UsageError `RUN_INACTIVE` */
   async proceed(runId: string, o: GoOnOptions = {}): Promise<RunSummary> {
     const { signal, ...terms } = checked("proceed", o, goOnOptions);
-    return this.#post<RunSummary>(pathOf(runId, "proceed"), terms, { signal });
+    return this.#post(pathOf(runId, "proceed"), terms, { signal });
   }
 
   /** Stops a run, so that it can be resumed. */
   async stop(runId: string, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "stop"), undefined, checked("stop", o, callOptions));
+    return this.#post(pathOf(runId, "stop"), undefined, checked("stop", o, callOptions));
   }
 
-  /** Goes on with a run at rest. @throws JournalError `TEAM_CHANGED`, `RUN_OWNED` */
+  /** Resumes a run at rest. @throws JournalError `TEAM_CHANGED`, `RUN_OWNED` */
   async resume(runId: string, request: ContinueRequest = {}, o: CallOptions = {}): Promise<RunSummary> {
-    return this.#post<RunSummary>(pathOf(runId, "resume"), request, checked("resume", o, callOptions));
+    return this.#post(pathOf(runId, "resume"), given(request), checked("resume", o, callOptions));
   }
 
   /** Repeats a run from its record, without a call. */
   async replay(runId: string, o: CallOptions = {}): Promise<ReplayReport> {
-    return this.#post<ReplayReport>(pathOf(runId, "replay"), undefined, checked("replay", o, callOptions));
+    return this.#post(pathOf(runId, "replay"), undefined, checked("replay", o, callOptions));
   }
 
   /** Begins a run that shares the past of another. */
   async fork(runId: string, request: ForkRequest = {}, o: StartOptions = {}): Promise<RunSummary> {
-    const { key = freshKey(), signal } = checked("fork", o, startOptions);
-    return this.#post<RunSummary>(pathOf(runId, "fork"), request, { signal, key });
+    return this.#post(pathOf(runId, "fork"), given(request), withKey(checked("fork", o, startOptions)));
   }
 
   /**
@@ -260,16 +261,15 @@ export class RunClient {
    * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased
    */
   async forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
-    return this.#post<Forgotten>("/api/forget", request, checked("forget", o, callOptions));
+    return this.#post("/api/forget", given(request), checked("forget", o, callOptions));
   }
 
   /** Returns a run as text that can be imported elsewhere. */
   async export(runId: string, o: CallOptions = {}): Promise<string> {
-    const { signal } = checked("export", o, callOptions);
-    return (await this.#send("GET", pathOf(runId, "export"), { signal })).text();
+    return (await this.#send("GET", pathOf(runId, "export"), checked("export", o, callOptions))).text();
   }
 
-  async *#connect(runId: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
+  async *#connect(path: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
     const silence = new AbortController();
     const signal = o.signal === undefined ? silence.signal : AbortSignal.any([o.signal, silence.signal]);
     let cancel = (): void => {};
@@ -281,8 +281,8 @@ export class RunClient {
     try {
       const query = queryOf({ follow: o.follow === true ? "true" : undefined, notices: o.onNotice === undefined ? "false" : undefined });
       const last = from === 0 ? {} : { "last-event-id": String(from - 1) };
-      const response = await this.#asked("GET", pathOf(runId, "events") + query, { signal, headers: last });
-      if (PASSING_STATUS.has(response.status)) throw busy(await told(response));
+      const response = await this.#asked("GET", path + query, { signal, headers: last });
+      if (PASSING_STATUS.has(response.status)) throw busy(await errorIn(response));
       const { body } = await good(response, "text/event-stream");
       o.onState?.({ connected: true });
       yield "connected";
@@ -301,21 +301,19 @@ export class RunClient {
     }
   }
 
-  async #get<T>(path: string, { signal }: { readonly signal?: AbortSignal | undefined }): Promise<T> {
-    return jsonIn<T>(await this.#send("GET", path, { signal }));
+  async #get<T>(path: string, { signal }: SendOptions): Promise<T> {
+    return jsonIn(await this.#send("GET", path, { signal }));
   }
 
-  async #post<T>(path: string, body: unknown, o: { readonly signal?: AbortSignal | undefined; readonly key?: string }): Promise<T> {
-    const headers = o.key === undefined ? {} : { "idempotency-key": o.key };
-    return jsonIn<T>(await this.#send("POST", path, { signal: o.signal, headers, body }));
+  async #post<T>(path: string, body: unknown, { signal, key }: SendOptions & { readonly key?: string }): Promise<T> {
+    const headers = key === undefined ? {} : { "idempotency-key": key };
+    return jsonIn(await this.#send("POST", path, { signal, headers, body }));
   }
 
-  /** @throws the error that the server told; TroupeError `SERVER_UNREACHABLE` */
   async #send(method: string, path: string, o: SendOptions): Promise<Response> {
     return good(await this.#asked(method, path, o));
   }
 
-  /** @throws TroupeError `SERVER_UNREACHABLE` */
   async #asked(method: string, path: string, o: SendOptions): Promise<Response> {
     const headers = new Headers(o.headers);
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
@@ -334,13 +332,31 @@ export class RunClient {
 }
 
 interface SendOptions {
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
-function pathOf(runId: string, ...parts: readonly string[]): string {
-  return ["/api/runs", ...[runId, ...parts].map(encodeURIComponent)].join("/");
+function checked<T extends object>(what: string, o: T, known: Known<T>): T {
+  checkKnownOptions(`${what} of a client`, o, known);
+  return o;
+}
+
+/** Every start has a key. */
+function withKey({ key = freshKey(), signal }: StartOptions): SendOptions & { readonly key: string } {
+  return { key, signal };
+}
+
+/** Returns a request. The server checks what is in it. @throws UsageError `ARGUMENT_INVALID` for no object */
+function given<T extends object>(request: T): T {
+  takes("a method of a client", "the request", request, kinds.object);
+  return request;
+}
+
+/** @throws UsageError `ARGUMENT_INVALID` for a part that is no text */
+function pathOf(...parts: readonly string[]): string {
+  for (const part of parts) takes("a method of a client", "an id or a name", part, aText);
+  return ["/api/runs", ...parts.map(encodeURIComponent)].join("/");
 }
 
 function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {

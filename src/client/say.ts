@@ -6,14 +6,14 @@ import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { SayOptions } from "./call-options.ts";
 import type { RunClient } from "./client.ts";
-import { errorOf } from "./told-error.ts";
+import { errorOf } from "./answers.ts";
 import type { OutsideMessage } from "./wire.ts";
 
 /** What came of words in a conversation. */
 export interface SayResult {
-  /** What the roles said, also where the run did not finish. */
+  /** What the roles said. */
   readonly messages: readonly Message[];
-  /** How the run stands. `open`: the connection was lost before it came to rest, and it may go on. */
+  /** `open`: the connection was lost before the run came to rest, and it may continue. */
   readonly status: SummaryStatus;
   /** The first question to a person that waits for an answer: see `RunClient.answer`. */
   readonly question?: PendingQuestion;
@@ -23,22 +23,21 @@ export interface SayResult {
   readonly failures?: readonly FailedActivation[];
 }
 
-/** The words of one call. */
 export interface Words {
   readonly conversation: string;
   readonly message: OutsideMessage & { readonly id: string };
 }
 
-/** Tells a conversation some words, and hears it until it is at rest. @throws where the words were not recorded */
+/** Says words in a conversation, and watches it until it is at rest. @throws where the words were not recorded */
 export async function talk(client: RunClient, words: Words, o: SayOptions): Promise<SayResult> {
-  const from = await told(client, words, o);
+  const from = await recorded(client, words, o);
   const { conversation } = words;
   const { signal } = o;
   const call = signal === undefined ? {} : { signal };
   const messages: Message[] = [];
   const failures = new Map<string, FailedActivation>();
   let end: RunEnded | undefined;
-  const heard = (status: SummaryStatus, question?: PendingQuestion, lost?: TroupeError): SayResult => {
+  const result = (status: SummaryStatus, question?: PendingQuestion, lost?: TroupeError): SayResult => {
     const error = lost ?? (question === undefined && end?.error !== undefined ? errorOf(end.error) : undefined);
     return {
       messages,
@@ -55,18 +54,18 @@ export async function talk(client: RunClient, words: Words, o: SayOptions): Prom
       if (event.type === "run.ended") end = event;
       if (event.type === "run.resumed") end = undefined;
     }
-    if (end !== undefined && end.status !== "waiting") return heard(end.status);
+    if (end !== undefined && end.status !== "waiting") return result(end.status);
     const { status, questions = [] } = await client.read(conversation, call);
-    return heard(status, questions[0]);
+    return result(status, questions[0]);
   } catch (error) {
     // The words are recorded, whatever has become of the connection.
-    if (TroupeError.isInstance(error)) return heard(end?.status ?? "open", undefined, error);
+    if (TroupeError.isInstance(error)) return result(end?.status ?? "open", undefined, error);
     throw error;
   }
 }
 
 /** Records the words. @returns the number of events of the run before them */
-async function told(client: RunClient, { conversation, message }: Words, o: SayOptions): Promise<number> {
+async function recorded(client: RunClient, { conversation, message }: Words, o: SayOptions): Promise<number> {
   const { signal, user, ...terms } = o;
   const call = signal === undefined ? {} : { signal };
   const by = user === undefined ? {} : { user };
@@ -79,23 +78,16 @@ async function told(client: RunClient, { conversation, message }: Words, o: SayO
   const bounds = { ...(rounds === undefined ? {} : { rounds }), ...(budget === undefined ? {} : { budget }) };
   const start = { ...bounds, ...by, idea: message.content, id: conversation };
   // Someone else may have begun it meanwhile, with other words.
-  const started = await unlessCode(
-    twice(() => client.start(start, call)),
-    "RUN_IDEA_DIFFERS",
-  );
-  return started === undefined ? told(client, { conversation, message }, o) : 0;
+  const starting = twice(() => client.start(start, call));
+  const started = await unlessCode(starting, "RUN_IDEA_DIFFERS");
+  return started === undefined ? recorded(client, { conversation, message }, o) : 0;
 }
 
 /** Repeats a request whose answer was lost, and which has no other effect the second time. */
-async function twice<T>(request: () => Promise<T>): Promise<T> {
-  const again = (await unlessCode(
-    request().then((value) => ({ value })),
-    "SERVER_UNREACHABLE",
-  )) ?? { value: await request() };
-  return again.value;
+async function twice<T extends object>(request: () => Promise<T>): Promise<T> {
+  return (await unlessCode(request(), "SERVER_UNREACHABLE")) ?? request();
 }
 
-/** Undefined where the call fails with this code. */
 async function unlessCode<T>(call: Promise<T>, code: string): Promise<T | undefined> {
   try {
     return await call;

@@ -10,7 +10,6 @@ export interface StartRequest {
   /** The person it is for, as the tenant names them: what roles remember for one is not recalled for another. Default: the conversation. */
   readonly user?: string;
   readonly rounds?: number;
-  /** Micro-dollars. */
   readonly budget?: number;
 }
 
@@ -49,13 +48,13 @@ export interface HireRequest extends TeamChangeTerms {
 /** What to do with a team that differs from the run's. */
 export interface TeamChangeTerms {
   /**
-   * `refuse`: the request is refused with `TEAM_CHANGED`, and nothing is recorded. `continue`: the run goes on with the present team. Default: the
+   * `refuse`: the request is refused with `TEAM_CHANGED`, and nothing is recorded. `continue`: the run continues with the present team. Default: the
    * option of the server, which is `refuse` unless it says otherwise.
    */
   readonly onTeamChange?: "refuse" | "continue";
 }
 
-/** How a run goes on: the same in every request that lets one go on. */
+/** How a run continues. */
 export interface ContinueTerms extends TeamChangeTerms {
   /** Most rounds of a turn. Default: as before. */
   readonly rounds?: number;
@@ -65,13 +64,12 @@ export interface ContinueTerms extends TeamChangeTerms {
   readonly reuse?: "all" | "none";
 }
 
-/** A run that is to go on. */
+/** A run that is to continue. */
 export interface ContinueRequest extends ContinueTerms {
   /** Messages from outside that come with it, recorded before anything else happens. Default: none. */
   readonly add?: readonly OutsideMessage[];
 }
 
-/** A message from outside into a run. */
 export interface MessageRequest extends OutsideMessage, TeamChangeTerms {}
 
 /** A run that shares the past of another. */
@@ -116,19 +114,17 @@ export interface ForkChange {
 /** Whose words are to be erased: those of one user of the tenant, or of one conversation. */
 export type ForgetRequest = { readonly user: string } | { readonly conversation: string };
 
-/** The answer to a question, with which a run goes on. */
+/** The answer to a question, with which a run continues. */
 export interface AnswerRequest extends ContinueTerms {
   readonly answer: Json;
 }
 
-/** The query of a list of runs. */
 export interface ListQueryValues {
   readonly limit?: number | undefined;
   readonly cursor?: string;
   readonly status?: SummaryStatus;
 }
 
-/** The query of a stream of events. */
 export interface EventsQueryValues {
   readonly from?: number | undefined;
   readonly follow?: "true" | "false";

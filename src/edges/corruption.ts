@@ -3,24 +3,23 @@ import type { RandomStream } from "../kernel/random.ts";
 import type { EdgePassage } from "../runtime/edges/edge-policy.ts";
 import type { Rewrite } from "./links.ts";
 
-/** Returns a message in which one value differs: a letter of a text, a number, or a truth value. */
+/** Returns a message in which one value differs: a letter of a string, a number, or a boolean. */
 export function corruption({ message: { content, instructContent }, random }: EdgePassage): Rewrite {
   if (instructContent === undefined) return { content: otherValue(content, random) as string };
   const payload = instructContent as Json;
-  const places = placesIn(payload, []);
-  const place = Math.floor(random() * (places.length + 1));
-  const path = places[place];
+  const paths = pathsIn(payload, []);
+  const path = paths[Math.floor(random() * (paths.length + 1))];
   if (path !== undefined) return { content, instructContent: changedAt(payload, path, random) };
   return { content: otherValue(content, random) as string, instructContent: payload };
 }
 
 type Path = readonly (string | number)[];
 
-/** Returns the places of all values in a payload that have no parts. */
-function placesIn(value: Json, path: Path): readonly Path[] {
+/** Returns the paths of all values without parts. */
+function pathsIn(value: Json, path: Path): readonly Path[] {
   if (typeof value !== "object" || value === null) return [path];
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item, nth) => placesIn(item, [...path, nth]));
-  return Object.entries(value).flatMap(([name, member]) => placesIn(member, [...path, name]));
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item, nth) => pathsIn(item, [...path, nth]));
+  return Object.entries(value).flatMap(([name, member]) => pathsIn(member, [...path, name]));
 }
 
 function changedAt(value: Json, [first, ...rest]: Path, random: RandomStream): Json {
@@ -39,27 +38,20 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const MOST = 9;
 
 function otherValue(value: Json, random: RandomStream): Json {
-  switch (typeof value) {
-    case "string":
-      return otherText(value, random);
-    case "number":
-      return otherNumber(value, random);
-    case "boolean":
-      return !value;
-    default:
-      return random() < 0.5;
-  }
+  if (typeof value === "string") return otherText(value, random);
+  if (typeof value === "number") return otherNumber(value, random);
+  return typeof value === "boolean" ? !value : random() < 0.5;
 }
 
 function otherText(text: string, random: RandomStream): string {
   const letters = Array.from(text);
-  const place = Math.floor(random() * letters.length);
-  const others = LETTERS.replace(letters[place] ?? "", "");
-  letters[place] = others.charAt(Math.floor(random() * others.length));
+  const index = Math.floor(random() * letters.length);
+  const others = LETTERS.replace(letters[index] ?? "", "");
+  letters[index] = others.charAt(Math.floor(random() * others.length));
   return letters.join("");
 }
 
-/** Adds or takes away 1 to {@link MOST}; a number so large that this does not change it becomes 0. */
+/** Adds or subtracts 1 to {@link MOST}; a number too large to change becomes 0. */
 function otherNumber(number: number, random: RandomStream): number {
   const step = 1 + Math.floor(random() * MOST);
   const other = random() < 0.5 ? number - step : number + step;

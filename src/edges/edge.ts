@@ -15,17 +15,16 @@ export interface Span {
 /** A policy of edges that can be limited to some pairs of roles and some ticks. */
 export interface Edge extends EdgePolicy {
   /**
-   * Returns the policy for these pairs alone, in place of those that it has: `"p1->p2"`, `"p1->*"`, `"*->p2"`, `"p1<->p2"`, `"p1->p1"`,
-   * `"p*-><self>"`.
+   * Returns the policy for these pairs instead of its own: `"p1->p2"`, `"p1->*"`, `"*->p2"`, `"p1<->p2"`, `"p1->p1"`, `"p*-><self>"`.
    *
-   * @throws UsageError `EDGE_INVALID` for a text that is no pair
+   * @throws UsageError `EDGE_INVALID`
    */
   on(...pairs: readonly string[]): Edge;
   /**
-   * Returns the policy for messages that are sent from tick `from` to the tick before `to`; without `to`, from then on. It takes the
-   * place of an earlier span. A tick is a unit of the run's clock: see `ClockKind`.
+   * Returns the policy for messages that are sent from tick `from` to the tick before `to`; without `to`, from then on. It replaces an
+   * earlier span. A tick is a unit of the run's clock: see `ClockKind`.
    *
-   * @throws UsageError `EDGE_INVALID` for ticks that are no whole numbers of 0 or more, or an end that is not behind its begin
+   * @throws UsageError `EDGE_INVALID` for ticks that are not whole numbers, or an end that is not after its beginning
    */
   during(from: number, to?: number): Edge;
 }
@@ -56,7 +55,6 @@ export function edge(policy: EdgePolicy): Edge {
   return new SpannedEdge(policy);
 }
 
-/** Returns a ready policy. */
 export function edgeOf(parts: EdgeParts): Edge {
   return new SpannedEdge(parts);
 }
@@ -88,7 +86,7 @@ class SpannedEdge implements Edge {
     if (isCount(from) && (to === undefined || (isCount(to) && to > from)))
       return new SpannedEdge(this.#parts, to === undefined ? { from } : { from, to });
     throw edgeInvalid(
-      "during(from, to) with whole ticks, the second one behind the first",
+      "during(from, to) with whole ticks, the second after the first",
       [from, to],
       "Write during(2, 5) for the ticks 2, 3 and 4.",
     );
@@ -108,32 +106,27 @@ function partsWith(parts: EdgeParts, pairs: readonly string[]): EdgeParts {
   return { name, pairs, ...more, decide: (passage, span) => parts.decide(passage, span) };
 }
 
-/** True for a tick of a span; without a span, for every tick. */
 export function isWithin(tick: number, span: Span | undefined): boolean {
   return span === undefined || (tick >= span.from && (span.to === undefined || tick < span.to));
 }
 
-/** @throws UsageError `EDGE_INVALID` unless the value is a probability */
 export function checkRate(policy: string, rate: unknown): void {
   if (typeof rate === "number" && rate >= 0 && rate <= 1) return;
   throw edgeInvalid(`the rate of ${policy} to be a probability from 0 to 1`, rate, `Write ${policy}(0.1).`);
 }
 
-/** @throws UsageError `EDGE_INVALID` unless the value is a whole number within its bounds */
 export function checkNumber(policy: string, what: string, given: unknown, least: number, most: number = Infinity): void {
   if (isCount(given) && given >= least && given <= most) return;
   const bounds = most === Infinity ? `of ${least} or more` : `from ${least} to ${most}`;
   throw edgeInvalid(`${what} of ${policy} to be a whole number ${bounds}`, given, `Write ${policy} with such a number.`);
 }
 
-/** Returns names that are given as one or as a list, with stars for any text. @throws UsageError `EDGE_INVALID` */
 export function namesOf(policy: string, names: string | readonly string[]): readonly string[] {
   const list: readonly unknown[] = typeof names === "string" ? [names] : Array.isArray(names) ? names : [];
   if (list.length > 0 && list.every((name) => typeof name === "string" && name !== "")) return [...(list as readonly string[])];
   throw edgeInvalid(`the names of roles in ${policy}`, names, `Write ${policy}("p1"), or ${policy}(["p1", "p2"]).`);
 }
 
-/** @throws UsageError `EDGE_INVALID` unless the value is a function or left out */
 export function checkFunction(policy: string, what: string, given: unknown): void {
   if (given === undefined || typeof given === "function") return;
   throw edgeInvalid(`${what} of ${policy} to be a function`, given, "Leave it out for the default.");

@@ -2,11 +2,7 @@ import { type EdgePassage, MOST_COPIES } from "../runtime/edges/edge-policy.ts";
 import { corruption } from "./corruption.ts";
 import { checkFunction, checkRate, checkNumber, type Edge, edgeOf } from "./edge.ts";
 
-/*
- * Faults of links: they apply to each message independently.
- */
-
-/** What a recipient reads in place of what was sent. Without a payload, new contents have none. */
+/** What a recipient reads instead of what was sent. Without a payload, new contents have none. */
 export interface Rewrite {
   readonly content?: string;
   readonly instructContent?: unknown;
@@ -29,8 +25,8 @@ export function drop(rate: number): Edge {
 }
 
 /**
- * Delays messages by a number of ticks, or by one that is drawn evenly from `least` to `most`. A message without a delay arrives at the next
- * tick, so with `delay(1)` it arrives at the one after. A tick is a unit of the run's clock: see `ClockKind`.
+ * Delays messages by a number of ticks, or by one that is drawn evenly from `least` to `most`. Without a delay a message arrives at the next
+ * tick, with `delay(1)` at the one after. A tick is a unit of the run's clock: see `ClockKind`.
  *
  * @throws UsageError `EDGE_INVALID`
  *
@@ -97,10 +93,10 @@ export function duplicate(rate: number, copies: number = 1): Edge {
 }
 
 /**
- * Changes messages with a probability: one letter of a text, a number, or a truth value, in the content or in the payload.
+ * Changes messages with a probability.
  *
- * @param change what is read in place of the message, as a function of its passage alone; it is not recorded with the run. Default: one
- * value is changed at random
+ * @param change returns what is read instead, from the passage alone; it is not recorded with the run. Default: changes one letter of a string,
+ * number or boolean, in the content or in the payload
  * @throws UsageError `EDGE_INVALID`
  *
  * @example
@@ -119,7 +115,6 @@ export function corrupt(rate: number, change: (passage: EdgePassage) => Rewrite 
   });
 }
 
-/** Returns a number from 0 to the one before `count`. */
 function below({ random }: EdgePassage, count: number): number {
   return Math.floor(random() * count);
 }

@@ -5,17 +5,12 @@ import { matcherOf } from "../runtime/edges/pairs.ts";
 import { corruption } from "./corruption.ts";
 import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "./edge.ts";
 
-/*
- * Faults of roles and of the network between groups of them.
- */
-
 /**
- * Crashes roles while it lasts, and lets them recover with the state they had. What arrives at a crashed role is lost, and so is what it
- * sends; what it has sent to itself waits until it recovers. Without a span, see {@link Edge.during}, it never recovers. Messages from
- * outside arrive all the same.
+ * Crashes roles during its span, and lets them recover with the state they had; without a span, see {@link Edge.during}, they never recover.
+ * What arrives at a crashed role is lost, and so is what it sends; what it has sent to itself waits until it recovers. Messages from outside
+ * arrive all the same.
  *
- * @param roles their names; a star stands for any text: `"p*"`
- *
+ * @param roles their names; a star stands for any string: `"p*"`
  * @throws UsageError `EDGE_INVALID`
  *
  * @example
@@ -48,9 +43,8 @@ function crashDecision(
 }
 
 /**
- * Parts the roles into groups while it lasts: a message from one group to another is lost. The roles that are named in no group are one
- * group more, so `partition(["p1", "p2"])` parts these two from all others. A star stands for any text in a name; a role that fits in several
- * groups belongs to the first of them.
+ * Divides the roles into groups: a message from one group to another is lost. All roles without a group are one more, so
+ * `partition(["p1", "p2"])` separates these two from all others. A star stands for any string; a role belongs to its first group.
  *
  * @throws UsageError `EDGE_INVALID`, also for a role in two groups
  *
@@ -82,11 +76,10 @@ function partitionInvalid(text: string): UsageError {
 }
 
 /**
- * Makes roles send arbitrary messages: each of their recipients may read something else than they sent, and something else than the others.
+ * Makes roles send arbitrary messages: each recipient may read something else.
  *
- * @param roles their names; a star stands for any text: `"p*"`
- * @param lie what happens to one message on its way to one recipient, as a function of the passage alone; it is not recorded with the run.
- * Default: each recipient reads the message with one value changed at random
+ * @param roles their names; a star stands for any string: `"p*"`
+ * @param lie decides what one recipient reads, from the passage alone; it is not recorded with the run. Default: one value is changed at random
  * @throws UsageError `EDGE_INVALID`
  *
  * @example

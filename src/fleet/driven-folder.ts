@@ -7,7 +7,6 @@ import type { Run } from "../team/run.ts";
 import { eventsOf } from "../team/submit.ts";
 import type { RunWorkspaces } from "./run-workspaces.ts";
 
-/** The means by which a folder is stored. */
 export interface DrivenFolderOptions {
   readonly workspaces: RunWorkspaces;
   readonly journal: Journal;
@@ -20,11 +19,12 @@ export interface DrivenFolderOptions {
 /**
  * The folder of a run that this worker drives. It owns when the folder is fetched and stored.
  *
- * DrivenFolder.F1 (`fetch`, `rest`) only the owner of the run fetches and stores its folder: it is fetched after the claim, and stored before
- * the end of the run is recorded and before the run is released, so no other worker finds an older folder than the one that was stored.
+ * DrivenFolder.F1 (`fetch`, `rest`) only the owner of the run fetches and stores its folder: after the claim, and before the end of the run is
+ * recorded and the run is released. So no other worker finds an older folder than the stored one.
  * DrivenFolder.F2 (`#afterRound`) one store is under way at a time, and begins when a round has ended. The next round does not wait for it, so
- * a command of that round may be at work in the folder. DrivenFolder.F3 (`rest`) a run that another worker has by now stores nothing.
- * DrivenFolder.F4 (`#put`) a store that fails is told, and ends no run: the record has what the roles wrote.
+ * a command of that round may be at work in the folder.
+ * DrivenFolder.F3 (`rest`) a run that another worker owns now stores nothing.
+ * DrivenFolder.F4 (`#put`) a store that fails is logged, and ends no run: the record has what the roles wrote.
  */
 export class DrivenFolder {
   readonly #run: string;
@@ -41,7 +41,7 @@ export class DrivenFolder {
     this.#last = options.clock.now();
   }
 
-  /** Brings the folder here. Call it as the owner of the run. A run that is stopped meanwhile needs none. @throws errors of the workspaces */
+  /** Call it as the owner of the run. A run that is stopped meanwhile needs no folder. @throws errors of the workspaces */
   async fetch(signal: AbortSignal): Promise<void> {
     const { workspaces, journal } = this.#o;
     try {
@@ -54,7 +54,7 @@ export class DrivenFolder {
     }
   }
 
-  /** Stores the folder from now on, as the run goes on. */
+  /** Stores the folder from now on. */
   follow(run: Run): void {
     for (const type of ["run.started", "step.ended", "act.ended"] as const) run.on(type, ({ seq }) => (this.#seq = seq));
     run.on("round.ended", ({ seq }) => {
@@ -63,7 +63,7 @@ export class DrivenFolder {
     });
   }
 
-  /** Stores the folder of a run of which nothing is at work any more. Call it as the owner of the run. @param error the reason why the run ends */
+  /** Call it as the owner of the run, when nothing of it is at work any more. @param error the reason why the run ends */
   async rest(error: unknown): Promise<void> {
     await this.#putting;
     if (!this.#isHere) return;
@@ -71,7 +71,6 @@ export class DrivenFolder {
     await this.#put();
   }
 
-  /** Stores the folder if its time has come. */
   #afterRound(): void {
     const { clock, every } = this.#o;
     if (this.#putting !== undefined || clock.now() - this.#last < every) return;

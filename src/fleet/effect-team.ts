@@ -28,7 +28,7 @@ export interface EffectTeamOptions extends Omit<TeamOptions, "name" | "roles" | 
   readonly timeout?: number;
 }
 
-/** Longest request of an effect, in characters. */
+/** Limit on the characters of a request. */
 const LONGEST = 1_000_000;
 
 /**
@@ -66,7 +66,7 @@ export function effectTeam(name: string, effect: ServedEffect, options: EffectTe
 
 /**
  * Asks the model of the team of an effect: for an effect named "model:" and the id of a model. Its tries and their cost are recorded there. The
- * run that asked records its own try, and counts the cost from the usage of the answer. The text comes in one piece.
+ * run that asked records its own try, and counts the cost from the usage of the answer. The answer is not streamed.
  *
  * @throws UsageError `ARGUMENT_INVALID`; StepError `EFFECT_INVALID` for a request without messages; ModelError, ControlError: those of the call
  * @example
@@ -90,12 +90,11 @@ export const askServedModel: ServedEffect = async (request, door, context) => {
   return await context.model.through(door).chat(asked, { signal: door.signal, takesCut: true });
 };
 
-/** Returns the name of the team that does an effect. */
 export function effectTeamName(name: string): string {
   return `effect ${name}`;
 }
 
-/** Returns what the team of an effect is told. @throws StepError `EFFECT_TOO_LONG` */
+/** @throws StepError `EFFECT_TOO_LONG` */
 export function effectIdea({ kind, name, request, idempotent }: EffectCall): string {
   const idea = JSON.stringify({ kind, name, request, idempotent });
   if (idea.length <= LONGEST) return idea;
@@ -104,7 +103,8 @@ export function effectIdea({ kind, name, request, idempotent }: EffectCall): str
 }
 
 function specIn(idea: string): { readonly kind: string; readonly name: string; readonly request: Json; readonly idempotent: boolean } {
-  const { kind, name, request, idempotent } = recordIn(idea);
+  const read = parsedJson(idea);
+  const { kind, name, request, idempotent }: { readonly [member: string]: unknown } = isRecord(read) ? read : {};
   // A request is JSON: it was parsed above.
   if (typeof kind === "string" && typeof name === "string" && request !== undefined) {
     return { kind, name, request: request as Json, idempotent: idempotent !== false };
@@ -113,9 +113,4 @@ function specIn(idea: string): { readonly kind: string; readonly name: string; r
     "EFFECT_INVALID",
     `Expected an effect with kind, name and request, got ${valueText(idea)}. Ask through remoteEffects.`,
   );
-}
-
-function recordIn(idea: string): { readonly [member: string]: unknown } {
-  const told = parsedJson(idea);
-  return isRecord(told) ? told : {};
 }

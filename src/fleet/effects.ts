@@ -40,11 +40,9 @@ const CANCEL_LIMIT = 2_000;
 
 /**
  * Lets workers do the effects of steps: each effect is a run of its own, of the team that {@link effectTeam} makes, in the same journal and the
- * same queue. So its tries, its cost and the deaths of its workers are recorded there, and it goes on when the process that asked for it dies:
- * the next owner of the run finds it by its key. Its cost is charged to the run that asked, when the answer comes; no budget bounds it
- * before, so give the team of the effect one. It has the scope of the run that asked, so `forget` finds its words.
- *
- * Steps that fail with `EFFECT_UNANSWERED` have an effect that ended without an answer; `EFFECT_TOO_LONG` one whose request is too long.
+ * same queue. So its tries, its cost and the deaths of its workers are recorded there, and the next owner of the run that asked finds it by its
+ * key. Its cost is charged to that run when the answer comes; no budget bounds it before, so give the team of the effect one. It has the scope
+ * of the run that asked. A step fails with `EFFECT_UNANSWERED` where the effect ended without an answer, with `EFFECT_TOO_LONG` for a long request.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
  * @example
@@ -76,11 +74,11 @@ export function remoteEffects(options: RemoteEffectsOptions): EffectPort {
 /**
  * Effects as runs of their own.
  *
- * RemoteEffects.E1 (`#begin`) each key has one run, created before its job is queued. If the run exists, the effect is not begun again. If it does
- * not, and the effect must not be repeated, the result is STEP_UNCERTAIN. RemoteEffects.E2 (`#failure`) an effect is
- * cancelled when the run that asked is stopped or late, and goes on when that run has moved. RemoteEffects.E3 (`#end`) an answer that is
- * recorded is taken, whoever asked for it. RemoteEffects.E4 (`#failure`) an effect that must not happen twice, and that may have been queued, is
- * uncertain when its answer cannot be had: nobody may take its failure for one of the effect.
+ * RemoteEffects.E1 (`#begin`) each key has one run, created before its job is queued. If the run exists, the effect is not begun again. If it
+ * does not, and the effect must not be repeated, the result is STEP_UNCERTAIN.
+ * RemoteEffects.E2 (`#failure`) an effect is cancelled when the run that asked is stopped or late, and continues when that run has moved.
+ * RemoteEffects.E3 (`#end`) a recorded answer is taken, whichever process asked for it.
+ * RemoteEffects.E4 (`#failure`) an effect that must not happen twice, and that may have been queued, is uncertain without its answer.
  */
 class RemoteEffects implements EffectPort {
   readonly #parts: Required<RemoteEffectsOptions>;
@@ -140,7 +138,6 @@ class RemoteEffects implements EffectPort {
     throw unanswered("its run was removed");
   }
 
-  /** Returns the reason why an effect has no answer here, and cancels it unless another process asks for it. */
   async #failure(error: unknown, runId: string, { name, idempotent, signal: asked }: EffectCall, signal: AbortSignal): Promise<unknown> {
     const reason: unknown = signal.aborted ? signal.reason : error;
     if (signal.aborted && !(reason instanceof MovedError)) await this.#cancel(runId);
@@ -148,7 +145,7 @@ class RemoteEffects implements EffectPort {
     return idempotent || isUncertain(reason) ? reason : uncertain(name, reason);
   }
 
-  /** Cancels an effect. A queue that is away cannot be told, and a run that is stopped does not wait for it. */
+  /** A stopped run does not wait for a queue that cannot be reached. */
   async #cancel(runId: string): Promise<void> {
     const { driver, clock } = this.#parts;
     const late = new AbortController();
@@ -162,7 +159,7 @@ function nameOf({ kind, name }: Pick<EffectCall, "kind" | "name">): string {
   return `${kind}:${name}`;
 }
 
-/** Returns the events of a run from one on; undefined for a run that the journal does not have. */
+/** Undefined for a run that the journal does not have. */
 async function eventsFrom(journal: Journal, runId: string, from: number): Promise<readonly RunEvent[] | undefined> {
   const events: RunEvent[] = [];
   try {
@@ -174,9 +171,8 @@ async function eventsFrom(journal: Journal, runId: string, from: number): Promis
   return events;
 }
 
-/** The end of an effect in its record. */
 interface RecordedEnd extends EffectEnd {
-  /** False where going on with its run may still give an answer. */
+  /** False where its run may still give an answer when it continues. */
   readonly isFinal: boolean;
 }
 
@@ -195,8 +191,8 @@ function endOf(events: readonly RunEvent[]): RecordedEnd | undefined {
     ...(usages.length === 0 ? {} : { usage: { ...usages.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }) } as Json }),
   };
   if (answer?.ok === true) return { answer: { ok: true, value: answer.value ?? null }, ...spent, isFinal };
-  const told: ErrorRecord | undefined = answer?.error ?? (last?.type === "run.ended" ? last.error : undefined);
-  const error = told ?? errorRecord(unanswered(last?.type === "run.ended" ? `its run ended with status ${last.status}` : "it failed"));
+  const reported: ErrorRecord | undefined = answer?.error ?? (last?.type === "run.ended" ? last.error : undefined);
+  const error = reported ?? errorRecord(unanswered(last?.type === "run.ended" ? `its run ended with status ${last.status}` : "it failed"));
   return { answer: { ok: false, error }, ...spent, isFinal };
 }
 

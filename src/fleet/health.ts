@@ -5,7 +5,7 @@ import { type Shape, takes } from "../kernel/argument.ts";
 import { listenFailed } from "../server/listening.ts";
 import type { Worker } from "./worker.ts";
 
-/** A server that tells how a worker is. */
+/** A server that reports the health of a worker. */
 export interface HealthProbe {
   readonly url: string;
   close(): Promise<void>;

@@ -2,10 +2,7 @@ import { onAbort } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
-/**
- * Milliseconds for which a run works or waits alone. It is long enough for one call of a model. It also ends the wait of a run for an effect that
- * the same worker must do.
- */
+/** Milliseconds for which a run works or waits alone: enough for one call of a model. It also ends a wait for an effect of the same worker. */
 export const LONGEST_ALONE = 600_000;
 
 /** The place of a run that is at work. */
@@ -15,7 +12,6 @@ export interface Place {
   leave(): void;
 }
 
-/** Options of a wait for a place. */
 export interface PlaceOptions {
   /** No other run is at work beside this one until it shares its place. */
   readonly isAlone: boolean;
@@ -34,8 +30,9 @@ interface Waiting {
  * Admits runs to a worker. A run that may kill the process runs alone, so its death is not counted against other runs. It owns the queue of
  * waiting runs, first in, first out.
  *
- * Isolation.A1 (`#admit`) no run is at work beside one that is alone. Isolation.A2 (`enter`) a run that is not admitted in time leaves the queue, and
- * the next one is tried. Isolation.A3 (`#place`) a run shares its place after `LONGEST_ALONE`.
+ * Isolation.A1 (`#admit`) no run is at work beside one that is alone.
+ * Isolation.A2 (`enter`) a run that is not admitted in time leaves the queue, and the next one is tried.
+ * Isolation.A3 (`#place`) a run shares its place after `LONGEST_ALONE`.
  */
 export class Isolation {
   readonly #clock: Clock;
@@ -113,15 +110,10 @@ export class Isolation {
   }
 }
 
-/** Events at the end of a record in which deaths are looked for: a run without an answer adds few. */
+/** Events at the end of a record that are searched for deaths: a run without an answer adds few. */
 const TAIL = 1_000;
 
-/**
- * True for a run whose owner died and which had no answer since. Whether the last owner died is known to the next one alone, so one
- * recorded death may be two.
- *
- * @param events the number of its events; it has not come to rest
- */
+/** True for a run not at rest whose owner died and that had no answer since. One recorded death may be two: only the next owner knows of the last. */
 export async function mayEndProcess(journal: Journal, runId: string, events: number): Promise<boolean> {
   let deaths = 0;
   for await (const event of journal.read(runId, Math.max(0, events - TAIL))) {

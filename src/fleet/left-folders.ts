@@ -6,17 +6,15 @@ import { ifThere } from "../kernel/system-error.ts";
 import { removeAll } from "../workspace/folders.ts";
 import { onlyHere } from "../workspace/only-here.ts";
 
-/** The place of folders that were set aside, below the folder of all runs. */
 const PLACE = ".left";
 
-/** The folders of one run that were set aside. */
 export interface LeftFoldersOptions {
   /** The folder of all runs. */
   readonly folder: string;
   readonly runId: string;
   /** The name of the folder of the run. */
   readonly name: string;
-  /** Most folders that stay. */
+  /** Limit on the folders that stay. */
   readonly most: number;
   readonly logger: Logger;
 }
@@ -24,9 +22,9 @@ export interface LeftFoldersOptions {
 /**
  * The older folders of a run, which were set aside before a newer one was restored. It owns `.left/<name>.<number>`.
  *
- * LeftFolders.L1 (`#isNeedless`) a folder is removed if all that it has is in the restored folder or in its history: see `onlyHere`.
- * LeftFolders.L2 (`sweep`) of those with something of their own, the newest stay, so many as the option says. LeftFolders.L3 (`setAside`) no
- * folder takes the place of another.
+ * LeftFolders.L1 (`#isNeedless`) a folder is removed if all its contents are in the restored folder or in its history: see `onlyHere`.
+ * LeftFolders.L2 (`sweep`) of the others, the newest stay.
+ * LeftFolders.L3 (`setAside`) no folder replaces another.
  */
 export class LeftFolders {
   readonly #place: string;
@@ -37,14 +35,13 @@ export class LeftFolders {
     this.#place = join(options.folder, PLACE);
   }
 
-  /** Renames a folder. */
   async setAside(root: string): Promise<void> {
     await mkdir(this.#place, { recursive: true });
     const newest = (await this.#all()).at(-1)?.number ?? 0;
     await rename(root, join(this.#place, `${this.#o.name}.${newest + 1}`));
   }
 
-  /** Removes what need not stay, now that the newer folder is at `root`. @throws ControlError when the signal aborts */
+  /** Removes what the newer folder at `root` makes needless. @throws ControlError when the signal aborts */
   async sweep(root: string, signal: AbortSignal | undefined): Promise<void> {
     const { most, logger, runId: run } = this.#o;
     const kept: string[] = [];

@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
@@ -13,9 +12,8 @@ import { isCount, isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { LeftFolders } from "./left-folders.ts";
-import { nameOf, runFolder } from "./run-folder.ts";
-import { holdsFiles, restoreProject, type RunProject } from "./restore-project.ts";
-import { bundleWorkspace, hasOpenForks } from "../workspace/index.ts";
+import { holdsFiles, nameOf, restoreProject, runFolder, type RunProject } from "./run-project.ts";
+import { bundleWorkspace, hasOpenForks } from "../workspace/bundle.ts";
 
 /** Options of {@link runWorkspaces}. */
 export interface RunWorkspacesOptions {
@@ -26,11 +24,11 @@ export interface RunWorkspacesOptions {
   /** Bytes of one bundle. Default 256 MiB; the store has a bound of its own. */
   readonly mostBytes?: number;
   /**
-   * Most older folders of a run that stay in `.left`, where each of them has something that the restored folder has not. Others are not kept.
-   * Default 8: a folder with files of its own is kept for eight further moves of the run.
+   * Limit on the older folders of a run that stay in `.left`, each with something that the restored folder lacks. Default 8: a folder with files
+   * of its own is kept for eight further moves of the run.
    */
   readonly mostLeft?: number;
-  /** Told when files stay behind. Default: none. */
+  /** Reports files that stay behind. Default: none. */
   readonly logger?: Logger;
 }
 
@@ -52,24 +50,23 @@ export interface RunWorkspaces {
   /** The folder of a run on this machine. */
   folderOf(runId: string): string;
   /**
-   * Brings the folder of a run here before it goes on: from its newest bundle, then from the steps of its record that came later. A folder that
-   * this machine had last stays as it is. One that is older is renamed; it is removed if nothing in it is missing in the restored one, see
-   * {@link RunWorkspacesOptions.mostLeft}. Returns what was done.
+   * Brings the folder of a run here before it continues: from its newest bundle, then from the later steps of its record. A folder that this
+   * machine had last stays as it is. An older one is renamed, and removed if the restored one lacks nothing of it: see
+   * {@link RunWorkspacesOptions.mostLeft}.
    *
    * @throws ObjectStoreError, WorkspaceError, JournalError; ControlError when the signal aborts
    */
   fetch(runId: string, journal: Journal, call?: RunWorkspaceCall): Promise<"here" | "new" | "restored">;
   /**
-   * Stores the folder of a run as a bundle. Call it while no step of the run is in flight. False where another machine has the run by now, a newer
-   * bundle is there, there is no folder, or forks of the project are open.
+   * Stores the folder of a run as a bundle. Call it while no step of the run is in flight. False where another machine has the run or a newer
+   * bundle is stored, without a folder, and while forks of the project are open.
    *
    * @param seq number of the last event whose effects are in the folder
    * @throws ObjectStoreError, WorkspaceError; ControlError when the signal aborts
    */
   put(runId: string, seq: number, call?: RunWorkspaceCall): Promise<boolean>;
   /**
-   * Writes the project of a run into a folder that is missing or empty: from its newest bundle, then from the steps of its record that came
-   * later. For a person who wants the project: the run goes on where it is.
+   * Writes the project of a run into a missing or empty folder, as `fetch` does. It is a copy: the run continues where it is.
    *
    * @throws ObjectStoreError, JournalError; WorkspaceError, also `WORKSPACE_NOT_EMPTY`; ControlError when the signal aborts
    */
@@ -97,12 +94,10 @@ export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
   const { objects, folder, mostBytes = OBJECT_BYTES, mostLeft = MOST_LEFT, logger = defaultLogger } = options;
   takes("runWorkspaces", "objects", objects, anObjectStore);
   takes("runWorkspaces", "folder", folder, aText);
-  for (const [name, count] of Object.entries({ mostBytes, mostLeft }))
-    if (!isCount(count)) throw new UsageError("OPTION_INVALID", `Expected ${name} as a whole number, got ${valueText(count)}.`);
   return new StoredWorkspaces({ objects, folder: resolve(folder), mostBytes, mostLeft, logger });
 }
 
-/** The place of the folder of a run, and its newest bundle: the one object of a run that changes. */
+/** The machine with the folder of a run, and its newest bundle: the one object of a run that changes. */
 interface Place {
   /** The machine that has the newest folder; empty while one is being restored. */
   readonly place: string;
@@ -122,7 +117,7 @@ interface FoundPlace extends Place {
 
 const NOWHERE = "";
 const MOST_LEFT = 8;
-/** Looks at a place whose bundle is gone: a newer one was stored meanwhile. */
+/** Limit on the reads of a place whose bundle is gone: a newer one was stored meanwhile. */
 const MOST_LOOKS = 3;
 
 /**
@@ -130,9 +125,9 @@ const MOST_LOOKS = 3;
  *
  * RunWorkspaces.W1 (`put`) only the machine that fetched a run last stores its folder, because the place is written on condition of its tag.
  * RunWorkspaces.W2 (`fetch`) a place names this machine only after its folder is whole, so a restore that was cut off is done again.
- * RunWorkspaces.W3 (`#restore`) no file of a folder that was there is changed before the newer folder is whole. RunWorkspaces.W4 (`#restore`) bytes are restored only
- * if they have the sha256 that the place names. The place names a bundle only after that is stored. RunWorkspaces.W5 (`put`) a bundle is removed only by one
- * that is newer, so never the one that the place names.
+ * RunWorkspaces.W3 (`#restore`) no file of an older folder is changed before the newer folder is whole.
+ * RunWorkspaces.W4 (`#restore`) bytes are restored only if they have the sha256 that the place names, which it does once they are stored.
+ * RunWorkspaces.W5 (`put`) a bundle is removed only by a newer one, so never the one that the place names.
  */
 class StoredWorkspaces implements RunWorkspaces {
   readonly #objects: ObjectStore;
@@ -248,7 +243,7 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 }
 
-/** The number of the last event of a bundle, in its key; NaN for another object. */
+/** NaN for an object that is no bundle. */
 function seqIn(key: string): number {
   return Number(/\/(\d+)-[0-9a-f]+\.bundle$/.exec(key)?.[1]);
 }

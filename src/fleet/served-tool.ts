@@ -7,20 +7,18 @@ import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { RoleContext } from "../role/context.ts";
 import { readArguments } from "../tool/call-arguments.ts";
-import { closeTool } from "../tool/close-tool.ts";
-import { runTool } from "../tool/run-tool.ts";
+import { closeTool, runTool } from "../tool/run-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
-import type { ToolEnd } from "../tool/tool-end.ts";
+import type { ToolEnd } from "../tool/plain-result.ts";
 import { toolFailure } from "../tool/tool-result.ts";
 import type { ServedEffect } from "./effect-team.ts";
 
 /**
- * Runs a tool of an agent for other processes: for an effect named "tool:" and the name of the tool. It runs as where the agent is: its
- * arguments are checked, its time is limited, its result is cut to size, and its failure is a result that the model reads. Permission was
- * asked there. Here the tool has the model and the `deps` of the team of the effect, a session of its own for each call, which is closed
- * after it, and no person to ask; nobody hears of its progress. The arguments come as they were recorded, so what `parameters` return, they
- * must accept.
+ * Runs a tool of an agent for other processes: for an effect named "tool:" and the name of the tool. Arguments, time limit, size of the result
+ * and failures are handled as where the agent is, which has asked for permission. Here the tool has the model and the `deps` of the team of
+ * the effect, a session for each call, no person to ask, and no observers of its progress. Its arguments come as they were recorded, so
+ * `parameters` must accept what they return.
  *
  * @throws UsageError `TOOL_INVALID`. The effect throws StepError `EFFECT_INVALID` for a request that is no call of this tool.
  * @example
@@ -43,7 +41,6 @@ export function servedTool(tool: Tool): ServedEffect {
   };
 }
 
-/** Returns the recorded arguments of a call. @throws StepError `EFFECT_INVALID` */
 function argumentsIn(request: Json, { name }: Tool): Json {
   const asked = isRecord(request) ? (request as Readonly<Record<string, Json>>) : {};
   if (asked["name"] === name && asked["args"] !== undefined) return asked["args"];
@@ -56,16 +53,15 @@ function argumentsIn(request: Json, { name }: Tool): Json {
 async function ran(tool: Tool, args: unknown, door: StepDoor, context: RoleContext): Promise<ToolEnd> {
   const { clock, toolDeps: deps, name: role, logger } = context;
   const session = {};
-  const told = { ask: undefined, model: modelIn(context), progress: (): void => undefined };
+  const others = { ask: undefined, model: modelIn(context), progress: (): void => undefined };
   try {
-    return await runTool(tool, args, door, { clock, signal: door.signal, role, session, deps, ...told });
+    return await runTool(tool, args, door, { clock, signal: door.signal, role, session, deps, ...others });
   } finally {
     const trouble = await closeTool(tool, session, clock);
     if (trouble !== undefined) logger.warn(trouble);
   }
 }
 
-/** Returns what makes the model of a tool; undefined where the team has no model. */
 function modelIn(context: RoleContext): ((steps: StepPort) => ChatModel) | undefined {
   try {
     const { model } = context;

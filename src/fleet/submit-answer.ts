@@ -16,7 +16,7 @@ import { aRunDriver, type RunDriver, type RunJob } from "../team/run-driver.ts";
 export interface SubmitAnswerOptions {
   readonly journal: Journal;
   readonly driver: RunDriver;
-  /** Texts that are masked in the record. Default: none. */
+  /** Strings that are masked in the record. Default: none. */
   readonly secrets?: readonly string[];
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -32,13 +32,13 @@ const submitAnswerOptions: Known<SubmitAnswerOptions> = {
 
 /**
  * Answers a question to a person, and gives the run to the workers. Resolves when the answer is recorded and the job is durable. As with
- * `team.submit`, neither the team nor its model is needed here; `team.answer` goes on with the run in this process instead.
+ * `team.submit`, the team is not needed here; `team.answer` continues the run in this process instead.
  *
  * @param questionId the id of the question, or its first letters
- * @param answer a text, or for a question with a form also a JSON value that the form takes
+ * @param answer a string, or for a question with a form also a JSON value that the form takes
  * @throws UsageError `QUESTION_ANSWER_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
  * @throws JournalError `RUN_UNKNOWN`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_EXPIRED`, `QUESTION_GIVEN_UP`; `RUN_OWNED` while the run is
- * under way: answer when it waits; errors of the driver: the answer is recorded then, and `team.submit` with the id goes on
+ * under way: answer when it waits; errors of the driver: the answer is recorded then, and `team.submit` with the id continues
  * @throws ControlError when the signal aborts
  * @example
  * import { defineAction, defineRole, memoryJournal, Team } from "troupe";

@@ -5,7 +5,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { isCount, isList } from "../kernel/value-kind.ts";
+import { isList } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
@@ -24,21 +24,14 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   /** Milliseconds that steps in flight get to end when the worker drains. Default 30,000. */
   readonly grace?: number;
-  /**
-   * Refusals after which a run is given up: deliveries that ended with an error which does not pass by itself, such as another version of its team.
-   * Default 20.
-   */
+  /** Deliveries that ended with a lasting error, such as another version of its team, after which a run is given up. Default 20. */
   readonly tries?: number;
-  /** For a run whose team was another when it began: see `ResumeOptions.onTeamChange`. Default "refuse": the run goes back to the queue. */
+  /** For a run whose team has changed: see `ResumeOptions.onTeamChange`. Default "refuse": the run goes back to the queue. */
   readonly onTeamChange?: OnTeamChange;
-  /**
-   * Brings the folder of a run here before it goes on, and stores it when it comes to rest, when it is drained, and after a round. Default:
-   * the folders do not move. See {@link runWorkspaces}.
-   */
+  /** Fetches the folder of a run before it continues, and stores it at rest, when it is drained, and after a round. Default: none moves. */
   readonly workspaces?: RunWorkspaces;
-  /** Fewest milliseconds between two stores of the folder of a run that goes on. Default 60,000. */
+  /** Minimum of milliseconds between two stores of the folder of a run under way. Default 60,000. */
   readonly workspaceEvery?: number;
-  /** Told of the runs as they come and go. Default: none. */
   readonly logger?: Logger;
   readonly clock?: Clock;
 }
@@ -48,16 +41,15 @@ const workerOptions: Known<WorkerOptions> = {
   journal: kinds.journal,
   teams: kinds.checked,
   concurrency: kinds.size,
-  grace: kinds.milliseconds,
+  grace: kinds.count,
   tries: kinds.size,
   onTeamChange: kinds.oneOf("refuse", "continue"),
   workspaces: kinds.having("workspaces of runs", "folderOf", "fetch", "put"),
-  workspaceEvery: kinds.milliseconds,
+  workspaceEvery: kinds.count,
   logger: kinds.logger,
   clock: kinds.clock,
 };
 
-/** Options of a worker with their defaults. */
 export interface WorkerSettings extends Required<Omit<WorkerOptions, "teams" | "workspaces">> {
   readonly workspaces: RunWorkspaces | undefined;
   readonly teams: ReadonlyMap<string, Team>;
@@ -78,15 +70,6 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
   const { onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;
   takes("startWorker", "driver", driver, aRunDriver);
   takes("startWorker", "journal", journal, aJournal);
-  for (const [name, count] of Object.entries({ concurrency, tries })) {
-    if (isCount(count) && count > 0) continue;
-    throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${valueText(count)}.`);
-  }
-  if (workspaces !== undefined) takes("startWorker", "workspaces", workspaces, having("workspaces of runs", "folderOf", "fetch", "put"));
-  for (const [name, ms] of Object.entries({ grace, workspaceEvery })) {
-    if (Number.isFinite(ms) && ms >= 0) continue;
-    throw new UsageError("OPTION_INVALID", `Expected ${name} to be milliseconds of 0 or more, got ${valueText(ms)}.`);
-  }
   const moving = { workspaces, workspaceEvery };
   return { ...moving, driver, journal, teams: teamsByName(options.teams, journal), concurrency, grace, tries, onTeamChange, logger, clock };
 }
@@ -96,7 +79,6 @@ function teamsByName(teams: unknown, journal: Journal): ReadonlyMap<string, Team
   const named = new Map<string, Team>();
   for (const given of teams) {
     takes("startWorker", "teams", given, aTeam);
-    // Its shape was checked above.
     const team = given as Team;
     if (team.journal !== journal) {
       const expected = `Expected the team ${valueText(team.name)} to have the journal of its worker, got another one`;

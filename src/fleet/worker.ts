@@ -1,3 +1,4 @@
+import { type Clock, sleep } from "../kernel/clock.ts";
 import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import { newestRuns } from "../runtime/record/journal.ts";
@@ -7,39 +8,39 @@ import { type LastEvent, lastOf } from "./growth.ts";
 import type { Delivery, RunJob, Verdict, Working } from "../team/run-driver.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import type { Run } from "../team/run.ts";
+import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
-import { Driven } from "./driven.ts";
 import { Isolation, LONGEST_ALONE, mayEndProcess, type Place } from "./isolation.ts";
 import { DrivenFolder } from "./driven-folder.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
 /** A worker that takes runs from an engine and drives them. */
 export interface Worker {
-  /** Resolves when the worker has drained. Rejects when the engine cannot go on with it: then its process should end. */
+  /** Resolves when the worker has drained. Rejects when the engine has lost it: then its process should end. */
   readonly ended: Promise<void>;
   /** Runs that it drives now. */
   readonly runs: number;
   readonly isDraining: boolean;
-  /** Takes no further run, stops those it has at the next recorded point, and gives them back. Resolves when all are given back. */
+  /** Takes no further run, stops its runs at the next recorded point, and gives them back. Resolves when all are given back. */
   drain(): Promise<void>;
 }
 
-/** Milliseconds until a run that could not go on is delivered again: doubled each time. */
+/** Milliseconds until a run that could not continue is delivered again: doubled each time. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 
-/** Milliseconds that a run waits for those beside it, or for one that works alone, before it is left to another worker. */
+/** Milliseconds that a run waits until it may work, before it is left to another worker. */
 const WAIT_FOR_PLACE = 30_000;
 /** Milliseconds until a run that got no place is delivered again. */
 const AFTER_WAIT = 5_000;
-/** Runs without a place that are remembered. The one that waits for its next delivery the longest is forgotten first. */
+/** Limit on the remembered runs without a place. The oldest is forgotten first. */
 const MOST_REFUSED = 10_000;
 
 /**
  * Starts a worker: it takes the runs of its teams from the driver and drives each to its end. Resolves when it can take the first one. Runs
- * are submitted by `team.submit`, in any process. A run that has come to rest is done, whatever its status; a person or a program goes on with
- * it. A run that waits for an answer with a deadline comes back when the deadline has passed.
+ * are submitted by `team.submit`, in any process. A run that has come to rest is done, whatever its status. One that waits for an answer with a
+ * deadline comes back when the deadline has passed.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`; errors of the driver; JournalError for a journal that cannot be read
  * @example
@@ -69,12 +70,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 /**
  * The runs that a worker has. It owns the set of them.
  *
- * FleetWorker.W1 (`handle`) a run is driven once at a time in this process. FleetWorker.W2 (`#drive`) a run that has come to rest since its job
- * was made is not driven again, so a job that is delivered twice repeats nothing. FleetWorker.W3 (`#verdict`) a job is done only when its run is
- * at rest, or was given up and that was logged. FleetWorker.W4 (`drain`) afterwards every run is at rest or given back. FleetWorker.W5
- * (`#place`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it only. It runs
- * beside others when it got no place without them for `LONGEST_ALONE`. FleetWorker.W6 (`#notNow`) a run is given up after so many refusals as
- * the option says: drains, deaths and errors that pass are none.
+ * FleetWorker.W1 (`handle`) a run is driven once at a time in this process.
+ * FleetWorker.W2 (`#drive`) a run that has come to rest since its job was made is not driven again, so a second delivery repeats nothing.
+ * FleetWorker.W3 (`#verdict`) a job is done only when its run is at rest, or was given up and that was logged.
+ * FleetWorker.W4 (`drain`) afterwards every run is at rest or given back.
+ * FleetWorker.W5 (`#place`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it
+ * only. It runs beside others when it got no place without them for `LONGEST_ALONE`.
+ * FleetWorker.W6 (`#notNow`) a run is given up after `tries` refusals: drains, deaths and errors that pass are none.
  */
 class FleetWorker implements Worker {
   readonly ended: Promise<void>;
@@ -129,7 +131,6 @@ class FleetWorker implements Worker {
     }
   }
 
-  /** Drains once, and ends with the first failure of the engine, if there was one. */
   #finish(failure: unknown): Promise<void> {
     this.#failure ??= failure;
     this.#draining ??= this.#drain().then(
@@ -168,7 +169,7 @@ class FleetWorker implements Worker {
     }
   }
 
-  /** Waits until the run may work beside the others. @returns undefined when it may not in time */
+  /** @returns undefined when the run may not work in time */
   async #place({ runId, signal }: Delivery, before: LastEvent): Promise<Place | undefined> {
     const { journal, logger, clock } = this.#settings;
     const isAlone = before.events > 0 && !isAtRest(before) && (await mayEndProcess(journal, runId, before.events));
@@ -195,7 +196,7 @@ class FleetWorker implements Worker {
     try {
       result = await this.#result(place, delivery, { team, events: before.events, folder });
     } catch (error) {
-      // The team refuses the job, such as one without roles.
+      // The team refuses the job: it has no roles, for example.
       return this.#notNow(delivery, error);
     }
     const ms = clock.now() - began;
@@ -237,24 +238,23 @@ class FleetWorker implements Worker {
     return this.#notNow(delivery, error);
   }
 
-  /** The verdict on a run that cannot go on here now. */
   #notNow(delivery: Delivery, error: unknown): Verdict {
     const { logger, tries } = this.#settings;
     const { runId, team, attempt, refusals: before = 0 } = delivery;
     const { code, message: reason } = errorRecord(error);
-    const told = { run: runId, team, code, reason };
+    const details = { run: runId, team, code, reason };
     const isPassing = PASSING_CODES.has(code) || code === "ABORTED";
     const refusals = isPassing ? before : before + 1;
     if (!isPassing && refusals >= tries) {
-      logger.error("A run is given up: it cannot go on here. Submit it again when that is mended.", told);
+      logger.error("A run is given up: it cannot continue here. Submit it again when that is repaired.", details);
       return { is: "done" };
     }
     const after = pauseOf(attempt);
-    logger.warn("A run cannot go on now, and is delivered again.", { ...told, after });
+    logger.warn("A run cannot continue now, and is delivered again.", { ...details, after });
     return { is: "again", after, ...(isPassing ? {} : { job: refusedJob(delivery, refusals) }) };
   }
 
-  /** The verdict on a run at rest: one that waits for a person goes on when a deadline has passed. */
+  /** A run that waits for a person continues when a deadline has passed. */
   #deadline({ runId, team }: RunJob, { status, questions }: RunResult, events: number): Verdict {
     const deadlines = questions.flatMap((question) => (question.default === undefined ? [] : (question.deadline ?? [])));
     if (status !== "waiting" || deadlines.length === 0) return { is: "done" };
@@ -263,7 +263,33 @@ class FleetWorker implements Worker {
   }
 }
 
-/** The folder moves while the run is owned. */
+/**
+ * A run that this worker drives. It owns the drain of the run.
+ *
+ * Driven.R1 (`drain`) a run is given back when no step of it is in flight, or when the time is up.
+ */
+class Driven {
+  readonly #run: Run;
+  readonly #steps = new StepsInFlight();
+
+  constructor(run: Run) {
+    this.#run = run;
+    for (const type of ["step.started", "step.ended", "run.ended"] as const) run.on(type, (event) => this.#steps.note(event));
+  }
+
+  get result(): Promise<RunResult> {
+    return this.#run.result;
+  }
+
+  async drain(clock: Clock, limit: number): Promise<void> {
+    this.#run.pause();
+    const late = new AbortController();
+    await Promise.race([this.#steps.settled(), this.#run.result, sleep(clock, limit, late.signal).catch(() => undefined)]);
+    late.abort();
+    this.#run.drain();
+  }
+}
+
 function hooksOf(folder: DrivenFolder): Required<Pick<ResumeOptions, "prepare" | "conclude">> {
   return { prepare: ({ signal }) => folder.fetch(signal), conclude: ({ error }) => folder.rest(error) };
 }
@@ -279,27 +305,17 @@ function pauseOf(attempt: number): number {
   return Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
 }
 
-/** The job of a run that has begun: its record has the idea. */
+/** The record of a run that has begun has its idea. */
 function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readonly job?: RunJob } {
   return now.events === 0 ? {} : { job: { runId, team, events } };
 }
 
-function refusedJob({ runId, team, idea, about, scope, events }: RunJob, refusals: number): RunJob {
-  return {
-    runId,
-    team,
-    ...(idea === undefined ? {} : { idea }),
-    ...(about === undefined ? {} : { about }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(events === undefined ? {} : { events }),
-    refusals,
-  };
+function refusedJob({ attempt: _attempt, signal: _signal, ...job }: Delivery, refusals: number): RunJob {
+  return { ...job, refusals };
 }
 
-/** A run with what its work needs. */
 interface Driving {
   readonly team: Team;
-  /** The number of its events. */
   readonly events: number;
   readonly folder: DrivenFolder | undefined;
 }

@@ -62,7 +62,7 @@ export class Memory implements MessageMemory {
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
   constructor(options?: MemoryOptions) {
-    if (options !== undefined) checkKnownOptions("new Memory", options, memoryOptions);
+    checkKnownOptions("new Memory", options, memoryOptions);
     const limit = options?.limit;
     if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
       throw new UsageError(
@@ -199,7 +199,7 @@ export class Memory implements MessageMemory {
     return this.#arrivals.newestFirst();
   }
 
-  /** Returns a memory of the same messages that changes apart from this one. It tells nobody what it evicts. @internal */
+  /** Returns a memory of the same messages that changes apart from this one, without `onEvict`. @internal */
   copy(): Memory {
     const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
     for (const message of this) copy.put(message);

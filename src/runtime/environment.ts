@@ -54,8 +54,7 @@ import { RunWarnings } from "./run-warnings.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunFailure } from "./run-failure.ts";
-import { recordedEnd } from "./recorded-end.ts";
-import { type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
+import { recordedEnd, type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**
  * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only where it is given

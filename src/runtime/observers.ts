@@ -6,7 +6,7 @@ import { isThenable } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import { isOutput } from "./record/delivery.ts";
 import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/event.ts";
-import { OBSERVED_TYPES } from "./record/observed.ts";
+import { OBSERVED_TYPES } from "./record/event-type.ts";
 import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
@@ -36,7 +36,7 @@ export class ObserverRegistry {
 
   /** Calls `observer` for every event or notice of a type; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
-    checkKnownWord("the type of an event or a notice", type, Object.keys(OBSERVED_TYPES));
+    checkKnownWord("the type of an event or a notice", type, OBSERVED_TYPES);
     takes(`on("${type}", listener)`, "listener", observer, aFunction);
     // A function that is registered twice is called twice.
     const added: AnyObserver = (observed) => (observer as AnyObserver)(observed);

@@ -1,7 +1,6 @@
 import { errorRecord } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { recordedEnd } from "./recorded-end.ts";
-import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
+import { recordedEnd, type RunEnd, type RunResult, runResult } from "./run-result.ts";
 import { overdueTries } from "./record/lost-tries.ts";
 import { resumption } from "./record/resumption.ts";
 import type { RunEvent } from "./record/event.ts";
@@ -15,13 +14,11 @@ export interface ClaimedRecord {
   readonly last: LastSnapshot | undefined;
 }
 
-/** One run of an environment. */
 export interface OwnRunParts {
   readonly log: RunLog;
   readonly mask: Mask;
   readonly drive: () => Promise<RunEnd>;
   readonly warn: (text: string) => void;
-  /** See the option of the environment. */
   readonly uncertainAfter: number | undefined;
 }
 
@@ -29,20 +26,20 @@ export interface OwnRunParts {
  * The record of an environment in a journal. It owns the claim of its run.
  *
  * OwnRun.O1 (`#append`) the run is claimed before its first event is written, and after a release before the next one.
- * OwnRun.O2 (`#begin`) a run that has ended, or that was found in a journal, goes on with `run.resumed`.
+ * OwnRun.O2 (`#begin`) a run that has ended, or that was found in a journal, continues with `run.resumed`.
  * OwnRun.O3 (`#inTurn`) no release comes between a claim and the append that it was made for.
- * OwnRun.O4 (`#release`) a run that is not claimed is not released, and one that did not go on here tells the next owner how the owner before
+ * OwnRun.O4 (`#release`) a run that is not claimed is not released; one that did not continue here tells the next owner how the owner before
  * left it.
  */
 export class OwnRun {
-  /** The right to write, as the log uses it. It is claimed when the log writes first. */
+  /** The right to write, claimed when the log writes first. */
   readonly owned: OwnedRun;
   readonly last: LastSnapshot | undefined;
   readonly #journal: Journal;
   readonly #runId: string;
   #isCreated: boolean;
   #claim: Claim | undefined;
-  /** How the owner before left the run, until the run goes on. Undefined for a run that began here. */
+  /** How the owner before left the run, until the run continues. Undefined for a run that began here. */
   #former: FormerOwner | undefined;
   /** The end of the last append or release. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -63,7 +60,7 @@ export class OwnRun {
     this.owned = { journal: journal.keepSnapshot === undefined ? { append } : { append, keepSnapshot }, epoch: 0 };
   }
 
-  /** Goes on with the run, records its end and gives it up. The result tells what the journal refuses. */
+  /** Continues the run, records its end and gives it up. The result has what the journal refuses. */
   async run({ log, mask, drive, warn, uncertainAfter = Infinity }: OwnRunParts): Promise<RunResult> {
     try {
       this.#begin(log, log.now - uncertainAfter);
@@ -75,11 +72,7 @@ export class OwnRun {
     }
   }
 
-  /**
-   * Gives the run up when everything that was published is in the journal.
-   *
-   * @throws JournalError
-   */
+  /** Gives the run up when everything that was published is in the journal. @throws JournalError */
   async close(log: RunLog): Promise<void> {
     try {
       await log.durable();
@@ -89,7 +82,6 @@ export class OwnRun {
     }
   }
 
-  /** Records that the run goes on, where it is not at its beginning. */
   #begin(log: RunLog, lostBefore: number): void {
     const former = this.#former;
     this.#former = undefined;
@@ -97,7 +89,6 @@ export class OwnRun {
     for (const event of [...overdueTries(log.state, lostBefore), resumption(log.state, former)]) log.record(event);
   }
 
-  /** Lets another process go on with the run. */
   async #release(): Promise<void> {
     await this.#inTurn(async () => {
       const claim = this.#claim;

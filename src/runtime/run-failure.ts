@@ -5,7 +5,7 @@ import { maskedError } from "./record/masking.ts";
 /** The code of a failure that is no error of this package: the same in the event, the dead letters and the result. */
 const ACTION_FAILED = "ACTION_FAILED";
 
-/** The place in an activation where it failed. */
+/** Where an activation failed. */
 export interface FailedPlace {
   /** The action that threw. */
   readonly action?: string | undefined;
@@ -36,7 +36,7 @@ function asTroupeError({ error, role, action, step }: RunFailure): TroupeError {
   const what = action === undefined ? "An action" : `Action ${action}`;
   const after = step === undefined ? "" : `, in which step ${JSON.stringify(step)} had failed,`;
   const who = role === undefined ? "Something" : `${what} of ${role}${after}`;
-  const advice = "Mend it and resume the run, or say with onFailure what shall happen when an action fails.";
+  const advice = "Repair it and resume the run, or set onFailure.";
   const data = { ...(action === undefined ? {} : { action }), ...(step === undefined ? {} : { step }) };
   return new ActionError(ACTION_FAILED, `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, {
     cause: error,
@@ -54,7 +54,7 @@ function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
 /** Limit on the inspected values of a cause. A cause with more values counts as one with a secret. */
 const MOST_VALUES = 100_000;
 
-/** Inspects every value in a cause, and calls none of them. */
+/** Inspects every value in a cause, and calls none. */
 function holdsSecret(cause: unknown, mask: Mask): boolean {
   const found = new Set([cause]);
   try {

@@ -7,11 +7,12 @@ import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
 import type { FailedActivation } from "./record/failed-activation.ts";
 import { inOrderOfTicks } from "./record/delayed.ts";
-import type { FaultCounts } from "./record/edge-fault.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
-import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState } from "./record/run-state.ts";
+import { maskedError } from "./record/masking.ts";
+import type { RunLog } from "./record/run-log.ts";
+import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState, type FaultCounts } from "./record/run-state.ts";
 import { rest } from "./record/turn-count.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
@@ -23,7 +24,7 @@ export interface RunEnd {
   readonly control: ControlError | undefined;
 }
 
-/** How a run ended for this process: with a recorded end, or as `moved`, which is never recorded because the run goes on elsewhere. */
+/** How a run ended for this process. `moved` is never recorded, because the run continues elsewhere. */
 export type ResultStatus = RunStatus | "moved";
 
 /** The result of a run. */
@@ -39,7 +40,7 @@ export interface RunResult {
   /** Broadcasts of roles that no role watches. */
   readonly outputs: readonly Message[];
   readonly deadLetters: readonly DeadLetter[];
-  /** The activations that failed, whether the failure policy let the run go on or not, in the order of their failures. */
+  /** The activations that failed, whatever their failure policy, in the order of their failures. */
   readonly failures: readonly FailedActivation[];
   /** Messages that left full mailboxes unread. Each is reported when it is dropped, and not kept. */
   readonly dropped: number;
@@ -52,8 +53,7 @@ export interface RunResult {
   /** Spending by the id of the model or embedder. Spending of a run or an agent that a step started is only in `byRole`. */
   readonly byModel: Spendings;
   /**
-   * Micro-dollars of calls that were in flight at a crash; part of `cost`. Each counts as much as the call that repeats it, and its worst case while
-   * there is none.
+   * Micro-dollars of calls that were in flight at a crash; part of `cost`. Each counts as much as the call that repeats it, else its worst case.
    */
   readonly uncertain: number;
   /** Questions to people that wait for an answer. */
@@ -85,10 +85,23 @@ export async function unrecordedRun(state: RunState, drive: () => Promise<RunEnd
   return result;
 }
 
-/**
- * Returns the result of a run as it stands, without secrets. Its lists are made when they are first read, and do not change while the run
- * goes on: each is cut from a list of the run, which only grows, at its length now.
- */
+/** Records the end of a run, if it has not moved and its journal still takes events, and returns the result. Never rejects. */
+export async function recordedEnd(log: RunLog, mask: Mask, end: RunEnd): Promise<RunResult> {
+  const { state } = log;
+  const { status, error } = statusOf(end, mask);
+  if (status === "moved") return runResult(state, end, mask);
+  try {
+    log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: maskedError(mask, error) }) });
+    await log.durable();
+    if (status !== "stopped") await log.rest();
+    return runResult(state, end, mask);
+  } catch (broken) {
+    if (broken instanceof MovedError) return runResult(state, { ...end, control: broken }, mask);
+    return runResult(state, { ...end, failure: end.failure ?? { error: broken } }, mask);
+  }
+}
+
+/** Returns the result of a run as it stands, without secrets. Its lists are cut when they are first read, at the length that they have now. */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
   const result: RunResult = {
@@ -128,10 +141,9 @@ function waitingWords(state: RunState): readonly Pending[] {
   return [...atBarrier, ...inOrderOfTicks(state)].filter(({ sent, part }) => sent.dropped !== true && part !== true);
 }
 
-/** A placeholder for a list that is made later: it fixes the order of the members of a result. */
+/** A list that is made later: it fixes the order of the members of a result. */
 const unseen: readonly never[] = Object.freeze([]);
 
-/** Returns a function that copies the present items of a list that only grows. */
 function soFar<T>(grows: readonly T[]): () => readonly T[] {
   const { length } = grows;
   return () => grows.slice(0, length);
@@ -153,8 +165,7 @@ function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: For
   return { parent, reused, reusedCalls, paid: calls, saved };
 }
 
-/** Returns the status of an end, and the error that explains it. */
-export function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; readonly error?: TroupeError } {
+function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; readonly error?: TroupeError } {
   if (end.control instanceof MovedError) return { status: "moved", error: end.control };
   if (end.failure !== undefined) return { status: "failed", error: failureError(end.failure, mask) };
   if (end.control !== undefined) return { status: statusOfControl(end.control), error: end.control };
@@ -170,7 +181,7 @@ export function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStat
   }
 }
 
-/** Codes of interruptions that no person and no bound asked for. The run can be resumed after them. */
+/** Codes of interruptions that are failures. The run can be resumed after them. */
 const FAILURES = /^(DIFFERENCE|(BUDGET|LIMITS)_\w+)$/;
 
 function statusOfControl(control: ControlError): RunStatus {

@@ -2,7 +2,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
 
-/** Most kinds of warnings that are told apart. */
+/** Limit on the kinds of warnings that are counted apart. */
 const MOST_KINDS = 1_000;
 
 /**
@@ -43,7 +43,7 @@ export class RunWarnings implements Logger {
   }
 }
 
-/** Returns a warning without what differs between those of one kind: what is quoted, numbers, and names with numbers, such as ids. */
+/** Returns a warning without its quotations, numbers and ids. */
 function shapeOf(text: string): string {
   const words = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"').split(" ");
   return words.map((word) => (/\d/.test(word) ? "#" : word)).join(" ");

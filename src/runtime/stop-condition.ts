@@ -12,8 +12,8 @@ import type { RunState } from "./record/run-state.ts";
 import { turnCount } from "./record/turn-count.ts";
 
 /**
- * The view of a run that a stop condition gets after every round (or, without rounds, after every activation) and when a run is resumed. A turn
- * begins with the run, and again with the first activation after a message from outside came to a run at rest.
+ * The view of a run that a stop condition gets when a run is resumed and after every round or, without rounds, every activation. A turn begins
+ * with the run, and again with the first activation after a message from outside came to a run at rest.
  */
 export interface RunProgress {
   /** The rounds of the present turn; without rounds the most activations of one role in it. */
@@ -27,7 +27,7 @@ export interface RunProgress {
   /** The number of answers of models. */
   readonly calls: number;
   readonly messages: readonly Message[];
-  /** Returns true when a message with this cause was delivered in the present turn. The cost does not depend on the messages of earlier turns. */
+  /** Returns true when a message with this cause was delivered in the present turn. */
   said(cause: Address): boolean;
   readonly outputs: readonly Message[];
   /**
@@ -146,7 +146,7 @@ export function conditionOf({ name, with: made }: RecordedStop): StopCondition |
   return name === "anyOf" ? anyOf(...known) : allOf(...known);
 }
 
-/** Returns a recorded condition as text: `anyOf(afterRounds(3), enough)`. */
+/** Returns a condition as `anyOf(afterRounds(3), enough)`. */
 export function stopText({ name, with: made }: RecordedStop): string {
   if (made === undefined) return name === "" ? "a function that has no name" : name;
   return `${name}(${made.map((part) => (isRecordedStop(part) ? stopText(part) : canonicalJson(part))).join(", ")})`;
@@ -159,7 +159,7 @@ function isRecordedStop(value: unknown): value is RecordedStop {
 }
 
 function isSaidAfter(deliveries: readonly Message[], cause: string, after: number): boolean {
-  for (let place = after; place < deliveries.length; place += 1) if (deliveries[place]?.causeBy === cause) return true;
+  for (let index = after; index < deliveries.length; index += 1) if (deliveries[index]?.causeBy === cause) return true;
   return false;
 }
 

@@ -6,26 +6,22 @@ import type { PendingQuestion } from "../runtime/record/questions.ts";
 /** Milliseconds until a run that found no place tries again. */
 const NEXT_TRY = 60_000;
 
-/** The wait of one run. */
 interface Watch {
   readonly questions: readonly PendingQuestion[];
   /** Milliseconds since 1970: deadlines up to here count no more, because the run was resumed after them. */
   readonly after: number;
-  /** Goes on with the run. */
   readonly resume: () => Promise<unknown>;
 }
 
 /**
- * Goes on with runs that wait for a person when the deadline of a question passes, so that its default is taken without a request. It owns one
- * timer for each such run; a restart of the server sets them again from the record.
+ * Resumes runs that wait for a person when the deadline of a question passes, so that its default is taken without a request. It owns one timer
+ * for each such run, for the earliest deadline of a question with a default; a restart of the server sets them again from the record.
  *
- * Deadlines.D1 (`watch`) a run has at most one timer, for the earliest deadline of a question that has a default.
- * Deadlines.D2 (`close`) afterwards no run goes on and no timer is set.
+ * Deadlines.D2 (`close`) afterwards no run resumes and no timer is set.
  */
 export class Deadlines {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** The functions that cancel the timers, by run. */
   readonly #timers = new Map<string, () => void>();
   #isClosed = false;
 
@@ -34,7 +30,6 @@ export class Deadlines {
     this.#logger = logger;
   }
 
-  /** Waits for the earliest deadline of a run at rest, in place of what it waited for before. */
   watch(runId: string, { questions, after, resume }: Watch): void {
     this.#timers.get(runId)?.();
     this.#timers.delete(runId);
@@ -57,7 +52,7 @@ export class Deadlines {
       this.#timers.delete(runId);
       resume().catch((error: unknown) => {
         const { code, message } = errorRecord(error);
-        this.#logger.warn("A run does not go on after the deadline of a question.", { run: runId, code, reason: message });
+        this.#logger.warn("A run does not resume after the deadline of a question.", { run: runId, code, reason: message });
         if (code === "RUNS_TOO_MANY" && !this.#timers.has(runId)) this.#wait(runId, NEXT_TRY, resume);
       });
     });

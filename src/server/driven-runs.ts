@@ -2,38 +2,95 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
+import { EVENT_TYPES } from "../runtime/record/event-type.ts";
 import type { Run } from "../team/run.ts";
+import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
-import { DrivenRun, SERVER_CLOSING } from "./driven-run.ts";
-import { logEvent, logRest } from "./progress-log.ts";
+import { logEvent, logRest } from "./json-logger.ts";
 import type { RunFeeds } from "./run-feed.ts";
-import type { OpenedTeam, TeamOpener, TeamRequest } from "./team-source.ts";
+import type { OpenedTeam, TeamOpener, TeamRequest } from "./server-options.ts";
 import type { TenantAccount } from "./tenants.ts";
+
+/** The code of the error that ends a run because its server closes: it resumes at the next start, or, when it was paused, at the end of its pause. */
+export const SERVER_CLOSING = "SERVER_CLOSING";
+export const SERVER_PAUSED = "SERVER_PAUSED";
+
+/** A run that this server drives. It owns its pause and its stop. */
+class DrivenRun {
+  readonly run: Run;
+  readonly account: TenantAccount;
+  readonly opened: OpenedTeam;
+  readonly #abort: AbortController;
+  readonly steps = new StepsInFlight();
+  #isPaused = false;
+  #begin = (): void => {};
+  readonly #first = new Promise<void>((resolve) => (this.#begin = resolve));
+
+  constructor(run: Run, account: TenantAccount, opened: OpenedTeam, abort: AbortController, grew: (event: RunEvent) => void) {
+    this.run = run;
+    this.account = account;
+    this.opened = opened;
+    this.#abort = abort;
+    for (const type of EVENT_TYPES) {
+      run.on(type, (event) => {
+        this.#begin();
+        this.steps.note(event);
+        grew(event);
+      });
+    }
+  }
+
+  get status(): "running" | "paused" {
+    return this.#isPaused ? "paused" : "running";
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.run.pause();
+  }
+
+  proceed(): void {
+    this.#isPaused = false;
+    this.run.proceed();
+  }
+
+  /** Stops the run because a client asks: it stays stopped until it is resumed. */
+  stop(): void {
+    this.run.stop("a client of the server asked for it");
+  }
+
+  close(): void {
+    const [code, then] = this.#isPaused ? [SERVER_PAUSED, "its pause ends"] : [SERVER_CLOSING, "it starts again"];
+    this.#abort.abort(new ControlError(code, `Stopped: the server closes. The run resumes when ${then}.`));
+    this.run.proceed();
+  }
+
+  /** Resolves when its first event is durable, or it is at rest already. @throws the error of a run that was refused */
+  async started(): Promise<void> {
+    const early = await Promise.race([this.#first, this.run.result]);
+    if (early?.error !== undefined) throw early.error;
+  }
+}
 
 /** Milliseconds that teams get to open and to close when the server closes, besides the grace of the steps in flight. */
 const LAST_TEAMS = 5_000;
 
-/** The parts of {@link DrivenRuns}. */
 export interface DrivenRunsParts {
   readonly open: TeamOpener;
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called when a run is at rest and its team is closed. */
   readonly rested: (account: TenantAccount, run: Run) => Promise<void>;
 }
 
-/** The options that every run of a tenant gets. */
 export type CommonOptions = Pick<ResumeOptions, "signal" | "pools" | "limits">;
 
-/** The purpose and the run that a team is opened for. */
 export type Purpose = Omit<TeamRequest, "tenant" | "pool" | "signal">;
 
 /**
- * The runs under way in a server. It owns them and their teams.
+ * The runs under way in a server. It owns them and their teams. A tenant has no more of them than its bound, and a run that the close of the server
+ * stops is recorded as such.
  *
- * DrivenRuns.R1 (`drive`) a tenant has no more runs under way than its bound; a place is taken before anything is awaited.
- * DrivenRuns.R2 (`close`) a run that the close of the server stops is recorded as such, and goes on at the next start unless it was paused.
  * DrivenRuns.R3 (`close`) afterwards no run is under way and every team is closed, those of requests that the close met included. One that
  * takes longer than the grace and 5 seconds more is logged, and not waited for.
  */
@@ -48,7 +105,6 @@ export class DrivenRuns {
     this.#parts = parts;
   }
 
-  /** Aborts when the server closes. */
   get signal(): AbortSignal {
     return this.#closing.signal;
   }
@@ -57,13 +113,21 @@ export class DrivenRuns {
     return this.#driven.get(runId);
   }
 
-  /** Opens a team for a run of a tenant. */
-  opened({ name, pool }: TenantAccount, purpose: Purpose): Promise<OpenedTeam> {
+  async with<T>(account: TenantAccount, purpose: Purpose, work: (team: OpenedTeam["team"]) => Promise<T> | T): Promise<T> {
+    const opened = await this.#opened(account, purpose);
+    try {
+      return await work(opened.team);
+    } finally {
+      await this.#closed(opened, purpose.runId);
+    }
+  }
+
+  #opened({ name, pool }: TenantAccount, purpose: Purpose): Promise<OpenedTeam> {
     return this.#parts.open({ ...purpose, tenant: name, signal: this.signal, ...(pool === undefined ? {} : { pool }) });
   }
 
   /** Closes a team. A failure is logged. */
-  async closed({ close }: OpenedTeam, runId: string): Promise<void> {
+  async #closed({ close }: OpenedTeam, runId: string): Promise<void> {
     try {
       await close?.();
     } catch (error) {
@@ -71,7 +135,7 @@ export class DrivenRuns {
     }
   }
 
-  /** Drives a run from now on, and resolves when it goes on. @throws UsageError `RUNS_TOO_MANY`, `SERVER_CLOSING`; the error of a run that was refused */
+  /** Drives a run from now on, and resolves when it has started. @throws UsageError `RUNS_TOO_MANY`, `SERVER_CLOSING`; the error of a run that was refused */
   async drive(
     account: TenantAccount,
     purpose: Purpose,
@@ -83,53 +147,51 @@ export class DrivenRuns {
     let opened: OpenedTeam | undefined;
     let driven: DrivenRun | undefined;
     try {
-      opened = await this.opened(account, purpose);
+      opened = await this.#opened(account, purpose);
       if (this.signal.aborted) throw closing();
       const abort = new AbortController();
       const { pool, limits } = account;
-      const common = {
-        signal: abort.signal,
-        ...(pool === undefined ? {} : { pools: [pool] }),
-        ...(limits === undefined ? {} : { limits }),
-      };
-      const begun = begin(opened, common);
-      const isAnswered = begun instanceof Promise;
-      driven = new DrivenRun({ run: await begun, account, opened, abort, grew: (event) => this.#grew(account, event) });
+      const shared = { ...(pool && { pools: [pool] }), ...(limits && { limits }) };
+      const begun = begin(opened, { signal: abort.signal, ...shared });
+      driven = new DrivenRun(await begun, account, opened, abort, (event) => {
+        logEvent(this.#parts.logger, account.name, event);
+        this.#parts.feeds.grew(event);
+      });
       const rest = this.#untilRest(runId, driven, leave).finally(() => this.#underWay.delete(rest));
       this.#underWay.add(rest);
       if (this.signal.aborted) driven.close();
-      if (!isAnswered) await driven.begun();
+      if (!(begun instanceof Promise)) await driven.started();
     } catch (error) {
       if (driven === undefined) {
         leave();
-        if (opened !== undefined) await this.closed(opened, runId);
+        if (opened !== undefined) await this.#closed(opened, runId);
       }
       throw error;
     }
   }
 
-  /** True once the run is at rest; false when that takes longer than so many milliseconds. */
+  /** True once the run is at rest; false when that takes longer than `ms`. */
   async rests(runId: string, ms: number): Promise<boolean> {
     const driven = this.#driven.get(runId);
     return driven === undefined || this.#within(driven.run.result, ms);
   }
 
   /**
-   * Stops every run. No activation begins any more; steps in flight get `grace` milliseconds to end.
+   * Stops every run. No activation begins any more; steps in flight get `grace` milliseconds to end, so that nothing paid for is cut off.
    *
    * @param requests resolves when no request opens a team any more
    */
   async close(grace: number, requests: () => Promise<unknown>): Promise<void> {
     this.#closing.abort(new ControlError(SERVER_CLOSING, closing().message));
     const all = [...this.#driven.values()];
-    for (const driven of all) driven.hold();
-    await this.#within(Promise.all(all.map((driven) => driven.settled())), grace);
+    for (const { run } of all) run.pause();
+    await this.#within(Promise.all(all.map(({ steps }) => steps.settled())), grace);
     for (const driven of this.#driven.values()) driven.close();
     const ended = requests().then(() => Promise.all(this.#underWay));
     if (!(await this.#within(ended, grace + LAST_TEAMS))) {
       this.#parts.logger.error("The server closes, and some teams have not opened or closed in time.", { runs: this.#driven.size });
     }
-    this.#parts.feeds.tellAll();
+    this.#parts.feeds.wakeAll();
   }
 
   async #untilRest(runId: string, driven: DrivenRun, leave: () => void): Promise<void> {
@@ -141,13 +203,8 @@ export class DrivenRuns {
     leave();
     feeds.ended(runId);
     logRest(logger, driven.account.name, result);
-    await this.closed(driven.opened, runId);
+    await this.#closed(driven.opened, runId);
     await rested(driven.account, driven.run);
-  }
-
-  #grew(account: TenantAccount, event: RunEvent): void {
-    logEvent(this.#parts.logger, account.name, event);
-    this.#parts.feeds.grew(event);
   }
 
   async #within(work: Promise<unknown>, ms: number): Promise<boolean> {

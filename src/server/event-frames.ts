@@ -15,7 +15,7 @@ export function frameOf(event: RunEvent): Uint8Array {
   return encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-/** Returns a line for a watcher that is no event of the record: a notice, the end of the stream. */
+/** Returns a frame that is no event of the record: a notice, the end of the stream. */
 export function namedFrame(event: string, data: object): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
@@ -30,21 +30,18 @@ interface KeptFrame {
 }
 
 /**
- * The events of runs as bytes for watchers. It owns the frames of late of the runs that are watched, which all watchers of a run share: so a
- * thousand watchers cost one encoding, and a slow one keeps nothing that others do not use.
+ * The events of runs as bytes for watchers. It owns the recent frames of the runs that are watched, which all watchers of a run share.
  *
- * EventFrames.F1 (`#keep`) kept frames take at most 64 MB; the one that was asked for longest ago goes first.
- * EventFrames.F2 (`load`) one reading of the journal takes at most 256 events, or 256 kB unless one event has more.
- * EventFrames.F3 (`load`) watchers of a run that ask for the same events share one reading.
- * EventFrames.F4 (`forget`) nothing is kept of a run that nobody watches, also when a reading ends later.
- * EventFrames.F5 (`add`) a run that begins again under its id, because it was removed, has no frame of the run before, and neither has one whose
- * words were erased (`#keep`).
+ * EventFrames.F1 (`#keep`) kept frames take at most 64 MB; the least recently used one goes first. EventFrames.F2 (`load`) one reading of the
+ * journal takes at most 256 events, or 256 kB unless one event has more. EventFrames.F3 (`load`) watchers of a run that ask for the same events
+ * share one reading. EventFrames.F4 (`forget`) nothing is kept of a run without watchers, also when a reading ends later.
+ * EventFrames.F5 (`add`, `#keep`) a run that begins again under its id, or whose words were erased, has no frame from before.
  */
 export class EventFrames {
   readonly #journal: Journal;
   /** The frames of watched runs by seq. */
   readonly #watched = new Map<string, Map<number, KeptFrame>>();
-  /** All frames, the one that was asked for longest ago first. */
+  /** All frames, the least recently used one first. */
   readonly #frames = new Set<KeptFrame>();
   readonly #loading = new Map<string, Promise<void>>();
   #bytes = 0;
@@ -53,32 +50,25 @@ export class EventFrames {
     this.#journal = journal;
   }
 
-  /** The bytes of all kept frames, with what each costs besides its text. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Keeps the frames of a run from now on. */
   watch(runId: string): void {
     if (!this.#watched.has(runId)) this.#watched.set(runId, new Map());
   }
 
-  /** Drops the frames of a run that nobody watches any more. */
   forget(runId: string): void {
-    for (const kept of this.#watched.get(runId)?.values() ?? []) this.#drop(kept);
+    this.#clear(runId);
     this.#watched.delete(runId);
   }
 
-  /** Keeps an event that has just become durable. */
   add(event: RunEvent): void {
-    const { runId, seq } = event;
-    const ofRun = this.#watched.get(runId);
-    if (ofRun === undefined) return;
-    if (seq === 0) for (const kept of ofRun.values()) this.#drop(kept);
+    if (!this.#watched.has(event.runId)) return;
+    if (event.seq === 0) this.#clear(event.runId);
     this.#keep(event, frameOf(event));
   }
 
-  /** Returns the frame of an event, if it is kept. */
   get(runId: string, seq: number): Uint8Array | undefined {
     const kept = this.#watched.get(runId)?.get(seq);
     if (kept === undefined) return undefined;
@@ -96,11 +86,7 @@ export class EventFrames {
   async load(runId: string, from: number): Promise<Uint8Array | undefined> {
     const key = `${from} ${runId}`;
     let first: Uint8Array | undefined;
-    const loading =
-      this.#loading.get(key) ??
-      this.#read(runId, from, (frame) => {
-        first = frame;
-      });
+    const loading = this.#loading.get(key) ?? this.#read(runId, from, (frame) => (first = frame));
     this.#loading.set(key, loading);
     try {
       await loading;
@@ -130,7 +116,7 @@ export class EventFrames {
   #keep({ runId, seq, type }: RunEvent, frame: Uint8Array): void {
     const ofRun = this.#watched.get(runId);
     if (ofRun === undefined || ofRun.has(seq)) return;
-    if (type === "run.erased") for (const kept of ofRun.values()) this.#drop(kept);
+    if (type === "run.erased") this.#clear(runId);
     const kept = { runId, seq, frame };
     ofRun.set(seq, kept);
     this.#frames.add(kept);
@@ -139,6 +125,10 @@ export class EventFrames {
       if (this.#bytes <= MOST_BYTES || oldest === kept) return;
       this.#drop(oldest);
     }
+  }
+
+  #clear(runId: string): void {
+    for (const kept of this.#watched.get(runId)?.values() ?? []) this.#drop(kept);
   }
 
   #drop(kept: KeptFrame): void {

@@ -10,41 +10,40 @@ const CHUNK = 64 * 1024;
 const HEARTBEAT_EVERY = 15_000;
 /** Looks at a record that contradicts what was sent: a look that another stream shares may be older than this one. */
 const MOST_LOOKS = 2;
-/** Most notices that wait for one client, and the characters of text that they may hold together. */
+/** Limits on the notices that wait for one client, and on the characters of their text. */
 const MOST_NOTICES = 64;
 const MOST_TEXT = 64 * 1024;
 
-/** A watched run. */
 export interface WatchedRun {
   readonly runId: string;
-  /** The first event. */
   readonly from: number;
   /** The stream stays open when the run comes to rest. */
   readonly follows: boolean;
   readonly wantsNotices: boolean;
 }
 
-/** The sources of a stream. */
 export interface StreamSources {
   readonly frames: EventFrames;
   readonly feeds: RunFeeds;
   readonly clock: Clock;
-  /** The status of a run by its record, and the number of its events. */
-  readonly standing: (runId: string) => Promise<{ readonly status: SummaryStatus; readonly events: number }>;
-  /** True while the server closes: streams end, and clients come back later. */
-  readonly isClosing: () => boolean;
+  readonly runs: {
+    /** The status of a run by its record, and the number of its events. */
+    readonly summaries: { standing(runId: string): Promise<{ readonly status: SummaryStatus; readonly events: number }> };
+    /** True while the server closes: streams end, and clients come back later. */
+    readonly isClosing: boolean;
+  };
 }
 
 /**
- * The events of a run as server-sent events, by pull: nothing is read before the client has taken what came before. It owns the place in the
+ * The events of a run as server-sent events, by pull: nothing is read before the client has taken what came before. It owns the position in the
  * record, the rest of an event that is sent in pieces, and the notices that wait.
  *
  * EventStream.S1 (`#next`) events come in the order of the record, each once, from the one that was asked for.
  * EventStream.S2 (`#pull`) a client that does not read costs one piece of 64 kB, 64 notices and no reading of the journal.
- * EventStream.S3 (`#notice`) a notice is sent only to a client that has every event before it; else it is dropped.
+ * EventStream.S3 (`#notice`) a notice is sent only to a client that has every event before it.
  * EventStream.S4 (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
- * EventStream.S5 (`#pull`) a record that cannot be read ends the stream after the events before; the next request is told the reason.
- * EventStream.S6 (`#atEnd`) a record with fewer events than were sent, because the run was removed and begun again under its id, ends the stream.
+ * EventStream.S5 (`#pull`) a record that cannot be read ends the stream after the events before; the next request gets the reason.
+ * EventStream.S6 (`#atEnd`) a record with fewer events than were sent, of a run that was begun again under its id, ends the stream.
  */
 export class EventStream {
   readonly #run: WatchedRun;
@@ -63,10 +62,9 @@ export class EventStream {
   #wake: (() => void) | undefined;
   /** Looks in a row that contradict what was sent. */
   #looks = 0;
-  /** The number of events at the last rest that was told, for a stream that follows. */
-  #toldRest = -1;
+  /** The number of events at the last rest that was reported, for a stream that follows. */
+  #reportedRest = -1;
 
-  /** @param closed called once when the stream is over */
   constructor(run: WatchedRun, sources: StreamSources, closed: () => void) {
     this.#run = run;
     this.#sources = sources;
@@ -81,24 +79,18 @@ export class EventStream {
     });
   }
 
-  /** The body of the response. */
   get body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({ pull: (sink) => this.#pull(sink), cancel: () => this.#end() }, { highWaterMark: 0 });
   }
 
   async #pull(sink: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    try {
-      while (!this.#isOver) {
-        const chunk = await this.#next();
-        if (chunk === undefined) break;
-        if (chunk.length > 0) return sink.enqueue(chunk);
-      }
-      this.#end();
-      sink.close();
-    } catch {
-      this.#end();
-      sink.close();
+    while (!this.#isOver) {
+      const chunk = await this.#next().catch(() => undefined);
+      if (chunk === undefined) break;
+      if (chunk.length > 0) return sink.enqueue(chunk);
     }
+    this.#end();
+    sink.close();
   }
 
   /** The next bytes; empty when there is something new to look at; undefined at the end. */
@@ -122,9 +114,8 @@ export class EventStream {
   #joined(first: Uint8Array): Uint8Array {
     const parts = [first];
     let { length } = first;
-    for (;;) {
-      const frame = this.#sources.frames.get(this.#run.runId, this.#seq);
-      if (frame === undefined || length + frame.length > CHUNK) break;
+    const next = (): Uint8Array | undefined => this.#sources.frames.get(this.#run.runId, this.#seq);
+    for (let frame = next(); frame !== undefined && length + frame.length <= CHUNK; frame = next()) {
       parts.push(frame);
       length += frame.length;
       this.#seq += 1;
@@ -137,13 +128,13 @@ export class EventStream {
     return frame.subarray(0, CHUNK);
   }
 
-  /** Every event was sent: says that the run is at rest, or waits for more. */
+  /** Every event was sent: reports that the run is at rest, or waits for more. */
   async #atEnd(): Promise<Uint8Array | undefined> {
     const { runId, from, follows } = this.#run;
-    const { feeds, standing, isClosing } = this.#sources;
-    if (isClosing()) return undefined;
+    const { feeds, runs } = this.#sources;
+    if (runs.isClosing) return undefined;
     if (feeds.isDriven(runId)) return this.#wait();
-    const { status, events } = await standing(runId);
+    const { status, events } = await runs.summaries.standing(runId);
     // Another stream may have asked before the last events came.
     const isOld = events < this.#seq && this.#seq > from;
     if (feeds.isDriven(runId)) return NOTHING;
@@ -152,13 +143,10 @@ export class EventStream {
       return this.#looks < MOST_LOOKS ? NOTHING : undefined;
     }
     this.#looks = 0;
-    if (status === "open" || status === "empty") return this.#wait();
-    if (this.#toldRest !== events) {
-      this.#toldRest = events;
-      if (!follows) this.#isOver = true;
-      return namedFrame("end", { status, events });
-    }
-    return this.#wait();
+    if (status === "open" || status === "empty" || this.#reportedRest === events) return this.#wait();
+    this.#reportedRest = events;
+    if (!follows) this.#isOver = true;
+    return namedFrame("end", { status, events });
   }
 
   /** Waits for news; after a while sends a comment, which also finds out whether the client is still there. */
@@ -217,10 +205,10 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let place = 0;
+  let index = 0;
   for (const part of parts) {
-    whole.set(part, place);
-    place += part.length;
+    whole.set(part, index);
+    index += part.length;
   }
   return whole;
 }

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../kernel/errors.ts";
 
-/** Names under which only programs of this machine reach a server. */
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** True for an address that only this machine reaches. */
@@ -9,7 +8,7 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "::1" || LOOPBACK.includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** The places that a server may be asked as, and the pages that may ask it. */
+/** The names of a server, and the pages that may send requests to it. */
 export interface GuardOptions {
   /** Names of the server besides those of this machine, such as `api.example.com`. */
   readonly hosts: readonly string[];
@@ -18,23 +17,22 @@ export interface GuardOptions {
 }
 
 /**
- * Checks where a request says that it goes to and comes from. A page of another site cannot reach the server: neither under a name that it has
- * pointed to this machine, nor with the credentials of a browser. It owns the names of the server.
+ * Checks the host and the origin of a request, so that a page of another site cannot reach the server, neither under a name that points to this
+ * machine, nor with the credentials of a browser. It owns the names of the server.
  *
- * Guard.G1 (`#hosts`) `check` lets a request pass only under a name of this machine, or under one that was given or admitted, on any port.
- * Guard.G2 (`#origins`) `check` lets a request that names an origin pass only when that is the server's own or one that was given.
+ * Guard.G1 (`#hosts`) `check` lets a request pass only under a name of this machine, or one that was given or admitted, on any port.
+ * Guard.G2 (`#origins`) `check` lets a request with an origin pass only when that is the server's own or one that was given.
  */
 export class Guard {
   readonly #hosts: Set<string>;
   readonly #origins: ReadonlySet<string>;
 
-  /** @throws UsageError `OPTION_INVALID` */
   constructor({ hosts, origins }: GuardOptions) {
     this.#hosts = new Set([...LOOPBACK, ...hosts.map(hostOption)]);
     this.#origins = new Set(origins.map(originOption));
   }
 
-  /** Lets the server be asked as a host too, such as the address that it listens on. */
+  /** Adds a name, such as the address that the server listens on. */
   admit(host: string): void {
     this.#hosts.add(host.toLowerCase());
   }
@@ -78,7 +76,6 @@ function originOption(given: string): string {
   throw new UsageError("OPTION_INVALID", `Expected origins such as https://app.example.com, got ${String(given)}.`);
 }
 
-/** Headers of every response. */
 const ALWAYS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -99,7 +96,7 @@ export function secureHeaders(headers: Headers, origin: string | undefined): voi
   headers.set("access-control-expose-headers", "Retry-After");
 }
 
-/** Returns the answer to the question of a browser whether a page elsewhere may send a request. */
+/** Returns the answer to the preflight request of a browser for a page elsewhere. */
 export function preflight(origin: string): Response {
   const headers = {
     "access-control-allow-origin": origin,
@@ -110,7 +107,7 @@ export function preflight(origin: string): Response {
   return new Response(null, { status: 204, headers });
 }
 
-/** Returns the policy of a page: it runs the scripts and uses the styles that it was built with, and talks to this server alone. */
+/** Returns the policy of a page: it has the scripts and styles that it was built with, and connects to this server alone. */
 export function pagePolicy(html: string): string {
   const scripts = hashesOf(html, /<script\b[^>]*>([\s\S]*?)<\/script>/gi);
   const styles = hashesOf(html, /<style\b[^>]*>([\s\S]*?)<\/style>/gi);

@@ -2,73 +2,38 @@ import type { Mask } from "../kernel/mask.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import { BudgetError, ControlError, errorRecord, JournalError, QueueFullError, TroupeError, UsageError } from "../kernel/errors.ts";
 
-/** The statuses of codes that differ from their class. */
-export const STATUS: Readonly<Record<string, number>> = {
-  TOKEN_INVALID: 401,
-  BUDGET: 402,
-  HOST_REFUSED: 421,
-  ORIGIN_REFUSED: 403,
-  RUN_UNKNOWN: 404,
-  RUN_FORGOTTEN: 404,
-  QUESTION_UNKNOWN: 404,
-  ROUTE_UNKNOWN: 404,
-  ROLE_UNKNOWN: 404,
-  PAGE_MISSING: 404,
-  CREW_CHANGED: 409,
-  WORKSPACE_CHANGED: 409,
-  RUN_FOREIGN: 409,
-  RUN_ELSEWHERE: 409,
-  READ_ONLY: 405,
-  RUN_EXISTS: 409,
-  RUN_IDEA_DIFFERS: 409,
-  RUN_OWNED: 409,
-  RUN_UNOWNED: 409,
-  RUN_ACTIVE: 409,
-  RUN_INACTIVE: 409,
-  RUN_NOT_STARTED: 409,
-  QUESTION_ANSWERED: 409,
-  QUESTION_EXPIRED: 409,
-  QUESTION_GIVEN_UP: 409,
-  MESSAGE_KNOWN: 409,
-  USER_DIFFERS: 409,
-  TEXT_ERASED: 410,
-  TEAM_CHANGED: 409,
-  EDGES_DIFFER: 409,
-  SCHEDULER_UNKNOWN: 409,
-  SCHEDULER_DIFFERS: 409,
-  DELIVERY_DIFFERS: 409,
-  ROLE_DUPLICATE: 409,
-  ROLES_NONE: 409,
-  ROUNDS_REACHED: 409,
-  STOP_CONDITION_NEEDED: 409,
-  STOP_CONDITION_HOLDS: 409,
-  FORK_POINT: 409,
-  FORK_CHANGE: 409,
-  FORK_CUT: 409,
-  EPOCH_STALE: 409,
-  EVENT_NEWER: 422,
-  MESSAGE_TOO_LONG: 413,
-  BODY_TOO_LONG: 413,
-  BODY_TYPE: 415,
-  RATE_LIMITED: 429,
-  RUNS_TOO_MANY: 429,
-  STREAMS_TOO_MANY: 429,
-  CONNECTIONS_TOO_MANY: 429,
-  BYTES_TOO_MANY: 429,
-  REPLAYS_TOO_MANY: 429,
-  MAILBOX_FULL: 429,
-  SERVER_CLOSING: 503,
-  JOURNAL_CLOSED: 503,
-  JOURNAL_UNREACHABLE: 503,
-  JOURNAL_UNWRITABLE: 503,
-  TIMEOUT: 504,
-  JOURNAL_FULL: 507,
+/** The codes whose status differs from that of their class, by status. */
+const CODES: Readonly<Record<number, string>> = {
+  401: "TOKEN_INVALID",
+  402: "BUDGET",
+  403: "ORIGIN_REFUSED",
+  404: "RUN_UNKNOWN RUN_FORGOTTEN QUESTION_UNKNOWN ROUTE_UNKNOWN ROLE_UNKNOWN PAGE_MISSING",
+  405: "READ_ONLY",
+  409:
+    "RUN_FOREIGN RUN_ELSEWHERE RUN_EXISTS RUN_IDEA_DIFFERS RUN_OWNED RUN_UNOWNED RUN_ACTIVE RUN_INACTIVE RUN_NOT_STARTED EPOCH_STALE " +
+    "QUESTION_ANSWERED QUESTION_EXPIRED QUESTION_GIVEN_UP MESSAGE_KNOWN USER_DIFFERS FORK_POINT FORK_CHANGE FORK_CUT " +
+    "CREW_CHANGED WORKSPACE_CHANGED TEAM_CHANGED EDGES_DIFFER SCHEDULER_UNKNOWN SCHEDULER_DIFFERS DELIVERY_DIFFERS " +
+    "ROLE_DUPLICATE ROLES_NONE ROUNDS_REACHED STOP_CONDITION_NEEDED STOP_CONDITION_HOLDS",
+  410: "TEXT_ERASED",
+  413: "MESSAGE_TOO_LONG BODY_TOO_LONG",
+  415: "BODY_TYPE",
+  421: "HOST_REFUSED",
+  422: "EVENT_NEWER",
+  429: "RATE_LIMITED RUNS_TOO_MANY STREAMS_TOO_MANY CONNECTIONS_TOO_MANY BYTES_TOO_MANY REPLAYS_TOO_MANY MAILBOX_FULL",
+  503: "SERVER_CLOSING JOURNAL_CLOSED JOURNAL_UNREACHABLE JOURNAL_UNWRITABLE",
+  504: "TIMEOUT",
+  507: "JOURNAL_FULL",
 };
+
+/** The statuses by code. */
+export const STATUS: ReadonlyMap<string, number> = new Map(
+  Object.entries(CODES).flatMap(([status, codes]) => codes.split(" ").map((code) => [code, Number(status)] as const)),
+);
 
 /** Returns the HTTP status of an error. */
 function statusOfError(error: unknown): number {
   if (!TroupeError.isInstance(error)) return 500;
-  const known = Object.hasOwn(STATUS, error.code) ? STATUS[error.code] : undefined;
+  const known = STATUS.get(error.code);
   if (known !== undefined) return known;
   if (error instanceof UsageError) return 400;
   if (error instanceof BudgetError) return 402;
@@ -82,16 +47,16 @@ const AWAY =
 /** Seconds after which a client that was refused for too much may try again. */
 const RETRY_AFTER = "1";
 
-/** True for a fault of what the server stands on: its log is to have the reason. */
+/** True for a fault of what the server depends on: its log needs the reason. */
 export function isServerFault(status: number, code: string): boolean {
   return status === 500 || (status > 500 && PASSING_CODES.has(code));
 }
 
-/** Returns the response to an error. A fault of the server is told without its text, which may name files and hosts or hold private data. */
+/** Returns the response to an error. A fault of the server has none of its text, which may name files and hosts or hold private data. */
 export function errorResponse(error: unknown, mask: Mask): Response {
   const status = statusOfError(error);
   const { name, code, message, data } = errorRecord(error);
-  const told = isServerFault(status, code)
+  const shown = isServerFault(status, code)
     ? {
         name: status === 500 ? "TroupeError" : name,
         code: TroupeError.isInstance(error) ? code : "INTERNAL",
@@ -101,15 +66,10 @@ export function errorResponse(error: unknown, mask: Mask): Response {
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", 'Bearer realm="troupe"');
   if (status === 429 || status === 503) headers.set("retry-after", RETRY_AFTER);
-  const text = JSON.stringify({ error: told });
-  // A client repeats its own path; all others are the server's.
-  return new Response(mask(code === "ROUTE_UNKNOWN" ? text : withoutPaths(text)), { status, headers });
+  const text = JSON.stringify({ error: shown });
+  // A client repeats its own path; all others are the server's, of which the last name is shown.
+  return new Response(mask(code === "ROUTE_UNKNOWN" ? text : text.replace(PATH, "…/$1")), { status, headers });
 }
 
 /** An absolute path with at least two parts, which is not one of the routes of the server. */
 const PATH = /(?:file:\/\/|(?<![\w:/.…-]))\/(?!api\/)(?:[^\s/\\"'`,;:()]+\/)+([^\s/\\"'`,;:()]*)/g;
-
-/** Leaves of each path of the server's files the last name. */
-function withoutPaths(text: string): string {
-  return text.replace(PATH, "…/$1");
-}

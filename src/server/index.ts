@@ -1,8 +1,7 @@
 /** Serving runs over HTTP. Published as `troupe/server`. */
 
 export { createServer, type RunServer } from "./server.ts";
-export type { ServerOptions } from "./server-options.ts";
+export type { OpenedTeam, ServerOptions, TeamOpener, TeamRequest } from "./server-options.ts";
 export type { RequestRate, Tenant } from "./tenants.ts";
-export type { OpenedTeam, TeamOpener, TeamRequest } from "./team-source.ts";
 export type { Listening, ListenOptions } from "./listening.ts";
 export { jsonLogger, type JsonLoggerOptions, type LogLevel } from "./json-logger.ts";

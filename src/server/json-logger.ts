@@ -1,29 +1,30 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { LogFields, Logger } from "../kernel/emit.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 
-/** How much a log tells. */
+/** The importance of an entry of a log. */
 export type LogLevel = (typeof LEVELS)[number];
 
 /** Options of {@link jsonLogger}. */
 export interface JsonLoggerOptions {
   /** Takes a line, with its line break. Default: `process.stderr`. */
   readonly write?: (line: string) => void;
-  /** The least level that is written. Default "info". */
+  /** The lowest level that is written. Default "info". */
   readonly level?: LogLevel;
-  /** Texts that are never written. Texts that look like a provider's key are left out in any case. Default: none. */
+  /** Strings that are never written, besides those that look like a provider's key. Default: none. */
   readonly secrets?: readonly string[];
   readonly clock?: Clock;
 }
 
 const jsonLoggerOptions: Known<JsonLoggerOptions> = {
   write: kinds.function,
-  level: kinds.oneOf("debug", "info", "warn", "error"),
+  level: kinds.oneOf(...LEVELS),
   secrets: kinds.secrets,
   clock: kinds.clock,
 };
@@ -43,11 +44,9 @@ const jsonLoggerOptions: Known<JsonLoggerOptions> = {
 export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
   checkKnownOptions("jsonLogger", options, jsonLoggerOptions);
   const { write = (line: string): void => void process.stderr.write(line), level = "info", secrets = [], clock = systemClock } = options;
-  const least = LEVELS.indexOf(level);
-  if (least === -1) throw new UsageError("OPTION_INVALID", `Expected level to be one of ${LEVELS.join(", ")}, got ${String(level)}.`);
   const mask = maskSecrets(secrets);
   const at = (name: LogLevel): ((text: string, fields?: LogFields) => void) =>
-    LEVELS.indexOf(name) < least
+    LEVELS.indexOf(name) < LEVELS.indexOf(level)
       ? () => undefined
       : (text, fields = {}) => {
           const head = { time: new Date(clock.now()).toISOString(), level: name, message: text };
@@ -55,4 +54,41 @@ export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
           write(`${mask(JSON.stringify({ ...head, ...fields, ...head }))}\n`);
         };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Returns a logger that never throws: no request and no run fails because of its log. */
+export function sureLogger(logger: Logger): Logger {
+  const at =
+    (level: LogLevel): Logger["info"] =>
+    (text, fields) => {
+      try {
+        logger[level](text, fields);
+      } catch {
+        // There is no other place to report it.
+      }
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Logs an event of a run: names and numbers, never the text of a message. */
+export function logEvent(logger: Logger, tenant: string, event: RunEvent): void {
+  const about = { run: event.runId, tenant };
+  switch (event.type) {
+    case "run.started":
+      return logger.info("A run started.", { ...about, team: event.team });
+    case "run.resumed":
+      return logger.info("A run resumed.", { ...about, uncertain: event.uncertain.length });
+    case "act.ended":
+      return logger.debug("A role acted.", { ...about, role: event.role, round: event.round, said: event.said.length });
+    case "act.failed":
+      return logger.warn("A role failed.", { ...about, role: event.role, code: event.error.code, next: event.then });
+    default:
+  }
+}
+
+/** Logs that a run is at rest. */
+export function logRest(logger: Logger, tenant: string, { runId, status, error, cost, rounds }: RunResult): void {
+  const fields = { run: runId, tenant, status, cost: cost.known, rounds, code: error?.code };
+  if (status === "failed") logger.error("A run failed.", fields);
+  else logger.info("A run is at rest.", fields);
 }

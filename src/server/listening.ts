@@ -13,18 +13,15 @@ export interface ListenOptions {
 
 /** A server that listens. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:8080`. For all addresses (`0.0.0.0`, `::`) it has the loopback one, at which a program of this machine reaches it. */
+  /** Such as `http://127.0.0.1:8080`. For all addresses (`0.0.0.0`, `::`) it has the loopback one. */
   readonly url: string;
   readonly port: number;
   /** Takes no more connections, and cuts those off that are still open after `grace` milliseconds. */
   close(grace: number): Promise<void>;
 }
 
-/** Milliseconds that a client may take to send the headers of a request, and a whole request. */
-const HEADERS_WITHIN = 15_000;
-const REQUEST_WITHIN = 60_000;
-/** Milliseconds between two looks for clients that take longer. */
-const LOOK = 500;
+/** Milliseconds that a client may take to send the headers of a request, and a whole request; and between two looks for slower clients. */
+const LIMITS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 500 };
 const MOST_PORT = 65_535;
 
 /**
@@ -41,7 +38,7 @@ export async function listenOn(
     throw new UsageError("OPTION_INVALID", `Expected a port from 0 to ${MOST_PORT}, got ${String(port)}.`);
   }
   if (isIP(hostname) === 0 && hostname.includes(":")) {
-    const [name = "", number = ""] = splitPort(hostname);
+    const [, name = "", number = ""] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(hostname) ?? [];
     const instead =
       number === "" ? "" : ` Write the name ${name} and the port ${number} apart (troupe serve --listen ${name} --port ${number}).`;
     throw new UsageError("OPTION_INVALID", `Expected the address to listen on without a port, got ${hostname.slice(0, 200)}.${instead}`);
@@ -54,21 +51,14 @@ export async function listenOn(
   }
   // Loaded here because a program with a server of its own never listens.
   const { createAdaptorServer } = await import("@hono/node-server");
-  const server = createAdaptorServer({
-    fetch,
-    serverOptions: { headersTimeout: HEADERS_WITHIN, requestTimeout: REQUEST_WITHIN, connectionsCheckingInterval: LOOK },
-  }) as Server;
+  const server = createAdaptorServer({ fetch, serverOptions: LIMITS }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(listenFailed(hostname, port, error)));
     server.listen(port, hostname, resolve);
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
-  return {
-    port: bound,
-    url: `http://${reachedAs(hostname)}:${bound}`,
-    close: (grace) => closed(server, grace),
-  };
+  return { port: bound, url: `http://${reachedAs(hostname)}:${bound}`, close: (grace) => closed(server, grace) };
 }
 
 /** Returns the host of addresses at which a server that listens on an address is reached. */
@@ -77,11 +67,6 @@ function reachedAs(hostname: string): string {
   if (isIP(hostname) !== 6) return hostname;
   const { hostname: written } = new URL(`http://[${hostname}]`);
   return written === "[::]" ? "[::1]" : written;
-}
-
-/** Returns the address and the port of a text such as `0.0.0.0:8080`. */
-function splitPort(text: string): readonly string[] {
-  return /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text)?.slice(1) ?? [];
 }
 
 function closed(server: Server, grace: number): Promise<void> {
@@ -95,7 +80,7 @@ function closed(server: Server, grace: number): Promise<void> {
   });
 }
 
-/** Returns the error for an address on which nobody can listen. */
+/** Returns the error for an address that cannot be listened on. */
 export function listenFailed(hostname: string, port: number, cause: Error): UsageError {
   return new UsageError("LISTEN_FAILED", `Expected to listen on ${hostname}:${port}, but ${cause.message}. Choose another port.`, {
     cause,

@@ -4,18 +4,17 @@ import { errorRecord } from "../kernel/errors.ts";
 import { EVENT_VERSION } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
-/** Milliseconds for which an answer of the journal counts. Anyone may ask, and each question is a write. */
+/** Milliseconds for which an answer of the journal counts, because each question is a write; and those for its answer. */
 const FRESH = 1_000;
-/** Milliseconds that the journal has for its answer. */
 const WITHIN = 2_000;
-/** The run that a journal without `probe` gets, and loses at once. No client can have one of this name. */
+/** The run that a journal without `probe` gets, and loses at once. No client can name it. */
 const PROBE = "#readiness-probe";
 
 /**
  * Whether the journal of a server can write, by a real write. Owns the last answer.
  *
- * Readiness.W1 (`canWrite`) the journal is asked at most once a second, and never twice at the same time. Readiness.W2 (`canWrite`) one that
- * does not answer in time cannot write. Readiness.W3 (`#asked`) a change of the answer is logged, with the reason.
+ * Readiness.W1 (`canWrite`) the journal is asked at most once a second, one question at a time. Readiness.W2 (`canWrite`) one that does not
+ * answer in time cannot write. Readiness.W3 (`#asked`) a change of the answer is logged, with the reason.
  */
 export class Readiness {
   readonly #journal: Journal;
@@ -59,24 +58,13 @@ export class Readiness {
   }
 }
 
-/** Writes something. @throws the error of the journal */
 async function probed(journal: Journal): Promise<void> {
   if (journal.probe !== undefined) return journal.probe();
   // One that a process left in its last moment is in the way.
   await journal.remove(PROBE);
   await journal.create(PROBE);
   const { epoch } = await journal.claim(PROBE);
-  const event = {
-    v: EVENT_VERSION,
-    runId: PROBE,
-    seq: 0,
-    time: 0,
-    type: "run.started",
-    team: "",
-    roles: [],
-    seed: "",
-    scheduler: "",
-  } as const;
-  await journal.append(PROBE, epoch, 0, [event]);
+  const started = { type: "run.started", team: "", roles: [], seed: "", scheduler: "" } as const;
+  await journal.append(PROBE, epoch, 0, [{ v: EVENT_VERSION, runId: PROBE, seq: 0, time: 0, ...started }]);
   await journal.remove(PROBE);
 }

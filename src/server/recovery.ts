@@ -10,20 +10,19 @@ import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { isDone, spenderOf } from "../team/drive.ts";
 import { Team } from "../team/team.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
-import { SERVER_CLOSING } from "./driven-run.ts";
+import { SERVER_CLOSING } from "./driven-runs.ts";
 import type { ServedRuns } from "./served-runs.ts";
-import { serverMark } from "./server-mark.ts";
+import { serverMark } from "./server-requests.ts";
 import type { TenantAccount } from "./tenants.ts";
 
-/** Runs that are read, or go on, at the same time while the server starts: a journal on another machine answers each after a way there and back. */
+/** Runs that are read, or resumed, at the same time while the server starts: a journal on another machine answers each after a round trip. */
 const AT_ONCE = 16;
-/** Milliseconds until a run that did not go on is tried again; twice as many after each failure, up to the longest. */
+/** Milliseconds until a run that was not resumed is tried again: doubled each time. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 300_000;
 
 type ServedRun = readonly [TenantAccount, runId: string];
 
-/** The parts of a recovery. */
 export interface RecoveryParts {
   readonly journal: Journal;
   readonly accounts: readonly TenantAccount[];
@@ -38,18 +37,17 @@ export interface RecoveryParts {
 
 /**
  * Brings a server to where a former process was: the pools of tenants in this process know what every recorded run has spent, and the runs
- * that were under way go on. Those of other programs on the same journal stay as they are.
+ * that were under way resume. Those of other programs on the same journal stay as they are.
  *
  * Recovery.Y1 (`recover`) it ends when each run was tried once, or when the server closes.
- * Recovery.Y2 (`#again`) a run that finds no place goes on when one is free; after another failure it is tried again, ever more rarely. One that
- * its record or its team refuses is left to a resume by its tenant.
- * Recovery.Y3 (`#tried`) every try begins with the record, so a run that somebody else has resumed meanwhile is left alone.
+ * Recovery.Y2 (`#again`) a run that finds no place resumes when one is free; after another failure it is tried again, ever more rarely. One that
+ * its record or its team refuses is left to its tenant.
+ * Recovery.Y3 (`#tried`) every try begins with the record, so a run that was resumed elsewhere is left alone.
  * Recovery.Y4 (`hasNothingLeft`) no event is read of a run at rest without questions, where the journal has its whole tally and no pool of this
- * process is to be charged.
+ * process is charged.
  * Recovery.Y5 (`rested`) a run that this server drove, and that has no end in its record because another process took it or the journal was away, is
- * tried again in the same way: so it is followed where it has an owner, and goes on here where it has none.
- * Recovery.Y6 (`#again`) at most one further try of a run waits, however many of its parts have failed.
- * Recovery.Y7 (`#orLater`) nothing is kept of a run that does not go on here.
+ * tried again in the same way. Recovery.Y6 (`#again`) at most one further try of a run waits.
+ * Recovery.Y7 (`#orLater`) nothing is kept of a run that does not resume here.
  */
 export class Recovery {
   readonly #parts: RecoveryParts;
@@ -57,7 +55,6 @@ export class Recovery {
   readonly #charged = new Set<string>();
   /** How often in a row runs of this server have come to rest without an end. */
   readonly #cutOff = new Map<string, number>();
-  /** Runs with a further try that waits. */
   readonly #waiting = new Set<string>();
 
   constructor(parts: RecoveryParts) {
@@ -76,7 +73,6 @@ export class Recovery {
     return runs.signal.aborted ? 0 : gone.length;
   }
 
-  /** Does the work for some runs at a time, until the server closes. Returns those for which it returned true, in their order. */
   async #those(
     all: readonly ServedRun[],
     work: (account: TenantAccount, runId: string) => Promise<boolean>,
@@ -93,22 +89,14 @@ export class Recovery {
     return all.filter((run) => isOne.has(run));
   }
 
-  /** Takes note of a run that this server has driven. */
   rested(account: TenantAccount, runId: string, { error }: RunResult): void {
     const { logger, recovers } = this.#parts;
-    const { code, message } = error === undefined ? noError : errorRecord(error);
-    if (!recovers || !PASSING_CODES.has(code)) {
-      this.#cutOff.delete(runId);
-      return;
-    }
+    const { code, message: reason } = error === undefined ? noError : errorRecord(error);
+    if (!recovers || !PASSING_CODES.has(code)) return void this.#cutOff.delete(runId);
     const times = this.#cutOff.get(runId) ?? 0;
     this.#cutOff.set(runId, times + 1);
-    logger.warn("A run was cut off. It is tried again, unless its record has an end.", {
-      run: runId,
-      tenant: account.name,
-      code,
-      reason: message,
-    });
+    const entry = { run: runId, tenant: account.name, code, reason };
+    logger.warn("A run was cut off. It is tried again, unless its record has an end.", entry);
     void this.#again(account, runId, times);
   }
 
@@ -125,16 +113,11 @@ export class Recovery {
     return false;
   }
 
-  /** Settles the lost calls of a run at rest whose time is over. One that goes on repeats its calls. @returns its state after it */
+  /** Settles the lost calls of a run at rest whose time is over. One that resumes repeats its calls. @returns its state after it */
   async #settled({ pool }: TenantAccount, state: RunState): Promise<RunState> {
     const { journal, clock, uncertainAfter: olderThan } = this.#parts;
-    if (
-      olderThan === undefined ||
-      state.phase.phase === "running" ||
-      goesOn(state) ||
-      !state.lost.some(({ at }) => at <= clock.now() - olderThan)
-    )
-      return state;
+    if (olderThan === undefined || state.phase.phase === "running" || goesOn(state)) return state;
+    if (!state.lost.some(({ at }) => at <= clock.now() - olderThan)) return state;
     await new Team({ journal, clock, ...(pool === undefined ? {} : { budget: pool }) }).settle(state.runId, { olderThan });
     return stateOf(journal, state.runId);
   }
@@ -151,19 +134,15 @@ export class Recovery {
   async #orLater(account: TenantAccount, runId: string, work: () => Promise<boolean>, tries: number = 0): Promise<boolean | undefined> {
     const { logger, runs } = this.#parts;
     try {
-      const goesOnHere = await work();
-      if (!goesOnHere) this.#cutOff.delete(runId);
-      return goesOnHere;
+      const isResumed = await work();
+      if (!isResumed) this.#cutOff.delete(runId);
+      return isResumed;
     } catch (error) {
       if (runs.signal.aborted) return undefined;
-      const { code, message } = errorRecord(error);
+      const { code, message: reason } = errorRecord(error);
       const isLater = code === "RUNS_TOO_MANY" || !isFinal(error, code);
-      logger.warn(isLater ? "A run does not go on yet." : "A run does not go on.", {
-        run: runId,
-        tenant: account.name,
-        code,
-        reason: message,
-      });
+      const entry = { run: runId, tenant: account.name, code, reason };
+      logger.warn(isLater ? "A run does not resume yet." : "A run does not resume.", entry);
       if (isLater) void this.#again(account, runId, code === "RUNS_TOO_MANY" ? "a place" : tries);
       else this.#cutOff.delete(runId);
       return undefined;

@@ -42,7 +42,6 @@ import {
   Terms,
 } from "./wire-schemas.ts";
 
-/** A request that passed the checks of its route. */
 export interface RouteRequest {
   readonly account: TenantAccount;
   /** The id of the run in the path, which is the tenant's and which the journal has; empty where the path has none. */
@@ -54,7 +53,6 @@ export interface RouteRequest {
   readonly signal: AbortSignal;
 }
 
-/** The parts of a server that routes work with. */
 export interface RouteParts {
   readonly journal: Journal;
   readonly runs: ServedRuns;
@@ -64,7 +62,6 @@ export interface RouteParts {
 /** A route of the interface: the document and the server are made of the same list. */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
-  /** With parameters as `:id`. */
   readonly path: string;
   readonly name: string;
   readonly summary: string;
@@ -83,16 +80,9 @@ function json(value: unknown, status: number = 200): Response {
 
 const SUMMARY = { status: 200, schema: RunSummarySchema };
 
-/** The routes of a run that change where it stands. */
 function control(name: string, summary: string, change: (parts: RouteParts, request: RouteRequest) => Promise<unknown>): Route {
-  return {
-    method: "POST",
-    path: `/api/runs/:id/${name}`,
-    name,
-    summary,
-    response: SUMMARY,
-    answer: async (parts, request) => json(await change(parts, request)),
-  };
+  const answer: Route["answer"] = async (parts, request) => json(await change(parts, request));
+  return { method: "POST", path: `/api/runs/:id/${name}`, name, summary, response: SUMMARY, answer };
 }
 
 /** All routes below `/api`. */
@@ -168,7 +158,7 @@ export const ROUTES: readonly Route[] = [
     method: "POST",
     path: "/api/runs/:id/answers/:question",
     name: "answer",
-    summary: "Answers a question and goes on with the run. A question that has been answered is 409.",
+    summary: "Answers a question and continues the run. A question that has been answered is 409.",
     body: NewAnswer,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, body }) => {
@@ -209,14 +199,14 @@ export const ROUTES: readonly Route[] = [
   },
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
   {
-    ...control("resume", "Goes on with a run at rest.", ({ runs }, { account, runId, body }) =>
+    ...control("resume", "Resumes a run at rest.", ({ runs }, { account, runId, body }) =>
       runs.resume(account, runId, body as ContinueRequest),
     ),
     body: Continuation,
     isBodyOptional: true,
   },
   {
-    ...control("replay", "Repeats a run from its record, without a call, and tells the first difference.", ({ runs }, request) =>
+    ...control("replay", "Repeats a run from its record, without a call, and reports the first difference.", ({ runs }, request) =>
       runs.replay(request.account, request.runId, request.signal),
     ),
     response: { status: 200, schema: ReplaySchema },
@@ -250,18 +240,17 @@ async function describeTeam({ runs }: RouteParts, { account }: RouteRequest): Pr
   return json(await runs.look(account, ({ name, roleNames, reserveNames }) => ({ name, roles: roleNames, reserve: reserveNames })));
 }
 
-const DEFAULT_PAGE = 50;
-/** Most runs that one request of a list with a status looks at. */
+/** Limit on the runs that one request of a list with a status looks at. */
 const MOST_LOOKED_AT = 2_000;
 
 async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {
-  const { limit = DEFAULT_PAGE, cursor, status } = query as ListQueryValues;
+  const { limit = 50, cursor, status } = query as ListQueryValues;
   if (cursor !== undefined && !account.owns(cursor)) throw unknownCursor();
   const found: RunSummary[] = [];
   let last = cursor;
   for (let lookedAt = 0; lookedAt < MOST_LOOKED_AT;) {
     // One more than the page shows whether there is another page.
-    const some = await olderRuns(journal, { prefix: account.prefix, before: last, limit: limit + 1 });
+    const some = await olderRuns(journal, account.prefix, last, limit + 1);
     for (const info of some.slice(0, limit)) {
       const summary = await runs.summaries.listed(info);
       if (status === undefined || summary.status === status) found.push(summary);
@@ -276,14 +265,7 @@ async function listRuns({ journal, runs }: RouteParts, { account, query }: Route
   return json({ runs: found, ...(last === undefined ? {} : { next: last }) });
 }
 
-interface OlderRuns {
-  readonly prefix: string;
-  readonly before: string | undefined;
-  readonly limit: number;
-}
-
-/** @throws UsageError `CURSOR_UNKNOWN` */
-async function olderRuns(journal: Journal, { prefix, before, limit }: OlderRuns): Promise<readonly RunInfo[]> {
+async function olderRuns(journal: Journal, prefix: string, before: string | undefined, limit: number): Promise<readonly RunInfo[]> {
   try {
     return await newestRuns(journal, { limit, prefix, tallies: true, ...(before === undefined ? {} : { before }) });
   } catch (error) {
@@ -296,7 +278,7 @@ function unknownCursor(): UsageError {
   return new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another. List from the newest.");
 }
 
-/** An export counts as a stream: a client that reads slowly keeps a line of the record, which may be long, and the reading of the journal. */
+/** An export counts as a stream: a client that reads slowly keeps a line of the record and the reading of the journal. */
 async function exportText({ journal }: RouteParts, { account, runId, signal }: RouteRequest): Promise<Response> {
   const leave = account.streams.take();
   const lines = exportRun(journal, runId, { signal })[Symbol.asyncIterator]() as AsyncIterator<string, void>;
@@ -313,7 +295,7 @@ async function exportText({ journal }: RouteParts, { account, runId, signal }: R
   // The first line is read here, so that a run that cannot be read gets an error and no beginning.
   let next: IteratorResult<string, void> | undefined = await read();
   if (signal.aborted) {
-    // Nobody will read or cancel the body of a client that has gone.
+    // No one will read or cancel the body of a client that has gone.
     leave();
     await lines.return?.();
   }
@@ -339,7 +321,6 @@ async function exportText({ journal }: RouteParts, { account, runId, signal }: R
 
 const LONGEST_KEY = 200;
 
-/** @throws UsageError `HEADER_INVALID` */
 function keyOf(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
@@ -347,7 +328,7 @@ function keyOf(headers: Headers): string | undefined {
   throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${LONGEST_KEY} characters, got one of ${key.length}.`);
 }
 
-/** The names that unknown members of the whole were probably meant as. */
+/** The known names that unknown members were probably meant as. */
 function meantIn(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   if (issue.code !== "unrecognized_keys" || issue.path.length > 0 || !("shape" in schema)) return "";
   const names = Object.keys(schema.shape as object);
@@ -362,8 +343,8 @@ export function fitting(schema: z.ZodType, value: unknown, what: "BODY_INVALID" 
   const issues = parsed.error.issues
     .slice(0, 5)
     .map((issue) => ({ path: issue.path.map(String).join("."), message: `${issue.message}${meantIn(schema, issue)}` }));
-  const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  const faults = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   const part = what === "BODY_INVALID" ? "a body" : "a query";
   const got = isRecord(value) ? "" : " It must be an object.";
-  throw new UsageError(what, `Expected ${part} that fits the route, but ${told}.${got} See /openapi.json.`, { data: { issues } });
+  throw new UsageError(what, `Expected ${part} that fits the route, but ${faults}.${got} See /openapi.json.`, { data: { issues } });
 }

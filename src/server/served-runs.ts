@@ -15,12 +15,9 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
-import type { Cache } from "../memory/cache.ts";
-import type { MessageStore } from "../memory/message-store.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
-import type { Journal } from "../runtime/record/journal.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
@@ -33,59 +30,43 @@ import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DrivenRuns } from "./driven-runs.ts";
 import type { RunFeeds } from "./run-feed.ts";
-import { bounds, messageOf, namingOwn, readBy, scopeOf } from "./run-requests.ts";
-import { hashOf, markedAbout, requestOf } from "./server-mark.ts";
+import type { OpenedTeam, ServerSettings } from "./server-options.ts";
+import { bounds, hashOf, markedAbout, messageOf, namingOwn, readBy, requestOf, scopeOf } from "./server-requests.ts";
 import type { RunSummaries } from "./summaries.ts";
-import type { OpenedTeam, TeamOpener } from "./team-source.ts";
 import type { TenantAccount } from "./tenants.ts";
 
 /** Milliseconds that a request waits for a run to come to rest. */
 const REST_LIMIT = 30_000;
 
-/** The parts of {@link ServedRuns}. */
-export interface ServedRunsParts {
-  readonly journal: Journal;
-  readonly open: TeamOpener;
+export interface ServedRunsParts extends Pick<ServerSettings, "journal" | "open" | "onTeamChange" | "stores" | "caches"> {
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** For a request that does not say, and for runs that go on without a request. */
-  readonly onTeamChange: OnTeamChange;
-  /** What to forget in, besides the stores of the roles. */
-  readonly stores: readonly MessageStore[];
-  readonly caches: readonly Cache[];
-  /** All tenants. */
   readonly accounts: readonly TenantAccount[];
-  /** Called when a run is at rest here. */
   readonly rested: (account: TenantAccount, runId: string, result: RunResult) => void;
 }
 
-/** An answer to a question. */
+/** An answer to a question, by its id or the first letters of it. */
 export interface GivenAnswer {
-  /** The id of the question, or its first letters. */
   readonly question: string;
   readonly answer: Json;
 }
 
-/** A run that a request began, or had begun before. */
 export interface StartedRun {
   readonly summary: RunSummary;
-  /** False when the same request had begun it before. */
   readonly isNew: boolean;
 }
 
 /**
  * The requests that begin and change the runs of a server. It owns their order.
  *
- * ServedRuns.V1 (`#inTurn`) requests that start, resume, answer or fork a run come one after the other.
- * ServedRuns.V2 (`start`) a request with the same key or id begins one run, also across a restart: the id follows from the key, and the record has
- * the hash of the request. Of both the id counts.
- * ServedRuns.V3 (`pause`) a pause outlives the server: its close records the run as stopped by `SERVER_PAUSED`, the next start leaves it at rest,
- * and the end of the pause resumes it.
+ * ServedRuns.V1 (`#inTurn`) requests that start, resume, answer or fork a run come one after the other. A request with the same key or id
+ * begins one run, also across a restart: the id follows from the key, and the record has the hash of the request (`#once`). A pause outlives the
+ * server: its close records the run as stopped by `SERVER_PAUSED`, and the end of the pause resumes it.
  */
 export class ServedRuns {
   readonly #parts: ServedRunsParts;
-  readonly #summaries: RunSummaries;
+  readonly summaries: RunSummaries;
   readonly #driven: DrivenRuns;
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #deadlines: Deadlines;
@@ -99,94 +80,84 @@ export class ServedRuns {
       parts.rested(account, id, ended);
     };
     this.#driven = new DrivenRuns({ ...parts, rested });
-    this.#summaries = summaries((runId) => this.#driven.get(runId)?.status);
+    this.summaries = summaries((runId) => this.#driven.get(runId)?.status);
   }
 
-  /** Goes on with a run at rest when a deadline of its questions after this time has passed. */
+  /** Resumes a run at rest when a deadline of its questions after this time has passed. */
   watchDeadlines(account: TenantAccount, runId: string, questions: readonly PendingQuestion[], after: number): void {
     this.#deadlines.watch(runId, { questions, after, resume: () => this.resume(account, runId, {}) });
   }
 
-  get summaries(): RunSummaries {
-    return this.#summaries;
-  }
-
   get isClosing(): boolean {
-    return this.#driven.signal.aborted;
+    return this.signal.aborted;
   }
 
-  /** Aborts when the server closes. */
   get signal(): AbortSignal {
     return this.#driven.signal;
   }
 
-  /** True for a run under way. */
   isDriven(runId: string): boolean {
     return this.#driven.get(runId) !== undefined;
   }
 
   /** Starts a run. @param key makes the request safe to repeat, where it names no id @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
-    const { idea, rounds, budget, user } = asked;
+    const { idea, rounds = null, budget = null, user } = asked;
     const id = this.#idFor(account, asked.id, key);
-    const request = hashOf(
-      canonicalJson({ idea, rounds: rounds ?? null, budget: budget ?? null, ...(user === undefined ? {} : { user }) }),
-    );
+    const request = hashOf(canonicalJson({ idea, rounds, budget, ...(user === undefined ? {} : { user }) }));
     const scope = scopeOf(account, id, user);
-    return this.#inTurn(id, () =>
-      this.#once(id, request, () =>
-        this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
-          opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
-        ),
+    return this.#once(id, request, () =>
+      this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
+        opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
       ),
     );
   }
 
-  /** Forks a run. @throws the errors of `Team.fork` */
-  fork(account: TenantAccount, parent: string, asked: ForkRequest, key: string | undefined): Promise<StartedRun> {
+  fork(account: TenantAccount, parent: string, { id: given, ...asked }: ForkRequest, key: string | undefined): Promise<StartedRun> {
     const { at, change, add, reuse } = asked;
-    const id = this.#idFor(account, asked.id, key);
-    const { id: _id, ...content } = asked;
-    const request = hashOf(canonicalJson({ ...content, parent } as unknown as Json));
+    const id = this.#idFor(account, given, key);
+    const request = hashOf(canonicalJson({ ...asked, parent } as unknown as Json));
     const last = at ?? Math.max(-1, ...(change ?? []).map(({ seq }) => seq));
     const past = { runId: parent, ...(last < 0 ? {} : { at: last }) };
-    return this.#inTurn(id, () =>
-      this.#once(id, request, () =>
-        this.#driven.drive(account, { runId: id, purpose: "fork", parent: past }, (opened, common) =>
-          opened.team.fork(parent, {
-            ...common,
-            ...bounds(asked, opened),
-            id,
-            about: markedAbout(opened, account, request),
-            ...(at === undefined ? {} : { at }),
-            ...(change === undefined ? {} : { change: change as readonly MessageChange[] }),
-            ...(add === undefined ? {} : { add }),
-            ...(reuse === undefined ? {} : { reuse }),
-          }),
-        ),
+    return this.#once(id, request, () =>
+      this.#driven.drive(account, { runId: id, purpose: "fork", parent: past }, (opened, common) =>
+        opened.team.fork(parent, {
+          ...common,
+          ...bounds(asked, opened),
+          id,
+          about: markedAbout(opened, account, request),
+          ...(at === undefined ? {} : { at }),
+          ...(change && { change: change as readonly MessageChange[] }),
+          ...(add && { add }),
+          ...(reuse && { reuse }),
+        }),
       ),
     );
   }
 
-  /** Goes on with a run. One that is under way stays as it is, and gets the messages. */
+  /** Resumes a run. One that is under way stays as it is, and gets the messages. */
   resume(account: TenantAccount, runId: string, { add = [], ...terms }: ContinueRequest): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
       await this.#assertUser(runId, add);
       const news = add.map(messageOf);
       const driven = this.#driven.get(runId);
-      if (driven === undefined) await this.#goOn(account, runId, terms, news);
-      else if (await isLeft(driven.opened.team, runId, news)) {
-        await this.#driven.rests(runId, REST_LIMIT);
-        await this.#goOn(account, runId, terms, []);
+      const isLate = driven !== undefined && (await isLeft(driven.opened.team, runId, news));
+      if (isLate) await this.#driven.rests(runId, REST_LIMIT);
+      if (isLate || driven === undefined) {
+        await this.#continued(account, runId, terms, (team, o) => team.resume(runId, { ...o, add: isLate ? [] : news }));
       }
-      return this.#summaries.of(runId);
+      return this.summaries.of(runId);
     });
   }
 
-  async #goOn(account: TenantAccount, runId: string, terms: ContinueTerms, add: readonly (Message | string)[]): Promise<void> {
-    const { onTeamChange = this.#parts.onTeamChange } = terms;
-    await this.#driven.drive(account, { runId, purpose: "resume", onTeamChange }, ({ team, ...opened }, common) =>
-      team.resume(runId, { ...common, ...this.#terms(terms, opened), add }),
+  async #continued(
+    account: TenantAccount,
+    runId: string,
+    { reuse, onTeamChange = this.#parts.onTeamChange, ...asked }: ContinueTerms,
+    begin: (team: Team, o: Omit<ResumeOptions, "budget"> & { readonly budget?: MicroUsd }) => Run | Promise<Run>,
+  ): Promise<void> {
+    await this.#driven.drive(account, { runId, purpose: "resume", onTeamChange }, ({ team, ...opened }: OpenedTeam, common) =>
+      begin(team, { ...common, ...bounds(asked, opened), onTeamChange, ...(reuse && { reuse }) }),
     );
   }
 
@@ -197,20 +168,19 @@ export class ServedRuns {
    */
   answer(account: TenantAccount, runId: string, { question, answer }: GivenAnswer, terms: ContinueTerms): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
-      const { questions = [] } = await this.#summaries.of(runId);
+      const { questions = [] } = await this.summaries.of(runId);
       const isOpen = questions.some(({ id }) => id.startsWith(question));
       if (isOpen && this.#driven.get(runId)?.status === "paused") throw active(runId, "it is paused. End the pause, then answer.");
       if (isOpen && !(await this.#driven.rests(runId, REST_LIMIT))) throw active(runId);
-      if (!isOpen && this.isDriven(runId)) throw await this.#notWaiting(runId, question, questions);
-      const { onTeamChange = this.#parts.onTeamChange } = terms;
-      await this.#driven.drive(account, { runId, purpose: "resume", onTeamChange }, ({ team, ...opened }, common) =>
-        team.answer(runId, question, answer, { ...common, ...this.#terms(terms, opened) }),
-      );
-      return this.#summaries.of(runId);
+      if (!isOpen && this.isDriven(runId)) {
+        const { closedQuestion } = await import("../runtime/record/questions.ts");
+        throw await closedQuestion(this.#parts.journal.read(runId, 0), { runId, id: question, waiting: questions });
+      }
+      await this.#continued(account, runId, terms, (team, o) => team.answer(runId, question, answer, o));
+      return this.summaries.of(runId);
     });
   }
 
-  /** Publishes a message into a run, wherever it stands. */
   async publish(account: TenantAccount, runId: string, asked: MessageRequest): Promise<RunReceipt> {
     const message = messageOf(asked);
     await this.#assertUser(runId, [asked]);
@@ -230,26 +200,14 @@ export class ServedRuns {
     return this.#inTurn(runId, async () => {
       const now = this.#driven.get(runId);
       if (now !== undefined) return work(now.opened.team);
-      const opened = await this.#driven.opened(account, { runId, purpose: "message" });
-      try {
-        return await work(opened.team);
-      } finally {
-        this.#parts.feeds.changed(runId);
-        await this.#driven.closed(opened, runId);
-      }
+      return this.#driven.with(account, { runId, purpose: "message" }, (team) =>
+        work(team).finally(() => this.#parts.feeds.changed(runId)),
+      );
     });
   }
 
-  /** Reads the definition of the team of a tenant. */
   look<T>(account: TenantAccount, read: (team: Team) => T): Promise<T> {
-    return this.#inTurn(`look of ${account.name}`, async () => {
-      const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
-      try {
-        return read(opened.team);
-      } finally {
-        await this.#driven.closed(opened, "");
-      }
-    });
+    return this.#inTurn(`look of ${account.name}`, () => this.#driven.with(account, { runId: "", purpose: "look" }, read));
   }
 
   /** Erases what a user or a conversation of a tenant has said, one request of the tenant after another. @throws the errors of `forget` */
@@ -257,32 +215,27 @@ export class ServedRuns {
     const whose = "user" in asked ? { user: asked.user } : { conversation: account.runIdOf(asked.conversation) };
     const scope = account.name === "" ? whose : { ...whose, tenant: account.name };
     const { stores, caches, accounts } = this.#parts;
-    return this.#inTurn(`forget of ${account.name}`, async () => {
-      const opened = await this.#driven.opened(account, { runId: "", purpose: "look" });
-      try {
-        return await opened.team.forget(scope, { stores, caches, runs: readBy(account, accounts) });
-      } catch (error) {
+    const forgotten = (team: Team): Promise<Forgotten> =>
+      team.forget(scope, { stores, caches, runs: readBy(account, accounts) }).catch((error: unknown) => {
         throw namingOwn(account, error);
-      } finally {
-        await this.#driven.closed(opened, "");
-      }
-    });
+      });
+    return this.#inTurn(`forget of ${account.name}`, () => this.#driven.with(account, { runId: "", purpose: "look" }, forgotten));
   }
 
   /** Pauses a run. @throws UsageError `RUN_INACTIVE` */
   async pause(runId: string): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
-    const summary = await this.#summaries.of(runId);
+    const summary = await this.summaries.of(runId);
     if (driven === undefined && summary.status !== "paused") throw inactive(runId);
     driven?.pause();
-    return driven === undefined ? summary : this.#summaries.of(runId);
+    return driven === undefined ? summary : this.summaries.of(runId);
   }
 
   /** Ends a pause, also one of a former process. @throws UsageError `RUN_INACTIVE` */
   async proceed(account: TenantAccount, runId: string, terms: ContinueTerms): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
     driven?.proceed();
-    const summary = await this.#summaries.of(runId);
+    const summary = await this.summaries.of(runId);
     if (driven !== undefined) return summary;
     if (summary.status !== "paused") throw inactive(runId);
     return this.resume(account, runId, terms);
@@ -292,7 +245,7 @@ export class ServedRuns {
   async stop(runId: string): Promise<RunSummary> {
     this.#driven.get(runId)?.stop();
     if (!(await this.#driven.rests(runId, REST_LIMIT))) throw active(runId);
-    return this.#summaries.of(runId);
+    return this.summaries.of(runId);
   }
 
   /** Replays a run from its record. One replay of a tenant works at a time. @throws UsageError `REPLAYS_TOO_MANY` */
@@ -307,17 +260,13 @@ export class ServedRuns {
 
   async #replayed(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
     throwIfAborted(signal);
-    const opened = await this.#driven.opened(account, { runId, purpose: "replay" });
-    try {
-      const run = opened.team.replay(runId, { signal });
-      const { error } = await run.result;
-      const { events } = await this.#summaries.standing(runId);
+    return this.#driven.with(account, { runId, purpose: "replay" }, async (team) => {
+      const { error } = await team.replay(runId, { signal }).result;
+      const { events } = await this.summaries.standing(runId);
       if (error instanceof DifferenceError) return { equal: false, events, difference: error.message };
       if (error instanceof JournalError || error instanceof UsageError || error instanceof ControlError) throw error;
       return { equal: true, events };
-    } finally {
-      await this.#driven.closed(opened, runId);
-    }
+    });
   }
 
   /** Stops every run. No activation begins any more; steps in flight get `grace` milliseconds to end. */
@@ -326,24 +275,13 @@ export class ServedRuns {
     await this.#driven.close(grace, () => Promise.allSettled(this.#turns.values()));
   }
 
-  /** Returns the options with which a run goes on. */
-  #terms(
-    { reuse, onTeamChange = this.#parts.onTeamChange, ...asked }: ContinueTerms,
-    opened: Pick<OpenedTeam, "rounds">,
-  ): Omit<ResumeOptions, "budget"> & { readonly budget?: MicroUsd } {
-    return { ...bounds(asked, opened), onTeamChange, ...(reuse === undefined ? {} : { reuse }) };
-  }
-
-  /** @throws UsageError `USER_DIFFERS` */
   async #assertUser(runId: string, messages: readonly OutsideMessage[]): Promise<void> {
     const users = messages.flatMap(({ user }) => user ?? []);
     if (users.length === 0) return;
-    const { scope } = await this.#summaries.of(runId);
+    const { scope } = await this.summaries.of(runId);
     if (users.every((user) => user === scope?.user)) return;
-    throw new UsageError(
-      "USER_DIFFERS",
-      `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`,
-    );
+    const text = `Expected a message of the user that run ${runId} was begun for, got one of another. Begin a run for them.`;
+    throw new UsageError("USER_DIFFERS", text);
   }
 
   #idFor(account: TenantAccount, id: string | undefined, key: string | undefined): string {
@@ -352,26 +290,22 @@ export class ServedRuns {
     return `${account.prefix}k-${hashOf(`${account.name}\n${key}`).slice(0, 32)}`;
   }
 
-  /** Does the work unless the same request did it before. @throws JournalError `RUN_EXISTS`, `RUN_IDEA_DIFFERS` */
-  async #once(id: string, request: string, work: () => Promise<unknown>): Promise<StartedRun> {
-    const before = await requestOf(this.#parts.journal, id);
-    if (before === undefined) await work();
-    else if (before === "") throw new JournalError("RUN_EXISTS", `Expected a new id, got ${id}, which a run of another origin has.`);
-    else if (before !== request) {
-      const text = `Expected the request that run ${id} was begun with, got another under the same id or Idempotency-Key.`;
-      throw new JournalError("RUN_IDEA_DIFFERS", `${text} Give another request an id or a key of its own.`, { data: { runId: id } });
-    }
-    return { summary: await this.#summaries.of(id), isNew: before === undefined };
-  }
-
-  async #notWaiting(runId: string, id: string, waiting: NonNullable<RunSummary["questions"]>): Promise<JournalError> {
-    const { closedQuestion } = await import("../runtime/record/questions.ts");
-    return closedQuestion(this.#parts.journal.read(runId, 0), { runId, id, waiting });
+  /** Does the work in its turn, unless the same request did it before. @throws JournalError `RUN_EXISTS`, `RUN_IDEA_DIFFERS` */
+  #once(id: string, request: string, work: () => Promise<unknown>): Promise<StartedRun> {
+    return this.#inTurn(id, async () => {
+      const before = await requestOf(this.#parts.journal, id);
+      if (before === undefined) await work();
+      else if (before === "") throw new JournalError("RUN_EXISTS", `Expected a new id, got ${id}, which a run of another origin has.`);
+      else if (before !== request) {
+        const text = `Expected the request that run ${id} was begun with, got another under the same id or Idempotency-Key.`;
+        throw new JournalError("RUN_IDEA_DIFFERS", `${text} Give another request an id or a key of its own.`, { data: { runId: id } });
+      }
+      return { summary: await this.summaries.of(id), isNew: before === undefined };
+    });
   }
 
   async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(key);
-    const turn = (before ?? Promise.resolve()).catch(() => undefined).then(work);
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).catch(() => undefined).then(work);
     this.#turns.set(key, turn);
     try {
       return await turn;
@@ -393,5 +327,5 @@ function active(runId: string, why: string = "its roles still work. Try again wh
 }
 
 function inactive(runId: string): UsageError {
-  return new UsageError("RUN_INACTIVE", `Expected a run that this server drives, but ${runId} is at rest. Go on with it by resume.`);
+  return new UsageError("RUN_INACTIVE", `Expected a run that this server drives, but ${runId} is at rest. Resume it.`);
 }

@@ -1,12 +1,12 @@
-import { having, takes } from "../kernel/argument.ts";
+import { takes } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { Cache } from "../memory/cache.ts";
 import { checkForgetful } from "../memory/forget-in-store.ts";
 import type { MessageStore } from "../memory/message-store.ts";
@@ -15,9 +15,41 @@ import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
 import type { OnTeamChange } from "../team/team-change.ts";
-import { sureLogger } from "./progress-log.ts";
-import { openerOf, type TeamOpener } from "./team-source.ts";
+import { sureLogger } from "./json-logger.ts";
 import type { Tenant } from "./tenants.ts";
+
+/** The purpose for which a team is opened. */
+export interface TeamRequest {
+  readonly runId: string;
+  /** The name of the tenant; empty without tenants. */
+  readonly tenant: string;
+  /** `message`: a message, or a role that is hired or retired, comes into a run at rest. `look`: the team is described. */
+  readonly purpose: "start" | "resume" | "fork" | "replay" | "message" | "look";
+  /** For a run that continues: whether it may do so with another team. The server compares the roles of the team by itself. */
+  readonly onTeamChange?: OnTeamChange;
+  /** The idea of a run that starts. */
+  readonly idea?: string;
+  /** The run that is forked, with the last shared event where it was given. */
+  readonly parent?: { readonly runId: string; readonly at?: number };
+  /** The pool of the tenant, which the server gives to the run: for spending of the opener's own. */
+  readonly pool?: BudgetPool;
+  /** Aborts when the server closes: then the team is not needed any more. */
+  readonly signal?: AbortSignal;
+}
+
+/** A team that works on one run. */
+export interface OpenedTeam {
+  readonly team: Team;
+  /** An object that is kept with a run that starts, for `TeamRequest` of a later process. Default: none. */
+  readonly about?: { readonly [key: string]: Json };
+  /** Most rounds of the run, where its record or the client does not say. */
+  readonly rounds?: number;
+  /** Called once when the run is at rest. */
+  close?(): Promise<void> | void;
+}
+
+/** Opens a team for one run: with a folder, tools or connections of its own. Its journal is the server's. */
+export type TeamOpener = (request: TeamRequest) => Promise<OpenedTeam>;
 
 /** Options of {@link createServer}. It needs either `team`, or `teams` and `journal`. */
 export interface ServerOptions {
@@ -27,7 +59,7 @@ export interface ServerOptions {
   readonly teams?: TeamOpener;
   /** Keeps the runs of `teams`. */
   readonly journal?: Journal;
-  /** Those who have runs of their own. Default: one user, who has all runs of the journal. */
+  /** Users with runs of their own. Default: one user, who has all runs of the journal. */
   readonly tenants?: readonly Tenant[];
   /** The token of the one user, of at least 16 characters. Default: none, so that only this machine may ask. */
   readonly token?: string;
@@ -40,13 +72,13 @@ export interface ServerOptions {
   readonly hosts?: readonly string[];
   /** Origins of pages elsewhere that may ask. Default: none. */
   readonly origins?: readonly string[];
-  /** Most bytes of the body of a request. Default 1,000,000. */
+  /** Limit on the bytes of the body of a request. Default 1,000,000. */
   readonly bodyLimit?: number;
   /** The page at `/`: one HTML file with its scripts and styles in it. Default: none. */
   readonly page?: string | (() => Promise<string | undefined>);
   /** The version in the OpenAPI document. Default "0". */
   readonly version?: string;
-  /** Goes on at the start with the runs that a former process left. Default true. */
+  /** Resumes the runs that a former process left, at the start. Default true. */
   readonly recover?: boolean;
   /**
    * For a run whose team differs from the present one, such as after an upgrade: see `ResumeOptions.onTeamChange`. It holds for what the server does
@@ -59,9 +91,9 @@ export interface ServerOptions {
   readonly stores?: readonly MessageStore[];
   /** The caches of brain memories that have a scope as their key, for `POST /api/forget`. Default: none. */
   readonly caches?: readonly Cache[];
-  /** Receives what happens: requests, runs, faults. Default: warnings and errors go to stderr. */
+  /** Receives requests, runs and faults. Default: warnings and errors go to stderr. */
   readonly logger?: Logger;
-  /** Texts that never go into a log or an answer. Tokens are among them in any case. Default: none. */
+  /** Strings that never go into a log or an answer, besides tokens. Default: none. */
   readonly secrets?: readonly string[];
   readonly clock?: Clock;
 }
@@ -88,25 +120,16 @@ const serverOptions: Known<ServerOptions> = {
   clock: kinds.clock,
 };
 
-const DEFAULT_BODY_LIMIT = 1_000_000;
-
 /** The options of a server, each with its value. */
-export interface ServerSettings {
-  readonly journal: Journal;
+export interface ServerSettings extends Required<
+  Pick<ServerOptions, "journal" | "tenants" | "hosts" | "origins" | "bodyLimit" | "version" | "onTeamChange" | "stores" | "caches">
+> {
   readonly open: TeamOpener;
-  readonly tenants: readonly Tenant[];
   readonly token: string | undefined;
   readonly budget: MicroUsd | BudgetPool | undefined;
-  readonly hosts: readonly string[];
-  readonly origins: readonly string[];
-  readonly bodyLimit: number;
   readonly page: () => Promise<string | undefined>;
-  readonly version: string;
   readonly recovers: boolean;
-  readonly onTeamChange: OnTeamChange;
   readonly uncertainAfter: number | undefined;
-  readonly stores: readonly MessageStore[];
-  readonly caches: readonly Cache[];
   readonly logger: Logger;
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -115,34 +138,17 @@ export interface ServerSettings {
 /** @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` */
 export function serverSettings(options: ServerOptions = {}): ServerSettings {
   checkKnownOptions("createServer", options, serverOptions);
-  const {
-    team,
-    teams,
-    tenants = [],
-    token,
-    budget,
-    hosts = [],
-    origins = [],
-    bodyLimit = DEFAULT_BODY_LIMIT,
-    page,
-    uncertainAfter,
-    secrets = [],
-    stores = [],
-    caches = [],
-  } = options;
+  const { team, teams, tenants = [], token, budget, hosts = [], origins = [], bodyLimit = 1_000_000, page, uncertainAfter } = options;
+  const { secrets = [], stores = [], caches = [] } = options;
   const journal = options.journal ?? team?.journal;
-  const open = teams ?? (team === undefined ? undefined : openerOf(team));
+  const open = teams ?? (team === undefined ? undefined : (): Promise<OpenedTeam> => Promise.resolve({ team }));
   if (open === undefined || journal === undefined || (team !== undefined && (teams !== undefined || options.journal !== undefined))) {
     throw new UsageError(
       "OPTION_INVALID",
       "Expected createServer to get a team, or teams with their journal. Write createServer({ team }) or createServer({ teams, journal }).",
     );
   }
-  if (team !== undefined) takes("createServer", "team", team, having("a team", "run", "resume", "answer", "send", "fork", "replay"));
   takes("createServer", "journal", journal, aJournal);
-  if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
-    throw new UsageError("OPTION_INVALID", `Expected bodyLimit to be a whole number of bytes of 1 or more, got ${valueText(bodyLimit)}.`);
-  }
   checkForgetful("createServer", { stores, caches });
   if (uncertainAfter !== undefined) checkWhole(uncertainAfter, "uncertainAfter", 0, "Leave it out to wait for ever.");
   const { version = "0", recover = true, onTeamChange = "refuse", logger = defaultLogger, clock = systemClock } = options;

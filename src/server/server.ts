@@ -5,19 +5,17 @@ import type { EventsQueryValues } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
-import { boundedBody } from "./body-limit.ts";
-import { FairTurns, type Turn } from "./fair-turns.ts";
+import { boundedBody, FairTurns, type Turn } from "./admission.ts";
 import { EventFrames } from "./event-frames.ts";
 import { EventStream } from "./event-stream.ts";
 import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
 import { errorResponse, isServerFault } from "./http-errors.ts";
 import { listenOn, type Listening, type ListenOptions } from "./listening.ts";
 import { openApi } from "./openapi.ts";
-import { recordWatch } from "./record-watch.ts";
 import { Readiness } from "./readiness.ts";
 import { Recovery } from "./recovery.ts";
 import { fitting, type Route, type RouteParts, type RouteRequest, ROUTES } from "./routes.ts";
-import { RunFeeds } from "./run-feed.ts";
+import { recordWatch, RunFeeds } from "./run-feed.ts";
 import { ServedRuns, type ServedRunsParts } from "./served-runs.ts";
 import { type ServerOptions, serverSettings, type ServerSettings } from "./server-options.ts";
 import { RunSummaries } from "./summaries.ts";
@@ -27,21 +25,17 @@ import { Tenants } from "./tenants.ts";
 export interface RunServer {
   /** Answers a request of the Fetch API. Never rejects. Hand it to any server that speaks it. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /**
-   * Resolves when the server takes requests: the money of former runs is counted, and unfinished ones go on. The first request and `listen`
-   * call it.
-   */
+  /** Resolves when the money of former runs is counted, and unfinished ones resume. The first request and `listen` call it. */
   ready(): Promise<void>;
   /** Listens with Node's HTTP server. @throws UsageError `LISTEN_OPEN`, `LISTEN_FAILED`, `OPTION_INVALID` */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
-   * Closes the server: it takes no more requests, its runs stop and go on at the next start, streams end. Steps in flight get `grace`
+   * Closes the server: it takes no more requests, streams end, and its runs stop and resume at the next start. Steps in flight get `grace`
    * milliseconds to end, default 10,000. The journal stays open.
    */
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
-const DEFAULT_GRACE = 10_000;
 /** Milliseconds that answers which are being sent get when the server closes. */
 const LAST_ANSWERS = 2_000;
 
@@ -72,12 +66,12 @@ export function createServer(options: ServerOptions): RunServer {
 }
 
 /**
- * The server behind {@link createServer}. It owns the tenants, the driven runs and the place where it listens.
+ * The server behind {@link createServer}. It owns the tenants, the driven runs and the address where it listens.
  *
- * TroupeServer.H1 (`#handle`) every request but those for health passes host, origin, token and rate, in this order.
+ * TroupeServer.H1 (`fetch`) every request but those for health passes host, origin, token and rate, in this order.
  * TroupeServer.H2 (`#prepared`) the run of a path is one of the tenant's, or the answer is that of an unknown run.
+ * TroupeServer.H3 (`fetch`) every answer has the headers that let a browser only read it.
  * TroupeServer.H4 (`#admitted`) a request is worked on within the bounds of its tenant, and in its turn.
- * TroupeServer.H3 (`fetch`) every answer has the headers that keep a browser from doing anything with it but reading it.
  */
 class TroupeServer implements RunServer {
   readonly #settings: ServerSettings;
@@ -97,7 +91,7 @@ class TroupeServer implements RunServer {
   #closing: Promise<void> | undefined;
 
   constructor(settings: ServerSettings) {
-    const { journal, open, clock, logger, onTeamChange, stores, caches } = settings;
+    const { journal, clock, logger, recovers, uncertainAfter } = settings;
     this.#settings = settings;
     this.#tenants = new Tenants(settings, clock);
     this.#guard = new Guard(settings);
@@ -106,19 +100,8 @@ class TroupeServer implements RunServer {
     this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
     const { accounts } = this.#tenants;
     const rested: ServedRunsParts["rested"] = (...given) => this.#recovery.rested(...given);
-    this.#runs = new ServedRuns(
-      { journal, open, feeds: this.#feeds, clock, logger, onTeamChange, stores, caches, accounts, rested },
-      (driven) => new RunSummaries(journal, driven),
-    );
-    this.#recovery = new Recovery({
-      journal,
-      accounts,
-      runs: this.#runs,
-      clock,
-      logger,
-      recovers: settings.recovers,
-      uncertainAfter: settings.uncertainAfter,
-    });
+    this.#runs = new ServedRuns({ ...settings, feeds: this.#feeds, accounts, rested }, (driven) => new RunSummaries(journal, driven));
+    this.#recovery = new Recovery({ journal, accounts, runs: this.#runs, clock, logger, recovers, uncertainAfter });
     this.#turns = new FairTurns(clock);
     this.#readiness = new Readiness(settings);
     this.#app = this.#routed();
@@ -129,7 +112,7 @@ class TroupeServer implements RunServer {
     let origin: string | undefined;
     let response: Response;
     try {
-      // Those who watch over a process ask by its address, and the answer tells nothing.
+      // A health check asks by the address of the process, and the answer has no secret.
       if (!isHealth(request)) origin = this.#guard.check(request);
       response = origin !== undefined && request.method === "OPTIONS" ? preflight(origin) : await this.#answer(request);
     } catch (error) {
@@ -160,14 +143,14 @@ class TroupeServer implements RunServer {
     }
     this.#listening = await listenOn(this.fetch, options, this.#tenants.hasTokens);
     this.#guard.admit(new URL(this.#listening.url).hostname);
-    // Clients may connect while runs of a former process go on; they are answered when that is done.
+    // Clients may connect while runs of a former process resume; they are answered when that is done.
     void this.ready().catch(() => undefined);
     return this.#listening;
   }
 
   async close(options: { readonly grace?: number } = {}): Promise<void> {
     checkKnownOptions("close", options, { grace: kinds.milliseconds });
-    const { grace = DEFAULT_GRACE } = options;
+    const { grace = 10_000 } = options;
     this.#closing ??= this.#closed(grace);
     return this.#closing;
   }
@@ -185,7 +168,7 @@ class TroupeServer implements RunServer {
     this.#settings.logger.info("The server is ready.", { resumed: gone });
   }
 
-  /** Answers a request. For HEAD the body is given up here, because the router leaves it open: a stream would keep its place. */
+  /** Answers a request. For HEAD the body is cancelled here, because the router leaves it open: a stream would keep its place. */
   async #answer(request: Request): Promise<Response> {
     if (request.method !== "HEAD") return this.#app.fetch(request);
     const response = await this.#app.fetch(new Request(request, { method: "GET" }));
@@ -221,7 +204,7 @@ class TroupeServer implements RunServer {
     return app;
   }
 
-  /** Works on a request when its tenant has room for it and it has its turn. The token is checked first, so that nobody without one has a body kept. */
+  /** Works on a request when its tenant has room for it and it has its turn. The token is checked before a body is kept. */
   async #admitted(request: Request, work: (request: Request) => Promise<void>): Promise<void> {
     const { bodyLimit: limit } = this.#settings;
     const account = this.#tenants.of(request.headers.get("authorization"));
@@ -271,19 +254,13 @@ class TroupeServer implements RunServer {
     const leave = account.streams.take();
     const { body } = new EventStream(
       { runId, from: first, follows: follow === "true", wantsNotices: notices !== "false" },
-      {
-        frames: this.#frames,
-        feeds: this.#feeds,
-        clock: this.#settings.clock,
-        standing: (id) => this.#runs.summaries.standing(id),
-        isClosing: () => this.#runs.isClosing,
-      },
+      { frames: this.#frames, feeds: this.#feeds, clock: this.#settings.clock, runs: this.#runs },
       leave,
     );
     try {
       // A record that cannot be read is an error here, and no stream that ends again and again.
       if (this.#frames.get(runId, first) === undefined) await this.#frames.load(runId, first);
-      // Nobody will read or cancel the body of a client that has gone.
+      // No one will read or cancel the body of a client that has gone.
       throwIfAborted(signal);
     } catch (error) {
       await body.cancel();
@@ -333,13 +310,11 @@ function isHealth({ url }: Request): boolean {
   return ["/healthz", "/readyz"].includes(new URL(url).pathname);
 }
 
-/** @throws UsageError `HEADER_INVALID` */
 function seqAfter(lastEventId: string): number {
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId) + 1;
   throw new UsageError("HEADER_INVALID", "Expected Last-Event-ID to be the id of an event, such as 12, got another text.");
 }
 
-/** @throws UsageError `BODY_TYPE`, `BODY_INVALID` */
 async function bodyOf(request: Request, { isBodyOptional }: Route): Promise<unknown> {
   const text = await request.text();
   if (text === "" && isBodyOptional === true) return {};

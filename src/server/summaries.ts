@@ -1,20 +1,17 @@
 import { type Journal, type RunInfo, runInfo } from "../runtime/record/journal.ts";
 import { plainQuestion, questionOf } from "../runtime/record/questions.ts";
 import { listedSummary, readTally } from "../runtime/record/read-summary.ts";
-import { SERVER_PAUSED } from "./driven-run.ts";
 import { askedIn, type RunSummary } from "../runtime/record/run-summary.ts";
+import { SERVER_PAUSED } from "./driven-runs.ts";
 
 /**
- * The summaries of the runs of a journal, with what only this server knows of them: which of them it drives. It owns the readings that are
- * under way and keeps no summary: the journal has the tallies, and who asks reads the events after a tally.
+ * The summaries of the runs of a journal, with the runs that this server drives. It owns the readings under way and keeps no summary.
  *
- * RunSummaries.S1 (`standing`) those who ask for a run at the same time share one reading, and one who asks after its end gets another.
+ * RunSummaries.S1 (`standing`) concurrent callers share one reading; a later one gets another.
  */
 export class RunSummaries {
   readonly #journal: Journal;
-  /** The status of a run that this server drives. */
   readonly #driven: (runId: string) => "running" | "paused" | undefined;
-  /** The readings for {@link standing} that are under way. */
   readonly #readings = new Map<string, Promise<RunSummary>>();
 
   constructor(journal: Journal, driven: (runId: string) => "running" | "paused" | undefined) {
@@ -34,7 +31,7 @@ export class RunSummaries {
     return runInfo(this.#journal, runId);
   }
 
-  /** Returns where the record of a run ends. Those who ask at the same time share one reading, which the first of them has begun. */
+  /** Returns where the record of a run ends. */
   async standing(runId: string): Promise<Pick<RunSummary, "status" | "events">> {
     const reading = this.#readings.get(runId) ?? this.#read(runId).finally(() => this.#readings.delete(runId));
     this.#readings.set(runId, reading);
@@ -42,7 +39,6 @@ export class RunSummaries {
     return { status, events };
   }
 
-  /** Returns the summary of a run in a list, without its questions. */
   async listed(info: RunInfo): Promise<RunSummary> {
     return this.#standing(await listedSummary(this.#journal, info));
   }

@@ -5,11 +5,12 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
-import { Places } from "./places.ts";
+import { Places, type PlacesOf } from "./admission.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
+import type { ServerSettings } from "./server-options.ts";
 
-/** Requests that a tenant may make. */
+/** A limit on requests. */
 export interface RequestRate {
   /** Requests per second in the long run. */
   readonly perSecond: number;
@@ -19,25 +20,25 @@ export interface RequestRate {
 
 const rateMembers: Known<RequestRate> = { perSecond: kinds.number, burst: kinds.number };
 
-/** Someone whose runs nobody else sees. */
+/** A user whose runs no one else sees. */
 export interface Tenant {
   /** Small letters, digits and "-", at most 40. It begins the ids of the tenant's runs, so it never changes. */
   readonly name: string;
   /** A secret of at least 16 characters, sent as `Authorization: Bearer <token>`. */
   readonly token: string;
-  /** Micro-dollars that all runs of the tenant may spend together, past ones included; or a pool that is kept elsewhere. Default: no bound. */
+  /** Micro-dollars for all runs of the tenant together, past ones included; or a pool that is kept elsewhere. Default: no bound. */
   readonly budget?: MicroUsd | BudgetPool;
   /** Bounds on the model calls of all runs of the tenant together. Default: none. */
   readonly limits?: LimitOptions | ModelLimits;
-  /** Most runs under way at once. Default 1,000. */
+  /** Limit on the runs under way. Default 1,000. */
   readonly runs?: number;
-  /** Most open streams of events, exports included. Default 1,000. */
+  /** Limit on the open streams of events, exports included. Default 1,000. */
   readonly streams?: number;
-  /** Most requests that are not answered and streams that are open. Default 1,000, or as many as `streams` where that is more. */
+  /** Limit on the open requests and streams. Default 1,000, or as many as `streams` where that is more. */
   readonly connections?: number;
-  /** Most bytes of requests that are not answered. One request alone may have more, up to `bodyLimit`. Default 64,000,000. */
+  /** Limit on the bytes of open requests. One request alone may have more, up to `bodyLimit`. Default 64,000,000. */
   readonly bytes?: number;
-  /** Most replays that were asked for and have not ended. One of them works at a time. Default 10. */
+  /** Limit on the replays that work or wait. One of them works at a time. Default 10. */
   readonly replays?: number;
   /** Default: 200 per second, 1,000 at once. */
   readonly rate?: RequestRate;
@@ -58,13 +59,14 @@ const tenantOptions: Known<Tenant> = {
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const SHORTEST_TOKEN = 16;
-const DEFAULT_RUNS = 1_000;
-const DEFAULT_STREAMS = 1_000;
-const DEFAULT_CONNECTIONS = 1_000;
-const DEFAULT_BYTES = 64_000_000;
-const DEFAULT_REPLAYS = 10;
 const LATER = "Try again when some are answered.";
-const DEFAULT_RATE: RequestRate = { perSecond: 200, burst: 1_000 };
+
+/** The places of a tenant. */
+const RUNS: PlacesOf = { code: "RUNS_TOO_MANY", what: "runs under way", advice: "Wait until one is at rest." };
+const STREAMS: PlacesOf = { code: "STREAMS_TOO_MANY", what: "open streams", advice: "Close some, or raise the bound of the tenant." };
+const CONNECTIONS: PlacesOf = { code: "CONNECTIONS_TOO_MANY", what: "requests and streams at once", advice: LATER };
+const BYTES: PlacesOf = { code: "BYTES_TOO_MANY", what: "bytes of requests at once", advice: LATER };
+const REPLAYS: PlacesOf = { code: "REPLAYS_TOO_MANY", what: "replays that work or wait", advice: "Try again when one has ended." };
 
 /**
  * A tenant with what it uses at present. It owns the places for its runs, connections, bytes, streams and replays, and the requests that are
@@ -78,43 +80,35 @@ export class TenantAccount {
   readonly name: string;
   readonly pool: BudgetPool | undefined;
   readonly limits: ModelLimits | undefined;
-  /** Places for runs under way. */
   readonly runs: Places;
-  /** Places for open streams of events. */
   readonly streams: Places;
-  /** Places for the bytes of requests. */
   readonly bytes: Places;
+  readonly replays: Places;
   /** Places for requests that are not answered, beside those of the streams. */
   readonly #connections: Places;
-  /** Places for replays that work or wait. */
-  readonly replays: Places;
   readonly #rate: RequestRate;
   readonly #clock: Clock;
   #left: number;
   #at: number;
 
   constructor(tenant: Partial<Tenant>, clock: Clock) {
-    const { name = "", budget, limits, rate = DEFAULT_RATE } = tenant;
+    const { name = "", budget, limits, rate = { perSecond: 200, burst: 1_000 }, runs = 1_000, streams = 1_000 } = tenant;
+    const { connections = Math.max(1_000, streams), bytes = 64_000_000, replays = 10 } = tenant;
     this.name = name;
-    this.pool =
-      budget === undefined || isBudgetPool(budget)
-        ? budget
-        : budgetPool(budget, { name: name === "" ? "budget of all runs" : `budget of tenant ${name}` });
+    const of = name === "" ? "budget of all runs" : `budget of tenant ${name}`;
+    this.pool = budget === undefined || isBudgetPool(budget) ? budget : budgetPool(budget, { name: of });
     this.limits = sharedLimits(limits);
-    const { runs = DEFAULT_RUNS, streams = DEFAULT_STREAMS, replays = DEFAULT_REPLAYS, bytes = DEFAULT_BYTES } = tenant;
-    const { connections = Math.max(DEFAULT_CONNECTIONS, streams) } = tenant;
-    this.runs = new Places(runs, "RUNS_TOO_MANY", "runs under way", "Wait until one is at rest.");
-    this.streams = new Places(streams, "STREAMS_TOO_MANY", "open streams", "Close some, or raise the bound of the tenant.");
-    this.#connections = new Places(connections, "CONNECTIONS_TOO_MANY", "requests and streams at once", LATER);
-    this.bytes = new Places(bytes, "BYTES_TOO_MANY", "bytes of requests at once", LATER);
-    this.replays = new Places(replays, "REPLAYS_TOO_MANY", "replays that work or wait", "Try again when one has ended.");
+    this.runs = new Places(runs, RUNS);
+    this.streams = new Places(streams, STREAMS);
+    this.bytes = new Places(bytes, BYTES);
+    this.replays = new Places(replays, REPLAYS);
+    this.#connections = new Places(connections, CONNECTIONS);
     this.#rate = rate;
     this.#clock = clock;
     this.#left = rate.burst;
     this.#at = clock.now();
   }
 
-  /** The beginning of the ids of its runs. */
   get prefix(): string {
     return this.name === "" ? "" : `${this.name}.`;
   }
@@ -133,7 +127,6 @@ export class TenantAccount {
     return this.owns(id) ? id : `${this.prefix}${id}`;
   }
 
-  /** @throws UsageError `RATE_LIMITED` */
   takeRequest(): void {
     const now = this.#clock.now();
     const { perSecond, burst } = this.#rate;
@@ -147,16 +140,9 @@ export class TenantAccount {
   }
 }
 
-interface TenantsOptions {
-  readonly tenants: readonly Tenant[];
-  readonly token: string | undefined;
-  readonly budget: MicroUsd | BudgetPool | undefined;
-}
+type TokenOwner = { readonly digest: Buffer; readonly account: TenantAccount };
 
-interface TokenOwner {
-  readonly digest: Buffer;
-  readonly account: TenantAccount;
-}
+type TenantsOptions = Pick<ServerSettings, "tenants" | "token" | "budget">;
 
 /**
  * The tenants of a server by their tokens. It owns their accounts.
@@ -174,11 +160,10 @@ export class Tenants {
   constructor({ tenants, token, budget }: TenantsOptions, clock: Clock) {
     checkBudget(budget, "OPTION_INVALID");
     const one: Partial<Tenant> = budget === undefined ? {} : { budget };
-    const owner = (tenant: Partial<Tenant>, secret: string): TokenOwner => ({
-      digest: hashOf(secret),
-      account: new TenantAccount(tenant, clock),
-    });
-    const known = tenants.map((tenant) => owner(checked(tenant), tenant.token));
+    const owner = (tenant: Partial<Tenant>, secret: string): TokenOwner => {
+      return { digest: hashOf(secret), account: new TenantAccount(tenant, clock) };
+    };
+    const known: TokenOwner[] = tenants.map((tenant) => owner(checked(tenant), tenant.token));
     if (token !== undefined) known.push(owner(one, checkedToken(token)));
     if (token !== undefined && tenants.length > 0) throw invalid("either tenants or one token", "both");
     if (budget !== undefined && tenants.length > 0) throw invalid("the budget of each tenant with the tenant", "one beside tenants");
@@ -216,16 +201,16 @@ function assertDifferent(values: readonly string[]): void {
 
 function checked(tenant: Tenant): Tenant {
   checkKnownOptions("a tenant", tenant, tenantOptions);
-  const { name, token, budget, rate, runs, streams, connections, bytes, replays } = tenant;
+  const { name, token, budget, rate, streams, bytes, replays } = tenant;
   if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
   checkedToken(token);
   checkBudget(budget, "OPTION_INVALID");
   checkKnownOptions("the rate of a tenant", rate, rateMembers);
-  for (const amount of [rate?.perSecond, rate?.burst, runs, streams, connections, bytes, replays]) {
+  for (const amount of [rate?.perSecond, streams, bytes, replays]) {
     if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
   }
-  if (rate !== undefined && rate.burst < 1)
-    throw invalid("a rate whose burst is 1 or more, so that a request can pass", String(rate.burst));
+  const { burst } = rate ?? { burst: 1 };
+  if (!(Number.isFinite(burst) && burst >= 1)) throw invalid("a rate whose burst is 1 or more, so that a request can pass", String(burst));
   return tenant;
 }
 

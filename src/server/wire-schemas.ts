@@ -23,7 +23,6 @@ import type {
 /** Any value of a body that was JSON. A reference to a recursive schema would point outside of the OpenAPI document. */
 const AnyJson = z.custom<Json>((value) => value !== undefined, "a JSON value");
 
-/** Characters of an id that a client chooses for a run. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 /** Characters of an id that a client chooses for a message. That of a role's message has a #, so a client cannot take it before the role does. */

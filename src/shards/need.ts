@@ -1,7 +1,6 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import { object, takes } from "../kernel/argument.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkWhole } from "../runtime/check-options.ts";
@@ -20,13 +19,13 @@ const sizeParts: Known<PopulationSize> = { roles: kinds.count, messages: kinds.c
 
 /** Bytes of a hired step role with a state of one number: measured 330 by `node bench/population.mjs`. */
 const BYTES_PER_ROLE = 350;
-/** Bytes of a message without a payload on its way, and of what is left of the round before until the next collection. */
+/** Bytes of a message without a payload on its way, with the garbage of the round before. */
 const BYTES_PER_MESSAGE = 900;
-/** Bytes of a role that acts in another thread: its name and its place. */
+/** Bytes of a role that acts in another thread. */
 const BYTES_PER_STRANGER = 200;
 /** Bytes of an environment without roles. */
 const BYTES_OF_A_PROGRAM = 60_000_000;
-/** A process is larger than its heap by what waits for collection: measured 1.6 GB for a million roles with `--max-semi-space-size=32 --max-old-space-size=1900`. */
+/** Measured 1.6 GB for a million roles with `--max-semi-space-size=32 --max-old-space-size=1900`. */
 const PROCESS_PER_HEAP = 1.25;
 
 /** The memory that a population needs, in bytes. */
@@ -38,8 +37,7 @@ export interface PopulationNeed {
 }
 
 /**
- * Returns about how much memory a population of step roles needs, whose states are a number and whose messages have no payload. Larger
- * states and payloads come on top.
+ * Returns about how much memory a population of step roles needs, whose states are a number and whose messages have no payload.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
  * @example
@@ -49,12 +47,9 @@ export interface PopulationNeed {
  * console.log(heap < 1_400_000_000, process < 2_000_000_000); // true true
  */
 export function populationNeed(size: PopulationSize): PopulationNeed {
-  takes("populationNeed", "size", size, object("an object with the number of roles"));
-  checkKnownOptions("populationNeed", size, sizeParts);
+  checkGivenOptions("populationNeed", size, sizeParts);
   const { roles, messages = roles, shards = 1 } = size;
-  checkWhole(roles, "roles", 0, "Say how many: { roles: 10_000 }.");
-  checkWhole(messages, "messages", 0);
-  checkWhole(shards, "shards", 1);
+  checkWhole(roles, "roles", 0, "Write { roles: 10_000 }.");
   const others = roles * (shards - 1) * BYTES_PER_STRANGER;
   const heap = shards * BYTES_OF_A_PROGRAM + roles * BYTES_PER_ROLE + others + messages * BYTES_PER_MESSAGE;
   return { heap, process: Math.ceil(heap * PROCESS_PER_HEAP) };
@@ -81,7 +76,7 @@ export function assertPopulationFits(size: PopulationSize): void {
   throw tooLarge(size, need.heap, heap, "the heap of this process may take", `Start Node.js with ${flag}, or hire fewer roles.`);
 }
 
-/** Bytes that a process may take: those of the machine, or of its container. */
+/** Bytes of the machine, or of its container. */
 function memoryOfMachine(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

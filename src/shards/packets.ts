@@ -4,37 +4,35 @@ import type { Delayed } from "../runtime/record/delayed.ts";
 import { OUTSIDE, type Pending, roleOf, type RunState } from "../runtime/record/run-state.ts";
 import { rangeOf } from "./protocol.ts";
 
-/** A message on its way to another shard: the place of its sender, and the message with its recipients there. */
+/** A message to another shard: the index of its sender, and the message with its recipients there. */
 export type Packed = readonly [order: number, sent: Sent];
 
 /**
- * Packs the messages that roles of this shard have sent to roles of others in the present round. The state keeps them, because apply alone
- * changes it, and delivers them to nobody. It owns the list of the messages that were delayed in the round.
+ * Packs the messages that roles of this shard have sent to others in the present round. The state keeps them, and delivers them to no role. It
+ * owns the list of the messages that were delayed in the round.
  *
  * Packer.PK1 (`pack`) every recipient of a message is in the packet of its shard, or in this one, and messages of one sender keep their order.
- * Packer.PK2 (`delayed`) a round costs by the messages that were sent in it, however many wait for later ticks.
+ * Packer.PK2 (`delayed`) the cost of a round depends on its own messages alone, however many wait for later ticks.
  */
 export class Packer {
   readonly #state: RunState;
   readonly #ends: readonly number[];
   readonly #own: number;
-  /** The messages of the round that were delayed, in the order in which they were sent. */
   #delayed: Delayed[] = [];
-  /** The messages that roles of this shard have sent. */
   sent = 0;
 
   constructor(state: RunState, shard: number, shards: number) {
     this.#state = state;
     this.#own = shard;
-    this.#ends = Array.from({ length: shards }, (_, place) => rangeOf(state.roles.size, place, shards).to);
+    this.#ends = Array.from({ length: shards }, (_, index) => rangeOf(state.roles.size, index, shards).to);
   }
 
-  /** Notes a message that begins to wait for a tick. The single arrival of a message that was struck on its way is made in each shard. */
+  /** Notes a message that begins to wait for a tick. Each shard makes the single arrivals of a faulty one itself. */
   delayed(one: Delayed): void {
     if (one.part !== true) this.#delayed.push(one);
   }
 
-  /** Returns the packet of each shard as text; an empty one where there is no message for it. */
+  /** Returns the packet of each shard; an empty string for none. */
   pack(): readonly string[] {
     const packets: Packed[][] = this.#ends.map(() => []);
     const later = this.#delayed;
@@ -70,7 +68,6 @@ export class Packer {
   }
 }
 
-/** Reads a packet. */
 export function unpack(packet: string): readonly Packed[] {
   if (packet === "") return [];
   const read = JSON.parse(packet) as readonly (readonly [number, Sent & { message: Message }])[];

@@ -5,14 +5,12 @@ import type { Json } from "../kernel/json.ts";
  * The messages between the thread that runs a world and the threads of its shards.
  */
 
-/** The data with which a shard begins. */
 export interface ShardStart {
   readonly params: Json;
   readonly seed: string;
   readonly rounds: number;
   readonly shard: number;
   readonly shards: number;
-  /** True where the events are kept. */
   readonly record: boolean;
 }
 
@@ -28,13 +26,12 @@ export interface AtBarrier {
   readonly events: string;
 }
 
-/** A shard has the messages of the round, or those that are due, and room for them. One without room ends with its failure. */
+/** A shard has received its messages, and has room for them. One without room ends with its failure. */
 export interface HasRoom {
   readonly kind: "has room";
   readonly events: "";
 }
 
-/** A shard has ended. */
 export interface ShardDone {
   readonly kind: "done";
   /** True where a role has mail or a message is delayed. */
@@ -42,14 +39,13 @@ export interface ShardDone {
   readonly failure: ErrorRecord | undefined;
   readonly rounds: number;
   readonly activations: number;
-  /** Messages of its own roles and, in the first shard, from outside. */
+  /** Also counts those from outside in the first shard. */
   readonly messages: number;
   /** The names and states of its roles, in the order of hiring. */
   readonly states: string;
   readonly events: string;
 }
 
-/** A shard could not be run. */
 export interface ShardBroken {
   readonly kind: "broken";
   readonly error: ErrorRecord;
@@ -57,7 +53,7 @@ export interface ShardBroken {
 
 export type FromShard = AtBarrier | HasRoom | ShardDone | ShardBroken;
 
-/** The answer to a shard: what it shall make room for, that the round ends in all shards, or that the run is over. */
+/** The answer to a shard: what it makes room for, that the round ends in all shards, or that the run is over. */
 export type ToShard =
   | { readonly kind: "round"; readonly packets: readonly string[] }
   | { readonly kind: "advance"; readonly tick: number }

@@ -7,21 +7,23 @@ import { type Json, type JsonObject, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
-import { clauseText, shownText } from "../kernel/value-text.ts";
-import { checkSignal, checkWhole } from "../runtime/check-options.ts";
+import { clauseText, shownText, valueText } from "../kernel/value-text.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { assertPopulationFits } from "./need.ts";
 import type { AtBarrier, FromShard, HasRoom, ShardDone, ShardStart, ToShard } from "./protocol.ts";
-import { SHARD_SCRIPT } from "./shard-script.ts";
+
+const DEFAULT_SHARDS = 2;
+const MOST_SHARDS = 1_024;
+const DEFAULT_ROUND_LIMIT = 600_000;
 
 /** Options of {@link runShards}. */
 export interface ShardsOptions {
-  /** The address of the module that exports the world as `world`: `new URL("./world.js", import.meta.url).href`. */
+  /** The address of the module that exports the `world`: `new URL("./world.js", import.meta.url).href`. */
   readonly module: string;
   /** Parameters of the world, plain JSON. Default null. */
   readonly params?: Json;
-  /** The number of worker threads, from 1 to 1,024. The result does not depend on it. Default 2. */
+  /** Worker threads, from 1 to 1,024. The result does not depend on it. Default 2. */
   readonly shards?: number;
   /** Default: a random one. */
   readonly seed?: string | number;
@@ -38,11 +40,15 @@ export interface ShardsOptions {
 const shardsOptions: Known<ShardsOptions> = {
   module: kinds.text,
   params: kinds.checked,
-  shards: kinds.size,
+  shards: {
+    says: `a whole number from 1 to ${MOST_SHARDS}`,
+    fits: (value) => kinds.size.fits(value) && Number(value) <= MOST_SHARDS,
+    advice: (value) => ({ got: valueText(value), todo: "Take as many as the machine has cores." }),
+  },
   seed: kinds.seed,
   rounds: kinds.count,
   record: kinds.boolean,
-  roundLimit: kinds.count,
+  roundLimit: kinds.size,
   signal: kinds.signal,
 };
 
@@ -60,14 +66,27 @@ export interface ShardsResult {
   readonly messages: number;
   /** The states of the roles by their names, in the order of hiring. */
   readonly states: ReadonlyMap<string, JsonObject>;
-  /** The events in the order in which one environment tells them; none unless they were kept. */
+  /** The events in the order of one environment; none unless they were kept. */
   readonly events: readonly RunEvent[];
 }
 
-const DEFAULT_SHARDS = 2;
-/** Limit on the threads: more than any machine has cores for. */
-const MOST_SHARDS = 1_024;
-const DEFAULT_ROUND_LIMIT = 600_000;
+/** The program of a thread. It is a string, so that the module's own copy of this package runs in the thread. */
+const SHARD_SCRIPT = String.raw`
+const { parentPort, workerData } = require("node:worker_threads");
+const { module, start } = workerData;
+const broken = (error) => {
+  const { name = "Error", code = "SHARD_FAILED", message = String(error) } = error ?? {};
+  parentPort.postMessage({ kind: "broken", error: { name, code: String(code), message: String(message) } });
+};
+(async () => {
+  const { world } = await import(module);
+  if (typeof world?.runShard !== "function") {
+    const text = "Expected the module " + module.slice(0, 200) + " to export a world made by shardedWorld, got none. Export const world = shardedWorld(...).";
+    throw Object.assign(new Error(text), { name: "UsageError", code: "WORLD_INVALID" });
+  }
+  await world.runShard(parentPort, start);
+})().catch(broken);
+`;
 
 /**
  * Runs a world over worker threads. Each thread runs a contiguous range of the roles; at the end of a round the threads exchange the messages
@@ -95,10 +114,7 @@ export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
   checkKnownOptions("runShards", options, shardsOptions);
   const { module, shards = DEFAULT_SHARDS, rounds = DEFAULT_ROUNDS, roundLimit = DEFAULT_ROUND_LIMIT } = options;
   takes("runShards", "module", module, aText);
-  checkShards(shards);
-  checkWhole(rounds, "rounds", 0);
-  checkWhole(roundLimit, "roundLimit", 1);
-  checkSignal(options.signal);
+  assertPopulationFits({ roles: 0, shards });
   throwIfAborted(options.signal);
   const { params } = jsonRoundTrip({ params: options.params ?? null });
   const seed = String(options.seed ?? freshSeed());
@@ -112,34 +128,20 @@ export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
   }
 }
 
-/** @throws UsageError `OPTION_INVALID`; `POPULATION_TOO_LARGE` for more threads than the memory holds without roles */
-function checkShards(shards: number): void {
-  checkWhole(shards, "shards", 1);
-  if (shards > MOST_SHARDS) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected shards to be a whole number from 1 to ${MOST_SHARDS}, got ${shards}. Take as many as the machine has cores.`,
-    );
-  }
-  assertPopulationFits({ roles: 0, shards });
-}
-
-/** The place in a round that all shards have reached, or their ends. */
-type Told = AtBarrier | HasRoom | ShardDone;
+type Report = AtBarrier | HasRoom | ShardDone;
 
 /**
  * One run over shards. It owns the threads.
  *
  * ShardedRun.SR1 (`#next`) a thread that ends, is silent or fails ends the run with an error that names it, and no thread outlives the run.
- * ShardedRun.SR2 (`result`) the answer to a round follows from what all shards told, in their order: the time at which they told it changes
- * nothing.
+ * ShardedRun.SR2 (`result`) the answer to a round follows from the reports of all shards in their order, whatever their times.
  */
 class ShardedRun {
   readonly #module: string;
   readonly #workers: readonly Worker[];
   readonly #roundLimit: number;
   readonly #rounds: number;
-  readonly #told: (Told | undefined)[];
+  readonly #reports: (Report | undefined)[];
   readonly #letGo: () => void;
   readonly #events: RunEvent[] = [];
   #settle: (() => void) | undefined;
@@ -150,27 +152,27 @@ class ShardedRun {
     this.#module = module;
     this.#roundLimit = roundLimit;
     this.#rounds = starts[0]?.rounds ?? 0;
-    this.#told = starts.map(() => undefined);
+    this.#reports = starts.map(() => undefined);
     this.#workers = starts.map((start, shard) => this.#begin(start, shard));
     this.#letGo = signal === undefined ? (): void => {} : onAbort(signal, () => this.#fail(abortReason(signal)));
   }
 
   async result(): Promise<Omit<ShardsResult, "seed">> {
     for (;;) {
-      const told = await this.#next();
-      this.#read(told);
-      const done = told.filter((one) => one.kind === "done");
-      if (done.length === told.length) return this.#joined(done);
-      for (const [shard, one] of told.entries()) if (one.kind !== "done") this.#answer(shard, this.#answerTo(told, shard));
+      const reports = await this.#next();
+      this.#read(reports);
+      const done = reports.filter((one) => one.kind === "done");
+      if (done.length === reports.length) return this.#joined(done);
+      for (const [shard, one] of reports.entries()) if (one.kind !== "done") this.#answer(shard, this.#answerTo(reports, shard));
     }
   }
 
-  /** Takes the events in the order of the shards, which is that of hiring. A shard that has ended tells them once. */
-  #read(told: readonly Told[]): void {
-    for (const [shard, one] of told.entries()) {
+  /** Takes the events in the order of the shards, which is that of hiring. A shard that has ended reports them once. */
+  #read(reports: readonly Report[]): void {
+    for (const [shard, one] of reports.entries()) {
       if (one.events === "") continue;
       for (const event of JSON.parse(one.events) as RunEvent[]) this.#events.push(event);
-      this.#told[shard] = { ...one, events: "" };
+      this.#reports[shard] = { ...one, events: "" };
     }
   }
 
@@ -183,19 +185,19 @@ class ShardedRun {
   #begin(start: ShardStart, shard: number): Worker {
     const worker = new Worker(SHARD_SCRIPT, { eval: true, name: `shard ${shard}`, workerData: { module: this.#module, start } });
     const died = (why: string, cause?: unknown): void => this.#fail(shardDied(shard, why, cause));
-    worker.on("message", (told: FromShard) => this.#tell(shard, told));
+    worker.on("message", (report: FromShard) => this.#receive(shard, report));
     worker.once("error", (error) => died(error.message, error));
     worker.once("messageerror", (error) => died(error.message, error));
     worker.once("exit", (code) => {
-      if (this.#told[shard]?.kind !== "done") died(`it ended with exit code ${code}`);
+      if (this.#reports[shard]?.kind !== "done") died(`it ended with exit code ${code}`);
     });
     return worker;
   }
 
-  #tell(shard: number, told: FromShard): void {
-    if (told.kind === "broken") return this.#fail(shardFailed(this.#module, shard, told.error));
-    this.#told[shard] = told;
-    if (this.#told.every((one) => one !== undefined)) this.#settle?.();
+  #receive(shard: number, report: FromShard): void {
+    if (report.kind === "broken") return this.#fail(shardFailed(this.#module, shard, report.error));
+    this.#reports[shard] = report;
+    if (this.#reports.every((one) => one !== undefined)) this.#settle?.();
   }
 
   #fail(error: Error): void {
@@ -204,33 +206,32 @@ class ShardedRun {
     this.#settle?.();
   }
 
-  /** Waits until every shard has reached the end of its round, or has ended. */
-  async #next(): Promise<readonly Told[]> {
+  async #next(): Promise<readonly Report[]> {
     const late = (): void => {
-      const silent = this.#told.flatMap((one, shard) => (one === undefined ? [shard] : []));
+      const silent = this.#reports.flatMap((one, shard) => (one === undefined ? [shard] : []));
       this.#fail(new TimeoutError(`a round of shard ${silent.join(", ")}`, this.#roundLimit));
     };
     const cancel = systemClock.timer(this.#roundLimit, late);
     await new Promise<void>((resolve) => {
       this.#settle = resolve;
-      if (this.#broken !== undefined || this.#told.every((one) => one !== undefined)) resolve();
+      if (this.#broken !== undefined || this.#reports.every((one) => one !== undefined)) resolve();
     });
     cancel();
     if (this.#broken !== undefined) throw this.#broken;
-    return this.#told.flatMap((one) => one ?? []);
+    return this.#reports.flatMap((one) => one ?? []);
   }
 
-  #answerTo(told: readonly Told[], shard: number): ToShard {
-    if (told.every(({ kind }) => kind === "has room")) return { kind: "deliver" };
-    const waiting = told.filter((one) => one.kind === "barrier");
-    if (waiting.length < told.length) return { kind: "over" };
+  #answerTo(reports: readonly Report[], shard: number): ToShard {
+    if (reports.every(({ kind }) => kind === "has room")) return { kind: "deliver" };
+    const waiting = reports.filter((one) => one.kind === "barrier");
+    if (waiting.length < reports.length) return { kind: "over" };
     if (waiting.some(({ isMidRound }) => isMidRound)) return { kind: "round", packets: waiting.map(({ packets }) => packets[shard] ?? "") };
     const due = Math.min(...waiting.map((one) => one.due ?? Infinity));
     return due === Infinity ? { kind: "over" } : { kind: "advance", tick: Math.min(Math.ceil(due), this.#rounds) };
   }
 
   #answer(shard: number, answer: ToShard): void {
-    this.#told[shard] = undefined;
+    this.#reports[shard] = undefined;
     this.#workers[shard]?.postMessage(answer);
   }
 
@@ -259,7 +260,6 @@ function shardDied(shard: number, why: string, cause: unknown): StepError {
   );
 }
 
-/** An error of this package tells by itself what to do. */
 function shardFailed(module: string, shard: number, { name, code, message }: ErrorRecord): UsageError {
   const [text, data] = [shownText(message, 1_000), { shard, code }];
   if (name === "UsageError") return new UsageError(code, text, { data });

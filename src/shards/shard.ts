@@ -11,7 +11,7 @@ import { Packer, unpack } from "./packets.ts";
 import { type FromShard, rangeOf, type ShardStart, type ToShard } from "./protocol.ts";
 import { environmentIn, type ListedWorld } from "./world.ts";
 
-/** The events of a run that concern all shards alike: the first shard tells them. */
+/** The events that concern all shards alike: the first shard reports them. */
 const COMMON: ReadonlySet<RunEvent["type"]> = new Set(["run.started", "message", "round.ended", "clock.advanced"]);
 const KEPT: readonly RunEvent["type"][] = [...COMMON, "act.started", "act.ended", "act.failed", "step.started", "step.ended"];
 
@@ -51,7 +51,7 @@ class Shard {
     const { from, to } = rangeOf(state.roles.size, this.#start.shard, this.#start.shards);
     const states: (readonly [string, Json])[] = [];
     for (const { index, name, custom } of state.roles.values()) if (index >= from && index < to) states.push([name, custom]);
-    this.#tell({
+    this.#report({
       kind: "done",
       hasWork: state.ready.size > 0 || state.delayed.size > 0,
       failure: failure === undefined ? undefined : errorRecord(failure.error),
@@ -59,11 +59,10 @@ class Shard {
       activations: state.activations,
       messages: this.#packer.sent + (this.#start.shard === 0 ? state.outside : 0),
       states: JSON.stringify(states),
-      events: this.#toldEvents(),
+      events: this.#newEvents(),
     });
   }
 
-  /** Returns the host with rounds that end when all shards have reached their end. */
   #hosted(host: DriverHost): DriverHost {
     const barrier = (): Promise<void> => this.#barrier(host);
     const scope = (): DriverHost["scope"] => (this.#isOver ? over : host.scope);
@@ -91,31 +90,25 @@ class Shard {
   async #barrier(host: DriverHost): Promise<void> {
     const { midRound: isMidRound, state } = host;
     const packets = this.#packer.pack();
-    const answer = await this.#ask({ kind: "barrier", isMidRound, due: state.delayed.first, packets, events: this.#toldEvents() });
+    const answer = await this.#ask({ kind: "barrier", isMidRound, due: state.delayed.first, packets, events: this.#newEvents() });
     const isRound = answer.kind === "round";
     if (isRound) for (const packet of answer.packets) this.#receive(packet);
-    else if (answer.kind !== "advance") return this.#stop();
+    else if (answer.kind !== "advance") return void (this.#isOver = true);
     const tick = isRound ? state.round + 1 : answer.tick;
     assertRoomAt(state, tick);
     const isReady = (await this.#ask({ kind: "has room", events: "" })).kind === "deliver";
-    if (!isReady) return this.#stop();
+    if (!isReady) return void (this.#isOver = true);
     return isRound ? host.endRound(1) : host.advance(tick);
   }
 
-  #stop(): void {
-    this.#isOver = true;
-  }
-
-  async #ask(told: FromShard): Promise<ToShard> {
+  async #ask(report: FromShard): Promise<ToShard> {
     const answered = new Promise<ToShard>((resolve) => this.#port.once("message", resolve));
-    this.#tell(told);
+    this.#report(report);
     return answered;
   }
 
   #receive(packet: string): void {
-    for (const [order, sent] of unpack(packet)) {
-      this.#environment.log.record({ type: "message", ...sent, atBarrier: true, order });
-    }
+    for (const [order, sent] of unpack(packet)) this.#environment.log.record({ type: "message", ...sent, atBarrier: true, order });
   }
 
   #keep(event: Observed & RunEvent): void {
@@ -123,20 +116,19 @@ class Shard {
     if (this.#start.shard === 0 || !COMMON.has(event.type)) this.#events.push(event);
   }
 
-  #toldEvents(): string {
+  #newEvents(): string {
     const events = this.#events;
     this.#events = [];
     return events.length === 0 ? "" : JSON.stringify(events);
   }
 
-  #tell(told: FromShard): void {
-    this.#port.postMessage(told);
+  #report(report: FromShard): void {
+    this.#port.postMessage(report);
   }
 }
 
 const over: DriverHost["scope"] = { ended: { reason: new Error("the run is over") } };
 
-/** Runs a shard of a world in this thread until the run is over. */
 export async function runShard(port: MessagePort, start: ShardStart, world: ListedWorld): Promise<void> {
   await new Shard(port, start, world).run();
 }

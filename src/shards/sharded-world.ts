@@ -1,6 +1,6 @@
-import { having, object, takes } from "../kernel/argument.ts";
+import { having, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { Environment } from "../runtime/environment.ts";
@@ -9,9 +9,9 @@ import { environmentIn, listedWorld, type ShardedWorld, type World } from "./wor
 
 /**
  * Returns a world that {@link runShards} can run over worker threads, and {@link environmentOf} in one environment. Its module exports it
- * under the name `world`: each shard imports the module, and makes the world from the same parameters.
+ * as `world`: each shard imports the module, and makes the world from the same parameters.
  *
- * @param make a function of its parameters alone: no clock, no chance, no data of the process
+ * @param make a function of its parameters alone: no clock, no randomness, no data of the process
  * @throws UsageError `ARGUMENT_INVALID` where `make` is no function
  * @example
  * import { defineRole } from "troupe";
@@ -34,7 +34,6 @@ export function shardedWorld<P extends Json>(make: (params: P) => World): Sharde
   takes("shardedWorld", "make", { make }, having("a function", "make"));
   const world: ShardedWorld<P> = {
     make,
-    // A shard makes the world from the parameters that its run was given.
     runShard: async (port, start) => runShard(port, start, listedWorld(world, start.params as P)),
   };
   return Object.freeze(world);
@@ -68,8 +67,7 @@ const worldOptions: Known<WorldOptions<Json>> = { params: kinds.checked, seed: k
  */
 export function environmentOf<P extends Json>(world: ShardedWorld<P>, options: WorldOptions<P>): Environment {
   takes("environmentOf", "world", world, having("a world made by shardedWorld", "make", "runShard"));
-  takes("environmentOf", "options", options, object("an object with params"));
-  checkKnownOptions("environmentOf", options, worldOptions);
+  checkGivenOptions("environmentOf", options, worldOptions);
   const { params, seed, prepare } = options;
   return environmentIn(listedWorld(world, params), String(seed ?? freshSeed()), undefined, prepare);
 }

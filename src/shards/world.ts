@@ -12,17 +12,18 @@ import { Environment } from "../runtime/environment.ts";
 import type { EnvironmentOptions, RunBacking } from "../runtime/environment-options.ts";
 import { assertPopulationFits } from "./need.ts";
 
-/** A role of a world, and the name under which it is hired; default: its own. */
+/** A role of a world. */
 export interface WorldRole {
   readonly role: Role;
+  /** Default: the definition's own. */
   readonly name?: string;
 }
 
-/** A world of roles: what an environment is made of. Made anew in each shard, so it must be a function of its parameters alone. */
+/** The parts of an environment. Each shard makes them, so they must depend on the parameters alone. */
 export interface World {
   /** The roles in the order of hiring, the same in every shard. A definition may be hired many times. */
   readonly roles: Iterable<WorldRole>;
-  /** Messages from outside at the start, in their order. They get the ids `user#1`, `user#2` and so on. Default: none. */
+  /** Messages from outside at the start. They get the ids `user#1`, `user#2` and so on. Default: none. */
   readonly messages?: Iterable<Message | string>;
   /** Options of the environment, besides its seed and a record. Default: none; `memory` is `false` unless it is given. */
   readonly options?: Omit<EnvironmentOptions, "seed" | "journal" | "id">;
@@ -38,19 +39,13 @@ export interface ShardedWorld<P extends Json = Json> {
   readonly runShard: (port: MessagePort, start: ShardStart) => Promise<void>;
 }
 
-/** A world whose roles are known by name. */
 export interface ListedWorld {
   readonly roles: readonly Required<WorldRole>[];
   readonly messages: readonly (Message | string)[];
   readonly options: Omit<EnvironmentOptions, "seed" | "journal" | "id">;
 }
 
-/**
- * Returns the parts of a world.
- *
- * @throws UsageError `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`; `SHARDS_MAILBOX` for mailboxes that block;
- * `OPTION_UNKNOWN`
- */
+/** @throws UsageError `WORLD_INVALID`, `SHARDS_SCHEDULER`, `SHARDS_MAILBOX`, `OPTION_UNKNOWN` */
 export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): ListedWorld {
   const made: unknown = world.make(params);
   if (!isWorld(made)) {
@@ -72,7 +67,6 @@ export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): 
   return { roles, messages: [...(made.messages ?? [])], options: made.options ?? {} };
 }
 
-/** @throws UsageError `WORLD_INVALID` for what belongs to a run, `SHARDS_SCHEDULER` */
 function checkWorldOptions(options: EnvironmentOptions): void {
   const kept = (["seed", "journal", "id"] as const).find((name) => options[name] !== undefined);
   if (kept !== undefined) {
@@ -90,13 +84,7 @@ function checkWorldOptions(options: EnvironmentOptions): void {
   );
 }
 
-/**
- * Hires the roles of a world, and publishes its messages.
- *
- * @param prepare called before the first event
- * @param shards the number of threads that make the same world
- * @throws UsageError `POPULATION_TOO_LARGE`, and as `addRole`
- */
+/** Hires the roles of a world, and publishes its messages. @param prepare called before the first event @throws UsageError `POPULATION_TOO_LARGE` */
 export function environmentIn(
   { roles, messages, options }: ListedWorld,
   seed: string,

@@ -87,7 +87,7 @@ function stopConditionNow({ runId, bounds }: RunState, asked: ResumeOptions["sto
   if (rebuilt !== undefined) return rebuilt;
   throw new JournalError(
     "STOP_CONDITION_NEEDED",
-    `Expected the stop condition that run ${runId} was begun with, ${stopText(before)}, which only its program has. Pass it as stopWhen again, or null to go on without.`,
+    `Expected the stop condition that run ${runId} was begun with, ${stopText(before)}, which only its program has. Pass it as stopWhen again, or null to continue without.`,
     { data: { stopWhen: stopText(before) } },
   );
 }

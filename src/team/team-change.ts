@@ -6,10 +6,10 @@ import type { RoleState } from "../runtime/record/role-state.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { type Crew, hiredBy } from "./crew.ts";
 
-/** The handling of a run whose team differs from its record: it is refused with `TEAM_CHANGED`, or goes on with the team there is now. */
+/** The handling of a run whose team differs from its record: it is refused with `TEAM_CHANGED`, or continues with the present team. */
 export type OnTeamChange = "refuse" | "continue";
 
-/** One difference between the team that a run has recorded and the team that is to go on with it. */
+/** One difference between the team that a run has recorded and the team that is to continue it. */
 export interface TeamDifference {
   /** The name of the role in the run. */
   readonly role: string;
@@ -67,9 +67,9 @@ export function teamChanged(runId: string, differences: readonly TeamDifference[
   return new JournalError("TEAM_CHANGED", text, { data: { differences } });
 }
 
-/** Returns the warning of a run that goes on with another team. */
+/** Returns the warning of a run that continues with another team. */
 export function changeText(runId: string, differences: readonly TeamDifference[]): string {
-  return `Run ${runId} goes on with another team: ${differences.map(teamDifferenceText).join("; ")}.`;
+  return `Run ${runId} continues with another team: ${differences.map(teamDifferenceText).join("; ")}.`;
 }
 
 /** Refuses a crew without one of these roles. @throws JournalError `TEAM_CHANGED` */

@@ -1,3 +1,4 @@
+import { parseEvent } from "../runtime/record/parse-event.ts";
 import { aReadableJournal, type Journal } from "../runtime/record/journal.ts";
 import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { randomBytes } from "node:crypto";
@@ -9,7 +10,6 @@ import { canonicalJson, deepFreeze } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { fold } from "../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
-import { parseEvent } from "../runtime/record/event-schema.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 
 /** A run in a file, for tests to play. Frozen. */

@@ -19,7 +19,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     runDriverContract({ describe, it, expect }, { name: "graphileDriver", make: () => graphileEngine(url) });
   });
 
-  it("GraphileSession.S3 GraphileWork.W3 delivers a job to a worker that is listed, knows its workers, and asks them to drain", async () => {
+  it("delivers a job to a worker that is listed, knows its workers, and asks them to drain", async () => {
     const { open, close } = graphileEngine(url);
     const driver = open();
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
@@ -108,7 +108,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     },
   );
 
-  it("GraphilePool.C1 GraphileSession.S2 goes on when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
+  it("GraphileSession.S2 goes on when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
     const mine = await startPostgres();
     const driver = graphileDriver({ url: mine.url });
     const delivered = new Map<string, number>();
@@ -139,7 +139,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     await mine.kill();
   });
 
-  it("GraphileSession.S4 frees a job that it fetched by an answer which was lost", { tags: ["fleet", "long"] }, async () => {
+  it("frees a job that it fetched by an answer which was lost", { tags: ["fleet", "long"] }, async () => {
     const driver = graphileDriver({ url, schema: "lost" });
     const working = await driver.work(async () => ({ is: "done" }), { teams: ["x"], concurrency: 1 });
     const [worker] = await driver.workers();

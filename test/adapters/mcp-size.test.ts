@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test, vi } from "vitest";
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { bounded, isTooLong, MOST_BYTES, ServerLines } from "../../src/adapters/mcp-size.ts";
+import { describe, expect, test } from "vitest";
+import { bounded, isTooLong, MOST_BYTES } from "../../src/adapters/mcp-transport.ts";
 import { mcpServer } from "../../src/adapters/mcp.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { directSteps } from "../../src/kernel/step.ts";
@@ -9,52 +8,7 @@ import { callTool } from "../../src/tool/call-tools.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { resultText } from "../../src/tool/tool-result.ts";
 
-afterEach(() => vi.restoreAllMocks());
-
-const parse = (line: string): JSONRPCMessage => JSON.parse(line) as JSONRPCMessage;
 const PIECE = 64 * 1024;
-
-/** All messages that pieces make. */
-function read(lines: ServerLines, pieces: readonly (string | Buffer)[]): JSONRPCMessage[] {
-  const found: JSONRPCMessage[] = [];
-  for (const piece of pieces) {
-    lines.append(Buffer.from(piece));
-    for (let next = lines.readMessage(); next !== null; next = lines.readMessage()) found.push(next);
-  }
-  return found;
-}
-
-describe("the lines of a server's process", () => {
-  test("are read whole, however they are cut; what is no JSON is skipped", () => {
-    const text = '{"id":1}\r\nno JSON\n\n{"id":"\u{1f600}"}\n{"id":3}\n{"id":';
-    const bytes = Buffer.from(text);
-    for (let size = 1; size <= bytes.length; size += 1) {
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
-      expect(read(new ServerLines(parse, () => {}), pieces)).toEqual([{ id: 1 }, { id: "\u{1f600}" }, { id: 3 }]);
-    }
-  });
-
-  test("ServerLines.L1 copies a long line once, not once more for each of its pieces", () => {
-    const concat = vi.spyOn(Buffer, "concat");
-    const long = Buffer.alloc(PIECE, "x");
-    const pieces = ['{"id":"', ...Array.from({ length: 100 }, () => long), '"}\n'];
-    expect(read(new ServerLines(parse, () => {}), pieces)).toHaveLength(1);
-    const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0);
-    expect(copied).toBe(100 * PIECE + 9);
-  });
-
-  test("ServerLines.L2 of more than the limit are refused before their end, once, and are not parsed", () => {
-    const [parsed, refused] = [vi.fn<typeof parse>(parse), vi.fn<() => void>()];
-    const lines = new ServerLines(parsed, refused);
-    const long = Buffer.alloc(PIECE, "x");
-    const whole = Math.floor(MOST_BYTES / PIECE);
-    for (let n = 0; n < whole; n += 1) lines.append(long);
-    expect(() => lines.append(long)).toThrow(expect.toSatisfy(isTooLong));
-    lines.append(Buffer.from('\n{"id":1}\n'));
-    expect(lines.readMessage()).toBeNull();
-    expect([parsed.mock.calls.length, refused.mock.calls.length]).toEqual([0, 1]);
-  });
-});
 
 /** A response that comes in pieces, and how many were taken. */
 function inPieces(

@@ -118,7 +118,7 @@ describe("the official servers", () => {
 });
 
 describe("a server that goes away", () => {
-  test("McpConnection.C1 a call under way fails and is not made again; the next call connects anew", async () => {
+  test("a call under way fails and is not made again; the next call connects anew", async () => {
     const server = await opened({ server: liar("none") });
     const died = await call(server, "s_die");
     expect(died.outcome).toBe("failed");
@@ -148,7 +148,7 @@ describe("a server that goes away", () => {
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
-  test("McpConnection.C2 a call that is stopped ends at once, and the connection goes on", async () => {
+  test("a call that is stopped ends at once, and the connection goes on", async () => {
     const server = await opened({ server: liar("none") });
     const stop = new AbortController();
     const [hang] = server.tools.filter(({ name }) => name === "s_hang");
@@ -169,7 +169,7 @@ describe("a server that goes away", () => {
     expect(saidBy(await call(server, "s_work"))).toBe("did work");
   });
 
-  test("McpConnection.C3 after close its process has ended and nothing is called; closing twice does nothing", async () => {
+  test("after close its process has ended and nothing is called; closing twice does nothing", async () => {
     const server = await opened({ server: liar("none") });
     const { pid } = JSON.parse(saidBy(await call(server, "s_env"))) as { readonly pid: number };
     expect(process.kill(pid, 0)).toBe(true);
@@ -181,7 +181,7 @@ describe("a server that goes away", () => {
 });
 
 describe("tools that change", () => {
-  test("OpenServer.S1 a collection shows what the server has now; a tool that is gone is unknown", async () => {
+  test("a collection shows what the server has now; a tool that is gone is unknown", async () => {
     const server = await opened({ server: liar("none") });
     const tools = new ToolCollection();
     const takeBack = server.offerTo(tools);
@@ -195,7 +195,7 @@ describe("tools that change", () => {
     expect(tools.size).toBe(0);
   });
 
-  test("OpenServer.S2 a tool of another that has a name of the server's stays, also when its own are taken back", async () => {
+  test("a tool of another that has a name of the server's stays, also when its own are taken back", async () => {
     const server = await opened({ server: liar("none") });
     const own = defineTool({ name: "s_renamed", description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
     const tools = new ToolCollection([own]);
@@ -207,7 +207,7 @@ describe("tools that change", () => {
     expect([...tools]).toEqual([own]);
   });
 
-  test("OpenServer.S2 a refused offer leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
+  test("a refused offer leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
     const server = await opened({ server: liar("none") });
     const tools = new ToolCollection();
     const takeBack = server.offerTo(tools);

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { RunSpans } from "../../src/adapters/otel-spans.ts";
-import type { OpenSpan, SpanBeginning } from "../../src/adapters/span-target.ts";
+import { type OpenSpan, RunSpans, type SpanBeginning } from "../../src/adapters/otel-spans.ts";
 import { createMessage, type RunEvent } from "../../src/index.ts";
 import type { RunEventBody } from "../../src/runtime/record/event.ts";
 import { tries } from "../long.ts";

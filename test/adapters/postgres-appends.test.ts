@@ -3,15 +3,13 @@ import type { EventBlock } from "../../src/adapters/event-rows.ts";
 import { PostgresAppends } from "../../src/adapters/postgres-appends.ts";
 import type { PostgresConnection, PostgresDatabase } from "../../src/adapters/postgres-database.ts";
 
-/** The number of the parameter that has the bodies of events. */
-const BODIES = 9;
-
 /** A database that takes every statement, and has one run. @returns it, with the bodies of each statement that writes events */
 function writtenIn(): { readonly db: PostgresDatabase; readonly written: string[][] } {
   const written: string[][] = [];
   const rows = (statement: unknown, values: readonly unknown[] = []): Promise<readonly object[]> => {
     const text = typeof statement === "string" ? statement : ((statement as { readonly text?: string }).text ?? "");
-    if (text.includes("AS MATERIALIZED")) written.push(String(values[BODIES]).split(","));
+    if (text.includes("AS MATERIALIZED"))
+      written.push((JSON.parse(String(values[1])) as { readonly body: string }[]).map(({ body }) => body));
     return Promise.resolve([{ key: [values[0]].flat()[0], number: 1, epoch: 2, events: 3, head: "" }]);
   };
   const connection = { rows } as unknown as PostgresConnection;

@@ -17,7 +17,7 @@ describe.runIf(hasPostgres && hasPooler)("behind a pooler that keeps a connectio
 });
 
 describe.runIf(hasPostgres && hasPooler)("behind a pooler that changes connections between transactions", () => {
-  it("PostgresDatabase.P7 a run is not claimed: its owner would hold a lock that others release", async () => {
+  it("a run is not claimed: its owner would hold a lock that others release", async () => {
     const url = await startPooler(await sharedServer(), "transaction");
     const journal = postgres({ url, schema: newSchema() });
     await journal.create("a");

@@ -100,7 +100,7 @@ async function queried<R>(server: PostgresProcess, text: string): Promise<readon
 describe.runIf(hasPostgres)("what processes share in Postgres", () => {
   const rounds = Array.from({ length: 1 }, (_, n) => n);
 
-  it("DatabaseLimits.D1 PostgresPool.G5 PostgresPresence.R2 a place and a settlement outlive a restart of the server", async () => {
+  it("DatabaseLimits.D1 PostgresPool.G5 a place and a settlement outlive a restart of the server", async () => {
     const server = await startPostgres();
     const pool = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
     const made = postgresLimits({ url: server.url, name: "l", concurrency: 1 });
@@ -201,7 +201,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
 
   const ends = rounds.map(() => "SIGKILL" as const);
   it.each([...ends, "SIGSTOP" as const])(
-    "PostgresPool.G3 PostgresPresence.R1 PersistentConnection.C2 lets in who waits for a dead or stopped one, or not: %s",
+    "PostgresPool.G3 PersistentConnection.C2 lets in who waits for a dead or stopped one, or not: %s",
     { timeout: 900_000 },
     async (end) => {
       const server = await startPostgres();

@@ -3,11 +3,11 @@ import { postgresBudget, type PostgresBudget, type PostgresBudgetOptions } from 
 import { PostgresDatabase } from "../../src/adapters/postgres-database.ts";
 import { postgresLimits, type PostgresLimits, type PostgresLimitsOptions } from "../../src/adapters/postgres-limits.ts";
 import { postgresServer } from "../../src/adapters/postgres-server.ts";
-import { LIMITS_CODES, sharedPart } from "../../src/adapters/postgres-shared-tables.ts";
+import { sharedPart } from "../../src/adapters/postgres-shared-tables.ts";
 import { postgresStore } from "../../src/adapters/postgres-store.ts";
 import { cancellationOf } from "../../src/kernel/cancellation.ts";
 import { type Clock, systemClock } from "../../src/kernel/clock.ts";
-import type { MessagePage, MessageToStore, StoredVector } from "../../src/memory/message-store.ts";
+import type { MessageToStore, StoredVector } from "../../src/memory/message-store.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { ModelLimits } from "../../src/model/limits.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
@@ -72,7 +72,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-    table = new PostgresDatabase(sharedPart(LIMITS_CODES), postgresServer("test", { url: server.url }));
+    table = new PostgresDatabase(sharedPart("LIMITS"), postgresServer("test", { url: server.url }));
   });
   afterAll(async () => {
     await Promise.all([...budgets.map((one) => one.close()), ...closing.map((close) => close())]);
@@ -153,7 +153,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect((await one.amounts()).spent).toBe(80);
   });
 
-  it("PostgresAccount.A1 PostgresAccount.A2 what is settled and charged counts once, and nothing after the account is closed", async () => {
+  it("PostgresAccount.A1 what is settled and charged counts once, and nothing after the account is closed", async () => {
     const pool = newBudget(100);
     const account = await pool.open("run", { spent: 5 });
     const [hold, late] = [await account.reserve(10, never), await account.reserve(20, never)];
@@ -241,20 +241,13 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     );
     await table.rows("UPDATE damaged.memory_messages SET body = replace(body, 'words of a', 'words of A')");
     await table.rows("UPDATE damaged.memory_vectors SET vector = set_byte(vector, 0, 1) WHERE place % 2 = 0");
-    const pages: MessagePage[] = [];
-    for await (const page of store.read("Ada", 0)) pages.push(page);
-    expect(pages.map(({ messages, damaged }) => [messages.map(({ message }) => message.id), damaged])).toEqual([[["b"], 1]]);
+    const reading = (async () => {
+      for await (const _page of store.read("Ada", 0));
+    })();
+    await expect(reading).rejects.toMatchObject({ code: "MEMORY_DAMAGED" });
     const vectors: StoredVector[] = [];
     for await (const page of store.readVectors("Ada", "f", 0)) vectors.push(...page);
     expect(vectors).toEqual([{ place: first?.place, vector: Float32Array.of(0, 1) }]);
-    expect(await store.add("Ada", [entry("a"), entry("b"), entry("a")])).toEqual([
-      { ...first, isNew: true },
-      { ...second, isNew: false },
-      { ...first, isNew: false },
-    ]);
-    const healed: MessagePage[] = [];
-    for await (const page of store.read("Ada", 0)) healed.push(page);
-    expect(healed[0]?.messages.map(({ message }) => message.content)).toEqual(["words of a", "words of b"]);
     await store.close();
   });
 

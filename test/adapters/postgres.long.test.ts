@@ -150,7 +150,7 @@ describe.runIf(hasPostgres)("a server that stands still", () => {
 });
 
 describe.runIf(hasPostgres)("a connection that is cut after the server has done what it was asked", () => {
-  it("PostgresAppends.A3 every call has its effect once", async () => {
+  it("every call has its effect once", async () => {
     const proxy = await cuttingProxy((await sharedServer()).port);
     const journal = await journalIn(newSchema(), { url: `postgres://troupe@127.0.0.1:${proxy.port}/postgres`, connections: 1 });
     await journal.runs();
@@ -174,7 +174,7 @@ describe.runIf(hasPostgres)("a connection that is cut after the server has done 
     expect(await journal.runs()).toEqual([]);
   });
 
-  it("PostgresJournal.J3 PostgresSession.S2 PostgresSession.S3 PostgresWatch.V1 an owner keeps its runs over lost connections", async () => {
+  it("PostgresJournal.J3 PostgresWatch.V1 an owner keeps its runs over lost connections", async () => {
     const { port } = await sharedServer();
     const proxy = await cuttingProxy(port);
     const schema = newSchema();
@@ -205,7 +205,7 @@ describe.runIf(hasPostgres)("a connection that is cut after the server has done 
 });
 
 describe.runIf(hasPostgres)("an owner in another process", () => {
-  it("PostgresJournal.J1 Postgres.J3 PostgresAppends.A2 that stands still keeps its run until it is taken, then writes nothing", async () => {
+  it("PostgresJournal.J1 that stands still keeps its run until it is taken, then writes nothing", async () => {
     const schema = newSchema();
     const { url } = await sharedServer();
     const journal = await journalIn(schema);
@@ -225,7 +225,7 @@ describe.runIf(hasPostgres)("an owner in another process", () => {
     expect([events, error]).toEqual([Array.from({ length }, (_, seq) => childEvent("a", seq)), undefined]);
   });
 
-  it("PostgresJournal.J2 Postgres.J1 PostgresSession.S1 that was killed is known to have died, and has what it was told it has", async () => {
+  it("PostgresJournal.J2 Postgres.J1 that was killed is known to have died, and has what it was told it has", async () => {
     const schema = newSchema();
     const { url } = await sharedServer();
     const journal = await journalIn(schema);

@@ -4,7 +4,7 @@ import { openai, openaiEmbedder } from "../../src/adapters/openai.ts";
 import { sentEvents } from "../../src/client/event-lines.ts";
 import { sleep } from "../../src/kernel/clock.ts";
 import { modelLimits } from "../../src/model/limits.ts";
-import { Places } from "../../src/server/places.ts";
+import { Places } from "../../src/server/admission.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 import { settled } from "../server/served-team.ts";
@@ -17,7 +17,7 @@ type Work = (signal: AbortSignal) => Promise<unknown>;
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
 const clock = simulatedClock();
-const places = new Places(1, "FULL", "guests", "Wait.");
+const places = new Places(1, { code: "FULL", what: "guests", advice: "Wait." });
 places.take();
 const limits = modelLimits({ concurrency: 1 });
 const rate = modelLimits({ requestsPerMinute: 1 });

@@ -96,8 +96,8 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(["tools>workspace"]);
 /** Tools are defined in the core and published with the agents. */
 const TOOLS_DOOR = "src/agent/index.ts";
 
-/** A room on the public may follow a run by the one function that changes its state, event by event. */
-const FOLD_DOOR = "src/runtime/record/apply.ts";
+/** A room on the public may follow a run by the list of events and the one function that changes its state, event by event. */
+const FOLD_DOORS: ReadonlySet<string> = new Set(["src/runtime/record/apply.ts", "src/runtime/record/event-type.ts"]);
 
 /** True when a file of the first room may import the file `to` of the second. */
 export function mayImport(from: Room, room: Room, to: string): boolean {
@@ -112,7 +112,7 @@ export function mayImport(from: Room, room: Room, to: string): boolean {
       return room.kind === "core" && isEarlier(room, from);
     case "edge":
       if (ON_THE_PUBLIC.has(from.name))
-        return room.name === "kernel" || room.kind === "index" || to === FOLD_DOOR || (room.kind === "edge" && isDoor(to));
+        return room.name === "kernel" || room.kind === "index" || FOLD_DOORS.has(to) || (room.kind === "edge" && isDoor(to));
       return room.kind === "core" || (room.kind === "edge" && (isEarlier(room, from) || EXCEPTIONS.has(`${from.name}>${room.name}`)));
     case "shelf":
       return (

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { shippedCrews } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import { EVENT_TYPES } from "../../src/runtime/record/observed.ts";
+import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { remark, remember } from "./kept-memory.ts";
 import { command, freshFolder } from "./kept-run.ts";
@@ -96,7 +96,7 @@ describe("completion", () => {
         .map(({ name }) => name)
         .toSorted(),
     );
-    expect((await at("runs events x --type ")).words).toEqual(Object.keys(EVENT_TYPES));
+    expect((await at("runs events x --type ")).words).toEqual(EVENT_TYPES);
     const cwd = freshFolder();
     for (const option of ["--sandbox", "--size", "--stack", "--approve"]) {
       const { stderr } = await command(cwd, ["run", "Write a word counter", option, "?"]);

@@ -12,7 +12,7 @@ for (const line of readFileSync("docs/guides/serve.md", "utf8").split("\n")) {
 }
 
 it("the guide to serving has every code that a route answers with, under its status", () => {
-  for (const [code, status] of Object.entries(STATUS)) expect(told.get(code), code).toContain(String(status));
+  for (const [code, status] of STATUS) expect(told.get(code), code).toContain(String(status));
   for (const file of readdirSync("src/server")) {
     for (const [, code = ""] of readFileSync(`src/server/${file}`, "utf8").matchAll(/"([A-Z]+(?:_[A-Z]+)+)"/g))
       if (!ELSEWHERE.has(code)) expect(told.has(code), `${code} of ${file}`).toBe(true);

@@ -1,10 +1,10 @@
+import type { EdgeFault } from "../../src/runtime/record/event.ts";
 import { describe, expect, test } from "vitest";
 import { byzantine, corrupt, crash, delay, drop, duplicate, type Edge, edge, partition, reorder } from "../../src/edges/index.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { Edges } from "../../src/runtime/edges/edges.ts";
 import type { EdgePolicy } from "../../src/runtime/edges/edge-policy.ts";
-import type { EdgeFault } from "../../src/runtime/record/edge-fault.ts";
 import { tries } from "../long.ts";
 import { town } from "../runtime/town.ts";
 

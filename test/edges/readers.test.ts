@@ -80,7 +80,7 @@ describe("readers of a record with faults", () => {
     },
   );
 
-  test("the long-term memory of a role gets what the role has read, also when the run goes on elsewhere", async () => {
+  test("the long-term memory of a role gets what the role has read, also when the run continues elsewhere", async () => {
     const store = inMemoryStore();
     const lie = byzantine("Ann", () => ({ kind: "rewrite", content: "a lie" }));
     const journal = memoryJournal();

@@ -117,7 +117,7 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
   });
 
   it(
-    "WorkerParent.P3 deploy during a long call: it ends where it began, another worker goes on, no answer is paid for twice",
+    "WorkerParent.P3 deploy during a long call: it ends where it began, another worker continues, no answer is paid for twice",
     { timeout: LONG + 600_000 },
     async () => {
       const old = await startWorker("--grace", `${LONG / 1_000 + 120}s`);
@@ -137,7 +137,7 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
     },
   );
 
-  it("stop a run that a worker drives, and go on with it when it is submitted again", async () => {
+  it("stop a run that a worker drives, and continue it when it is submitted again", async () => {
     const worker = await startWorker();
     await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
     await worker.until("stderr", /A run begins.*"two"/);

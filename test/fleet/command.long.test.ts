@@ -61,7 +61,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
-  it("stop a run that a worker drives, and go on with it when it is submitted again", async () => {
+  it("stop a run that a worker drives, and continue it when it is submitted again", async () => {
     const worker = startWorker();
     await worker.until("stdout", /"type":"working"/);
     await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
@@ -149,7 +149,7 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     await mine.kill();
   });
 
-  it("--workspaces brings the files of a run to the worker that goes on with it", async () => {
+  it("--workspaces brings the files of a run to the worker that continues it", async () => {
     const module = join(o.cwd, "movers.mjs");
     const library = pathToFileURL(fileURLToPath(new URL("../../dist/src/index.js", import.meta.url))).href;
     await writeFile(

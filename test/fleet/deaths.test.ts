@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { reportDeath } from "../../src/adapters/postgres-deaths.ts";
+import { reportDeath } from "../../src/adapters/postgres-runs.ts";
 import { identityText } from "../../src/adapters/process-identity.ts";
 import { hasPostgres } from "../adapters/postgres-process.ts";
 import { journalIn, newSchema, sharedServer } from "../adapters/postgres-setup.ts";

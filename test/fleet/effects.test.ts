@@ -103,7 +103,7 @@ describe("a step that a worker does", () => {
     }
   });
 
-  it("RemoteEffects.E1 RemoteEffects.E3 goes on when its coordinator is killed, and gives the next one its answer", async () => {
+  it("RemoteEffects.E1 RemoteEffects.E3 continues when its coordinator is killed, and gives the next one its answer", async () => {
     const driver = memoryRunDriver();
     const host = simulatedProcesses(memoryJournal());
     const [far, coordinator, next] = [host.start(), host.start(), host.start()];

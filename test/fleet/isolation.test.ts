@@ -25,7 +25,7 @@ describe("the places of a worker", () => {
     expect((await places.enter({ isAlone: true, limit: 10, signal })) === undefined).toBe(false);
   });
 
-  it("Isolation.A2 who got no place in time waits no longer, and those behind it go on", async () => {
+  it("Isolation.A2 who got no place in time waits no longer, and those behind it continue", async () => {
     const clock = simulatedClock();
     const places = new Isolation(clock);
     await places.enter({ isAlone: false, limit: 10, signal });

@@ -23,7 +23,7 @@ async function idle(driver: RunDriver): Promise<void> {
 }
 
 describe("an answer that is submitted", () => {
-  it("is recorded, and a worker goes on with the run to the record of one process", async () => {
+  it("is recorded, and a worker continues the run to the record of one process", async () => {
     const alone = memoryJournal();
     const [tea, bread] = (await inn(alone).run("breakfast", { id: "r" }).result).questions.map(({ id }) => id);
     await (

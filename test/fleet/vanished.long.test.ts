@@ -77,7 +77,7 @@ describe.runIf(hasPostgres)("a worker that cannot be heard, and has not ended", 
   );
 
   it(
-    "PersistentConnection.C2 loses its runs a minute after its process was stopped, and is refused when it goes on",
+    "PersistentConnection.C2 loses its runs a minute after its process was stopped, and is refused when it continues",
     { timeout: 900_000 },
     async () => {
       const lost = await startWorker(100_000);

@@ -81,7 +81,7 @@ describe("a worker", () => {
     await worker.ended;
   });
 
-  it("FleetWorker.W2 repeats nothing of a run at rest, and goes on with one that was submitted again", async () => {
+  it("FleetWorker.W2 repeats nothing of a run at rest, and continues one that was submitted again", async () => {
     const { driver, deliver } = handed();
     const journal = memoryJournal();
     const team = shop({ journal });
@@ -171,7 +171,7 @@ describe("a worker", () => {
     await late.drain();
   });
 
-  it("FleetWorker.W4 drains before it ends when its engine cannot go on", async () => {
+  it("FleetWorker.W4 drains before it ends when its engine cannot continue", async () => {
     const journal = memoryJournal();
     const [held, reached] = [gate(), gate()];
     let fail = (): void => undefined;
@@ -209,7 +209,7 @@ describe("a worker", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("FleetWorker.W4 stops a step that does not end within the grace, and the run goes on elsewhere", async () => {
+  it("FleetWorker.W4 stops a step that does not end within the grace, and the run continues elsewhere", async () => {
     const [journal, driver, clock] = [memoryJournal(), memoryRunDriver(), simulatedClock()];
     const reached = gate();
     const step = (): Promise<string> => {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { parseEvent } from "../../src/runtime/record/parse-event.ts";
 import { describe, expect, test } from "vitest";
 import { encodeMessage } from "../../src/adapters/message-rows.ts";
 import { Memory, Team, createMessage, defineAction, defineRole, exportRun, importRun, memoryJournal } from "../../src/index.ts";
@@ -7,7 +8,6 @@ import { exportSnapshot, importSnapshot } from "../../src/inspector/memory-snaps
 import { type Message, type MessageFields, parseMessage, serializeMessage } from "../../src/message/message.ts";
 import { toChat } from "../../src/model/chat-message.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import { parseEvent } from "../../src/runtime/record/event-schema.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { tries } from "../long.ts";
 

@@ -55,13 +55,16 @@ describe("conditions", () => {
 });
 
 describe("a run that is to stop", () => {
-  test.each(["rounds", "eager"] as const)("%s: stops where the condition holds, and goes on when resumed without it", async (scheduler) => {
-    const team = new Team({ scheduler, roles: [endless()] });
-    const run = team.run("go", { id: "r", stopWhen: afterRounds(3), rounds: 50 });
-    expect(await run.result).toMatchObject({ status: "stopped", rounds: 3 });
-    expect((await run.result).error).toBeUndefined();
-    expect(await team.resume("r", { rounds: 5, stopWhen: null }).result).toMatchObject({ status: "rounds", rounds: 5 });
-  });
+  test.each(["rounds", "eager"] as const)(
+    "%s: stops where the condition holds, and continues when resumed without it",
+    async (scheduler) => {
+      const team = new Team({ scheduler, roles: [endless()] });
+      const run = team.run("go", { id: "r", stopWhen: afterRounds(3), rounds: 50 });
+      expect(await run.result).toMatchObject({ status: "stopped", rounds: 3 });
+      expect((await run.result).error).toBeUndefined();
+      expect(await team.resume("r", { rounds: 5, stopWhen: null }).result).toMatchObject({ status: "rounds", rounds: 5 });
+    },
+  );
 
   test("sees what was said and spent", async () => {
     const seen: [string[], number][] = [];
@@ -120,7 +123,7 @@ describe("a run of an environment that is to stop", () => {
       },
     });
 
-  test.each(["rounds", "eager"] as const)("%s: a condition sees the states of roles, and the next run goes on", async (scheduler) => {
+  test.each(["rounds", "eager"] as const)("%s: a condition sees the states of roles, and the next run continues", async (scheduler) => {
     const ann = counting("Ann");
     const environment = town([ann], { scheduler });
     environment.publishMessage("go");
@@ -143,7 +146,7 @@ describe("a run of an environment that is to stop", () => {
   });
 
   test.each(["rounds", "eager"] as const)(
-    "%s: a signal stops the run, and the next run goes on with what was under way",
+    "%s: a signal stops the run, and the next run continues what was under way",
     async (scheduler) => {
       const controller = new AbortController();
       const ann = answering("Ann", async (rc) => {

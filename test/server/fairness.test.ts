@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { type Clock, type Journal, JournalError, memoryJournal } from "../../src/index.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
-import { FairTurns, type Turn } from "../../src/server/fair-turns.ts";
+import { FairTurns, type Turn } from "../../src/server/admission.ts";
 import { Readiness } from "../../src/server/readiness.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { journalAt, meddle, newFile } from "../adapters/sqlite-setup.ts";

@@ -249,7 +249,7 @@ describe("a server among others", () => {
     await server.close();
   });
 
-  it("TenantAccount.T2 DrivenRuns.R1 Places.P1 bounds requests, runs and streams of a tenant", async () => {
+  it("TenantAccount.T2 Places.P1 bounds requests, runs and streams of a tenant", async () => {
     const gate = door();
     const tenant = { ...ACME, runs: 1, streams: 1, rate: { perSecond: 0.001, burst: 7 } };
     const { server, client } = served({ team: waiters(gate), tenants: [tenant, BETA] }, ACME.token);

@@ -3,7 +3,7 @@ import { type Clock, ControlError, type Journal, JournalError, memoryJournal, us
 import type { BudgetPool } from "../../src/kernel/budget.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
-import { Places } from "../../src/server/places.ts";
+import { Places } from "../../src/server/admission.ts";
 import { simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
 
 import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
@@ -115,7 +115,7 @@ describe("a recovery", () => {
     const logger = { debug: () => {}, info: () => {}, warn: (text: string) => void warned.push(text), error: () => {} };
     const server = createServer({ team: waiters(openDoor(), journal), budget: pool, clock, logger });
     await server.ready();
-    expect(warned).toContain("A run does not go on yet.");
+    expect(warned).toContain("A run does not resume yet.");
     const client = clientOf(server);
     const [id = ""] = ids;
     expect([(await client.read(id)).status, opens]).toEqual(["stopped", 1]);
@@ -236,7 +236,7 @@ describe("a recovery", () => {
 });
 
 describe("a pause", () => {
-  it("ServedRuns.V3 outlives the server, and its end resumes the run", async () => {
+  it("outlives the server, and its end resumes the run", async () => {
     const journal = memoryJournal();
     const gate = door();
     const first = served({ team: waiters(gate, journal) });
@@ -272,8 +272,8 @@ describe("the budget of the one user", () => {
 });
 
 describe("the places of a tenant", () => {
-  it("Places.P2 are given back once, and Places.P3 told to the one who waits longest", async () => {
-    const places = new Places(1, "FULL", "guests", "Wait.");
+  it("Places.P1 are given back once, and Places.P3 wake the first waiter", async () => {
+    const places = new Places(1, { code: "FULL", what: "guests", advice: "Wait." });
     const leave = places.take();
     expect(() => places.take()).toThrow("Expected at most 1 guests, got one more. Wait.");
     const stop = new AbortController();

@@ -8,7 +8,7 @@ const ACME = { name: "acme", token: "acme-token-0123456789" };
 const BETA = { name: "beta", token: "beta-token-0123456789" };
 
 describe("a server that starts again", () => {
-  it("DrivenRuns.R2 DrivenRun.D1 goes on with the runs that its close stopped, and not with those that a client stopped", async () => {
+  it("goes on with the runs that its close stopped, and not with those that a client stopped", async () => {
     const journal = memoryJournal();
     const gate = door();
     const { server } = served({ team: waiters(gate, journal) });

@@ -117,7 +117,7 @@ describe("a server of runs and its client", () => {
     await server.close();
   });
 
-  it("ServedRuns.V2 begin one run for one key, also when the requests race and after a restart", async () => {
+  it("begin one run for one key, also when the requests race and after a restart", async () => {
     const journal = memoryJournal();
     const { server, client } = served({ team: shouters(journal) });
     const [one, other] = await Promise.all([client.start({ idea: "x" }, { key: "k1" }), client.start({ idea: "x" }, { key: "k1" })]);

@@ -16,7 +16,7 @@ import {
 import { systemClock } from "../../src/kernel/clock.ts";
 import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
-import type { RecordWatch } from "../../src/server/record-watch.ts";
+import type { RecordWatch } from "../../src/server/run-feed.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../long.ts";
@@ -242,7 +242,7 @@ describe("a watcher of a run", () => {
     });
     const stream = new EventStream(
       { runId: "r", from: 0, follows: true, wantsNotices: true },
-      { frames, feeds, clock: systemClock, standing: () => Promise.reject(new Error("driven")), isClosing: () => false },
+      { frames, feeds, clock: systemClock, runs: { summaries: { standing: () => Promise.reject(new Error("driven")) }, isClosing: false } },
       () => undefined,
     );
     const reader = stream.body.getReader();

@@ -37,7 +37,7 @@ async function waiting(): Promise<{ journal: Journal; ids: readonly string[]; ca
 }
 
 describe("a run that waits for people", () => {
-  test("goes on in another team, one answer at a time, and pays nothing twice", async () => {
+  test("continues in another team, one answer at a time, and pays nothing twice", async () => {
     const { journal, ids, calls } = await waiting();
     const [ann = "", bob = ""] = ids;
     const first = await (await new Team({ journal, roles: asking(), model: scriptedModel([]) }).answer("r", bob, "yes")).result;

@@ -33,7 +33,7 @@ async function killedAfter(rounds: number, o: Parameters<Team["run"]>[1], option
 }
 
 describe.each(regimes)("%s: the bound of rounds", (scheduler) => {
-  test("holds when another process goes on with a run that was killed", async () => {
+  test("holds when another process continues a run that was killed", async () => {
     const journal = await killedAfter(5, { rounds: 12 }, { scheduler });
     expect(await teamOf(journal, { scheduler }).resume("r").result).toMatchObject({ status: "rounds", rounds: 12 });
   });

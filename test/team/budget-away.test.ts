@@ -12,7 +12,7 @@ import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
 describe("a run whose budget is kept elsewhere", () => {
-  it("fails when that cannot be reached, pays nothing, and goes on when it can", async () => {
+  it("fails when that cannot be reached, pays nothing, and continues when it can", async () => {
     const known = budgetPool(usd(1));
     let isAway = true;
     const pool: BudgetPool = {

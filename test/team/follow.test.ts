@@ -109,7 +109,7 @@ describe("a run that another living process owns", () => {
     expect(status).toBe("finished");
   });
 
-  test("is stopped, paused and gone on with there", async () => {
+  test("is stopped, paused and continued there", async () => {
     const there = world();
     const { team, owned, letGo } = await ownedElsewhere(there);
     const run = team.resume("r");
@@ -257,7 +257,7 @@ describe("a run that another living process owns", () => {
     expect(typesOf(await eventsOf(there.shared, "r")).filter((type) => type.startsWith("role."))).toEqual(["role.hired", "role.retired"]);
   });
 
-  test("goes on here when its owner dies", async () => {
+  test("continues here when its owner dies", async () => {
     const there = world();
     const { team, letGo } = await ownedElsewhere(there);
     const clock = simulatedClock();
@@ -331,7 +331,7 @@ describe("a run that another living process owns", () => {
     expect(await run.result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
   });
 
-  test("goes on where a listener fails, which is logged", async () => {
+  test("continues where a listener fails, which is logged", async () => {
     const there = world();
     const { role, letGo } = await ownedElsewhere(there);
     const errors: string[] = [];
@@ -392,7 +392,7 @@ describe("a run that another living process owns", () => {
     return { roles, sent, proceed };
   }
 
-  test("Follower.F2 gives no older result when its owner only adds a message: the run goes on here", async () => {
+  test("Follower.F2 gives no older result when its owner only adds a message: the run continues here", async () => {
     const there = world();
     const { roles, sent, proceed } = await toldElsewhere(there);
     const clock = simulatedClock();
@@ -429,7 +429,7 @@ describe("a run that another living process owns", () => {
     await expect(answered).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
   });
 
-  test("with another idea is refused, and its owner goes on", async () => {
+  test("with another idea is refused, and its owner continues", async () => {
     const there = world();
     const { team, owned, letGo } = await ownedElsewhere(there);
     expect(await team.run("another", { id: "r" }).result).toMatchObject({ status: "failed", error: { code: "RUN_IDEA_DIFFERS" } });

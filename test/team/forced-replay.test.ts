@@ -34,7 +34,7 @@ interface Stretch {
   readonly rounds: number;
 }
 
-/** A run that goes on with another team after some rounds, by force. */
+/** A run that continues with another team after some rounds, by force. */
 async function forcedRun(...[first, ...others]: readonly Stretch[]): Promise<Journal> {
   const journal = memoryJournal();
   const run = new Team({ seed: "s", journal, model: model(), roles: first?.roles ?? [] }).run("a chair", {
@@ -68,8 +68,8 @@ async function replayed(journal: Journal, roles: readonly Role[]): Promise<Repla
 const before = [planner, builder("Build")];
 const after = [planner, builder("Build well"), reader("Ann")];
 
-describe("a fork of a run that was forced to go on with another team", () => {
-  test("needs those who were hired by force, and goes on with them", async () => {
+describe("a fork of a run that was forced to continue with another team", () => {
+  test("needs those who were hired by force, and continues with them", async () => {
     const journal = await forcedRun({ roles: before, rounds: 1 }, { roles: after, rounds: 2 });
     const fork = (roles: readonly Role[]): Promise<RunResult> =>
       new Team({ journal, roles, model: model() }).fork("r", { rounds: 100 }).result;
@@ -83,8 +83,8 @@ describe("a fork of a run that was forced to go on with another team", () => {
   });
 });
 
-describe("the replay of a run that was forced to go on with another team", () => {
-  test("Replay.P5 is equal with the team it went on with, and says from where that is", async () => {
+describe("the replay of a run that was forced to continue with another team", () => {
+  test("Replay.P5 is equal with the team it continued with, and says from where that is", async () => {
     const journal = await forcedRun({ roles: before, rounds: 1 }, { roles: after, rounds: 100 });
     const events = await eventsOf(journal, "r");
     const resumed = events.find((event) => event.type === "run.resumed");
@@ -109,7 +109,7 @@ describe("the replay of a run that was forced to go on with another team", () =>
     expect((await replayed(journal, [planner, builder("Build ill")])).error).toBe("TEAM_CHANGED");
   });
 
-  test("is equal without a role that it was forced to go on without, and that came back", async () => {
+  test("is equal without a role that it was forced to continue without, and that came back", async () => {
     const full = [planner, builder("Build"), reader("Ann"), reader("Bob")];
     const few = full.slice(0, 3);
     const journal = await forcedRun({ roles: full, rounds: 1 }, { roles: few, rounds: 2 }, { roles: full, rounds: 100 });

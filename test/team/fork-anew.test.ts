@@ -50,7 +50,7 @@ describe("a fork that takes no answers of its parent", () => {
     expect(contents(result.outputs)).toEqual(["old new"]);
   });
 
-  test("does so when it goes on after a stop, too", async () => {
+  test("does so when it continues after a stop, too", async () => {
     const journal = await parent();
     await forked(journal, always("new"), { reuse: "none", rounds: 1 });
     const model = always("new");

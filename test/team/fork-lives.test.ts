@@ -40,7 +40,7 @@ function trouble({ error }: { readonly error?: Error | undefined }): readonly st
 
 describe("Replay.P4 a run that was cut anywhere", () => {
   it.each<Regime>(["rounds", "eager"])(
-    "goes on, replays, and is forked; the fork pays nothing and replays too (%s)",
+    "continues, replays, and is forked; the fork pays nothing and replays too (%s)",
     { tags: "numbers", timeout: 120_000 },
     async (regime) => {
       const first = memoryJournal();

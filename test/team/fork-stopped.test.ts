@@ -67,7 +67,7 @@ describe("a stop is heard while a long record is read", () => {
     expect((await journal.runs()).map(({ runId }) => runId)).toEqual(["parent"]);
   });
 
-  test("by a run that goes on, and by a replay", async () => {
+  test("by a run that continues, and by a replay", async () => {
     const events = await eventsOf(await longRecord(), "parent");
     const journal = counted(await journalWith("parent", events.slice(0, -2)));
     const team = new Team({ journal, roles: [diligent()] });
@@ -137,7 +137,7 @@ describe("a fork of a damaged run", () => {
     expect((await journal.runs()).filter(({ runId }) => runId !== "parent")).toHaveLength(1);
   });
 
-  test("that was stopped goes on, and says what is lost", async () => {
+  test("that was stopped continues, and says what is lost", async () => {
     const { journal } = await parent();
     const cut = damagedFrom(journal, "parent", 5);
     const team = (): Team => new Team({ journal: cut, roles: [diligent(few)] });

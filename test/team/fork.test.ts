@@ -228,7 +228,7 @@ describe("a fork", () => {
     expect(await journal.runs()).toEqual([{ runId: "parent", events: events.length }]);
   });
 
-  test("ForkAnswers.F1 that was stopped goes on, uses no answer twice and pays nothing twice", async () => {
+  test("ForkAnswers.F1 that was stopped continues, uses no answer twice and pays nothing twice", async () => {
     const { events } = await parentRun();
     const whole = memoryJournal();
     const again = async (target: Journal): Promise<void> => {

@@ -237,7 +237,7 @@ describe("a role that is retired", () => {
     }
   });
 
-  test("gives up a question that waits for a person, and the run goes on without the answer", async () => {
+  test("gives up a question that waits for a person, and the run continues without the answer", async () => {
     const asks = answering("Ann", async (rc) => rc.message(await rc.human.ask("Good?")));
     const { team, journal } = teamOf({ roles: [asks, echo("Bob")] });
     const run = team.run("idea", { id: "r" });
@@ -249,7 +249,7 @@ describe("a role that is retired", () => {
     await isReplayed(team, journal);
   });
 
-  test("whose action fails is got rid of: its message is a dead letter, and the run goes on", async () => {
+  test("whose action fails is got rid of: its message is a dead letter, and the run continues", async () => {
     const { team, journal } = teamOf({ roles: [answering("Ill", () => Promise.reject(new Error("broken"))), echo("Bob")] });
     const run = team.run("idea", { id: "r" });
     expect((await run.result).status).toBe("failed");

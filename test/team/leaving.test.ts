@@ -70,7 +70,7 @@ describe.each(["rounds", "eager"] as const)("under %s", (scheduler) => {
   });
 });
 
-test("a sender that waits for room in the mailbox of a retired role goes on", async () => {
+test("a sender that waits for room in the mailbox of a retired role continues", async () => {
   const bob = slow("Bob", "<none>", { watch: ["Ann"], mailbox: { limit: 1, overflow: "block" } });
   const ann = answering("Ann", (rc) => rc.news.map(({ content }) => rc.message(content)));
   const team = teamOf({ roles: [ann, bob.role], scheduler: "eager" });

@@ -118,7 +118,7 @@ async function killed(server: CountingServer, model: ChatModel = server.model(),
 const WORST = 49_152;
 
 describe("a call that a crash cut off", () => {
-  test("Tries.Y6 costs its worst case until its run goes on, then what the repeated call costs, in each account of the run", async () => {
+  test("Tries.Y6 costs its worst case until its run continues, then what the repeated call costs, in each account of the run", async () => {
     const server = new CountingServer();
     const { journal } = (await killed(server)).start();
     const before = fold(await eventsOf(journal, "r"));
@@ -274,7 +274,7 @@ describe("uncertainAfter", () => {
     const { clock, team } = await leftOver(server);
     const waits = { uncertainAfter: 1_000 };
     const open = async (more: TeamOptions) =>
-      (await team(more).resume("r", { onTeamChange: "continue", add: ["go on"] }).result).cost.known;
+      (await team(more).resume("r", { onTeamChange: "continue", add: ["continue"] }).result).cost.known;
     expect(await open(waits)).toBe(WORST);
     await clock.advance(999);
     expect(await open(waits)).toBe(WORST);

@@ -81,7 +81,7 @@ describe("plain options of a team hold for all its runs together", () => {
 describe("a pool and the runs that were recorded before", () => {
   const two = [asker(2)];
 
-  test("a run that goes on in the same process is charged once", async () => {
+  test("a run that continues in the same process is charged once", async () => {
     const { model } = watchedModel();
     const pool = budgetPool(45_000 as MicroUsd);
     const team = new Team({ roles: [asker(6)], model, budget: pool });
@@ -92,7 +92,7 @@ describe("a pool and the runs that were recorded before", () => {
     expect([second.status, second.cost.known, pool.spent]).toEqual(["finished", 60_000, 60_000]);
   });
 
-  test("a run that had finished without a role, and goes on with it, is charged once", async () => {
+  test("a run that had finished without a role, and continues with it, is charged once", async () => {
     const pool = budgetPool(1_000_000 as MicroUsd);
     const journal = memoryJournal();
     const { model } = watchedModel();
@@ -106,7 +106,7 @@ describe("a pool and the runs that were recorded before", () => {
     expect([whole.status, whole.cost.known, pool.spent]).toEqual(["finished", 2 * COST, 2 * COST]);
   });
 
-  test("a run that goes on elsewhere charges what its record tells", async () => {
+  test("a run that continues elsewhere charges what its record tells", async () => {
     const { model } = watchedModel();
     const journal = memoryJournal();
     await new Team({ roles: [asker(6)], model, journal, budget: 45_000 as MicroUsd }).run("go", { id: "r" }).result;

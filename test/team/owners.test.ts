@@ -42,7 +42,7 @@ async function calling(
 const causes = (events: readonly RunEvent[]): unknown[] => events.flatMap((event) => (event.type === "run.resumed" ? [event.cause] : []));
 
 describe("a run that is taken from a process that lives", () => {
-  test("goes on in the other; the first ends as moved, records nothing and starts no further effect", async () => {
+  test("continues in the other; the first ends as moved, records nothing and starts no further effect", async () => {
     const { start, events } = world();
     const [first, second] = [start(), start()];
     let further = 0;
@@ -101,7 +101,7 @@ describe("a run that is taken from a process that lives", () => {
     expect(new Set(causes(await events()))).toEqual(new Set(["moved"]));
   });
 
-  test("twenty times without an answer ends as stuck, after a warning; nothing is dropped, and it goes on when it is resumed", async () => {
+  test("twenty times without an answer ends as stuck, after a warning; nothing is dropped, and it continues when it is resumed", async () => {
     const { start, events } = world();
     const warnings: string[] = [];
     await calling(start());
@@ -259,7 +259,7 @@ describe("what a process concludes for a run before it gives it up", () => {
     expect(errors).toMatchObject([{ code: "MOVED", isDrained: false }, { code: "TEAM_CHANGED" }]);
   });
 
-  test("Run.H3 a message that comes meanwhile lets a run go on that has nothing left to do", async () => {
+  test("Run.H3 a message that comes meanwhile lets a run continue that has nothing left to do", async () => {
     const { start, events } = world();
     const team = new Team({ journal: start().journal, roles: [caller(() => Promise.resolve("done"))] });
     let concluded = 0;
@@ -300,7 +300,7 @@ describe("a run that hears of a message between a death and its resume", () => {
   });
 });
 
-describe("an owner that does not go on with a run", () => {
+describe("an owner that does not continue a run", () => {
   const other = defineRole({ name: "Nell", watch: ["Nothing"], react: () => undefined });
   const done = (): Role[] => [caller(() => Promise.resolve("done"))];
   const refused: readonly (readonly [string, (journal: Journal) => Team])[] = [

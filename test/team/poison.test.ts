@@ -33,7 +33,7 @@ interface Life {
   readonly warnings: readonly string[];
 }
 
-/** Lets a run go on until it ends, in a new process after each death: what was durable then is all that the next one has. */
+/** Lets a run continue until it ends, in a new process after each death: what was durable then is all that the next one has. */
 async function lives(
   cast: (die: () => Promise<never>) => Role[],
   o: Pick<TeamOptions, "onFailure" | "poisonAfter" | "scheduler"> = {},
@@ -74,14 +74,14 @@ function dyingOf(word: string, heard: string[]): React {
 const dead = ({ result }: Life): string[] => result.deadLetters.map(({ message }) => message.content);
 
 describe("an action that kills the process", () => {
-  test("ends with its message in the dead letters, and its company goes on by policy", async () => {
+  test("ends with its message in the dead letters, and its company continues by policy", async () => {
     const life = await lives((die) => [speaker(["bomb"]), hearer("Bob", dyingOf("bomb", []), die)], { onFailure: "skip" });
     expect([life.result.status, dead(life), life.deaths]).toEqual(["finished", ["bomb"], 4]);
     expect(life.result.deadLetters[0]?.reason).toMatchObject({ kind: "failed", role: "Bob", error: { code: "POISONED" } });
     expect(life.warnings).toEqual([expect.stringMatching(/^Bob: Bob failed and its messages became dead letters: .* died 3 times/)]);
   });
 
-  test("stops its company by policy, which goes on without the message when it is resumed", async () => {
+  test("stops its company by policy, which continues without the message when it is resumed", async () => {
     const cast = (die: () => Promise<never>): Role[] => [speaker(["bomb"]), hearer("Bob", dyingOf("bomb", []), die)];
     const life = await lives(cast);
     expect([life.result.status, life.result.error?.code, dead(life)]).toEqual(["failed", "POISONED", ["bomb"]]);

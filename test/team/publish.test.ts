@@ -202,7 +202,7 @@ describe("a message into a run that has ended", () => {
     expect([again.status, contents(again.messages), again.cost]).toEqual([first.status, contents(first.messages), first.cost]);
   });
 
-  test("goes on in another team of another process", async () => {
+  test("continues in another team of another process", async () => {
     const { team, journal } = teamOf();
     await team.run("idea", { id: "r" }).result;
     const events = await eventsOf(journal, "r");
@@ -427,7 +427,7 @@ describe("the bounds of a run hold across its ends", () => {
 });
 
 describe("a resume with messages", () => {
-  test("records them with it, and goes on", async () => {
+  test("records them with it, and continues", async () => {
     const { team, journal } = teamOf();
     await team.run("idea", { id: "r" }).result;
     const before = (await eventsOf(journal, "r")).length;

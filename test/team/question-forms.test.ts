@@ -171,7 +171,7 @@ describe("a deadline (Persons.H2)", () => {
     expect(await teamOf(journal, role(), { clock }).replay("r").result).toMatchObject({ status: "finished" });
   });
 
-  test("goes on counting while nobody drives the run", async () => {
+  test("continues counting while nobody drives the run", async () => {
     const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
     const first = await teamOf(journal, role(), { clock }).run("go", { id: "r" }).result;
     expect(first).toMatchObject({ status: "waiting", questions: [{ deadline: 61_000, default: "no" }] });

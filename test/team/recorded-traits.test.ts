@@ -12,7 +12,7 @@ interface Change {
   readonly action?: object;
 }
 
-/** The status of a run that goes on after one round, with the first role changed. */
+/** The status of a run that continues after one round, with the first role changed. */
 async function statusAfter({ role = {}, action = {} }: Change): Promise<string> {
   const journal = memoryJournal();
   const teamWith = (change: Change): Team =>

@@ -78,7 +78,7 @@ describe("a write that is done again and fails", () => {
     ["ends its activation", {}],
     ["inside another one", { inside: true }],
     ["is caught by its role", { caught: true }],
-  ])("when the run goes on, and %s, fails in a replay too", async (_name, o) => {
+  ])("when the run continues, and %s, fails in a replay too", async (_name, o) => {
     const { life, writes } = writer(o);
     const whole = memoryJournal();
     await new Team({ seed: "s", journal: whole, roles: [ann(life)] }).run("go", { id: "r" }).result;

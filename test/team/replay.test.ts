@@ -98,7 +98,7 @@ describe.each(["rounds", "eager"] as const)("a replay of a run under %s", (sched
 });
 
 describe("a replay", () => {
-  test("Replay.P2 goes on through failures, stops and resumes of the record, as the record does", async () => {
+  test("Replay.P2 continues through failures, stops and resumes of the record, as the record does", async () => {
     const journal = memoryJournal();
     const model = scriptedModel((_request, n) => `reply ${n}`);
     const team = new Team({ seed: "s", journal, roles: newsroom(), model });

@@ -43,7 +43,7 @@ async function failed(journal: Journal, role: Role = broken()) {
 }
 
 describe("a run that ended because an action threw outside a step", () => {
-  test("goes on with the answers it has: nothing is paid again", async () => {
+  test("continues with the answers it has: nothing is paid again", async () => {
     const journal = memoryJournal();
     const { result: before, paid } = await failed(journal);
     expect([before.status, before.error?.code, paid]).toEqual(["failed", "ACTION_FAILED", CALLS]);
@@ -115,7 +115,7 @@ describe("a run that ended because an action threw outside a step", () => {
 });
 
 describe("a run that ended because its model's replies did not fit", () => {
-  test("asks again when it goes on: the same replies would not fit either", async () => {
+  test("asks again when it continues: the same replies would not fit either", async () => {
     const journal = memoryJournal();
     const role = (): Role =>
       answering("Ann", async (rc) => rc.message(`${(await rc.ask("a number", { schema: z.object({ n: z.number() }) })).n}`));

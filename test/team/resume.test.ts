@@ -20,7 +20,7 @@ async function settled(): Promise<void> {
 }
 
 describe("the same program is the recovery program", () => {
-  test("run(idea, { id }) starts a run that the journal does not have, and goes on with one it has", async () => {
+  test("run(idea, { id }) starts a run that the journal does not have, and continues one it has", async () => {
     const journal = memoryJournal();
     const program = () => new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 });
     expect(await program().result).toMatchObject({ runId: "r", status: "rounds", rounds: 1 });
@@ -138,7 +138,7 @@ describe("processes that may resume a run", () => {
     expect(await eventsOf(journal, "r")).toEqual(before);
   });
 
-  test("a run that the journal does not have cannot go on", async () => {
+  test("a run that the journal does not have cannot continue", async () => {
     expect(await new Team({ roles: relay() }).resume("nobody's").result).toMatchObject({
       runId: "nobody's",
       status: "failed",

@@ -33,7 +33,7 @@ describe("a team with a function of roles", () => {
     expect(team.roleNames).toEqual(["Lee"]);
   });
 
-  test("goes on with a run, changes it, forks it and repeats it with roles of that run", async () => {
+  test("continues a run, changes it, forks it and repeats it with roles of that run", async () => {
     const { team, asked, journal } = keepers();
     await team.run("tea", { id: "a" }).result;
     const { team: later, asked: askedLater } = keepers(journal);
@@ -51,7 +51,7 @@ describe("a team with a function of roles", () => {
     expect(order).toEqual(["folder", "roles"]);
   });
 
-  test("records nothing where the function fails, returns none or is too late, and goes on with the run when it does not", async () => {
+  test("records nothing where the function fails, returns none or is too late, and continues the run when it does not", async () => {
     const journal = memoryJournal();
     const codeBy = async (roles: () => Role[] | Promise<Role[]>, signal?: AbortSignal): Promise<string | undefined> =>
       (await new Team({ journal, roles }).run("tea", { id: "a", ...(signal === undefined ? {} : { signal }) }).result).error?.code;

@@ -41,7 +41,7 @@ describe("the budget that a run was given for itself", () => {
     ["of a pool", () => ({ budget: budgetPool(usd(0.002)) })],
   ];
 
-  test.each(teams)("holds beside the team's budget %s when the run goes on", async (_what, options) => {
+  test.each(teams)("holds beside the team's budget %s when the run continues", async (_what, options) => {
     const journal = await killed(own, options());
     expect(await teamOf(journal, options()).resume("r").result).toMatchObject({ status: "budget", cost: { known: own } });
     expect(await teamOf(journal, options()).run("go", { id: "r" }).result).toMatchObject({ status: "budget", cost: { known: own } });

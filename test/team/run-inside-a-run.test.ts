@@ -183,7 +183,7 @@ describe("what a run inside an activation has spent", () => {
 });
 
 describe("a run inside an activation that has a record of its own", () => {
-  test("goes on with the answers to its own questions, also where it asks the same again", async () => {
+  test("continues with the answers to its own questions, also where it asks the same again", async () => {
     let asked = 0;
     const voter = scriptedModel(() => `vote ${(asked += 1)}`);
     const votes = acting(async (ctx) => `${await ctx.ask("vote")}, ${await ctx.ask("vote")}, ${await ctx.ask("vote")}`);

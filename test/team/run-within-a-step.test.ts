@@ -72,7 +72,7 @@ describe("a run that is started inside a step", () => {
     expect([result.status, result.cost.known, model.calls.length]).toEqual(["budget", 40_000, 4]);
   });
 
-  test("is paid and counted once when the outer run goes on from its record", async () => {
+  test("is paid and counted once when the outer run continues from its record", async () => {
     const model = paidModel();
     const inner = new Team({ roles: [asker(2)], model });
     const journal = memoryJournal();
@@ -85,7 +85,7 @@ describe("a run that is started inside a step", () => {
     expect([told(again), model.calls.length]).toEqual([["finished for 20000", "finished", 20_000], 2]);
   });
 
-  test("goes on when the outer run was stopped in it, and what it had spent counts once", async () => {
+  test("continues when the outer run was stopped in it, and what it had spent counts once", async () => {
     const journal = memoryJournal();
     let stop = (): void => {};
     const model = paidModel((n) => n === 2 && stop());
@@ -117,7 +117,7 @@ describe("a run that is started inside a step", () => {
       expect((await outer(inner, { budget }).run("go").result).output?.content).toBe("failed for 0");
   });
 
-  test("LentBudget.L1 goes on when its step happens again, and what the step's record tells is not charged again", async () => {
+  test("LentBudget.L1 continues when its step happens again, and what the step's record tells is not charged again", async () => {
     const model = paidModel();
     let isBroken = true;
     const fragile = answering("Ann", async (rc) => {
@@ -140,7 +140,7 @@ describe("a run that is started inside a step", () => {
     expect([result.status, result.cost.known, pool.spent]).toEqual(["finished", COST, COST]);
   });
 
-  test("Tries.Y4 goes on in the next attempt of a step that failed, and what it had spent counts once", async () => {
+  test("Tries.Y4 continues in the next attempt of a step that failed, and what it had spent counts once", async () => {
     const model = paidModel();
     let isBroken = true;
     const fragile = answering("Ann", async (rc) => {

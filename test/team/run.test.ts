@@ -165,7 +165,7 @@ function failingRead(): AsyncIterable<RunEvent> {
 }
 
 describe("Run.H2 stopping", () => {
-  test("stop ends the run with status stopped; what was under way stays open, and goes on later", async () => {
+  test("stop ends the run with status stopped; what was under way stays open, and continues later", async () => {
     const journal = memoryJournal();
     const { role, letGo } = held("Ann");
     const company = team([role], { journal });
@@ -223,7 +223,7 @@ describe("Run.H2 stopping", () => {
 });
 
 describe("pausing", () => {
-  test("lets nobody new start, within a round too; those under way go on; proceed ends it", async () => {
+  test("lets nobody new start, within a round too; those under way continue; proceed ends it", async () => {
     const first = held("First");
     const others = Array.from({ length: 3 }, (_, i) => held(`o${i}`));
     const run = team([first.role, ...others.map((other) => other.role)], { concurrency: 1 }).run("go");

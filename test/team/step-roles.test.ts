@@ -81,7 +81,7 @@ describe("a run of plain functions", () => {
     expect(ended).toMatchObject({ at: 100, time: 200, state: { set: { at: 100 } } });
   });
 
-  test("stops where it is told to and goes on", async () => {
+  test("stops where it is told to and continues", async () => {
     const whole = await lived(counter(6));
     const journal = memoryJournal();
     const stopped = await teamOf(counter(6), journal).run("go", { id: "r", stopWhen: afterRounds(2) }).result;
@@ -116,7 +116,7 @@ describe("a run of plain functions", () => {
   );
 
   test.each(["rounds", "eager"] as const)(
-    "that is paused from within a function under %s has had that activation, and goes on",
+    "that is paused from within a function under %s has had that activation, and continues",
     async (scheduler) => {
       const hold: { pause?: () => void } = {};
       const heard: number[] = [];
@@ -125,7 +125,7 @@ describe("a run of plain functions", () => {
         state: Count,
         step({ count }, _message, out) {
           heard.push(count);
-          out.say("go on", { sendTo: count < 3 ? "<self>" : "<all>" });
+          out.say("continue", { sendTo: count < 3 ? "<self>" : "<all>" });
           if (count === 1) hold.pause?.();
           return { count: count + 1 };
         },
@@ -140,14 +140,14 @@ describe("a run of plain functions", () => {
     },
   );
 
-  test("is not gone on with by a role that reacts, unless forced to", async () => {
+  test("is not continued by a role that reacts, unless forced to", async () => {
     const { journal } = await lived(counter(3));
     const other = answering("Ann", () => undefined, { state: Count as never });
     const refused = await teamOf(other, journal).resume("r").result;
     expect(refused.error?.code).toBe("TEAM_CHANGED");
   });
 
-  test("writes down no secret, and goes on with what was written", async () => {
+  test("writes down no secret, and continues with what was written", async () => {
     const secret = "hunter2-hunter2";
     const role = defineRole({
       name: "Ann",

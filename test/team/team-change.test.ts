@@ -45,14 +45,14 @@ describe("a team that changed since", () => {
     expect(error?.message).toMatch(/x{50,}\.\.\., is "y{50,}\.\.\./);
   });
 
-  test("goes on by continue: the change is a warning and in the record, and the next resume knows it", async () => {
+  test("continues by continue: the change is a warning and in the record, and the next resume knows it", async () => {
     const journal = await finished(echo("short"));
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
     const team = new Team({ journal, roles: [echo("long"), listener("Cid")], logger });
     const result = await team.resume("r", { add: ["more"], onTeamChange: "continue" }).result;
     expect([result.status, contents(result.outputs)]).toEqual(["finished", ["idea", "more"]]);
-    expect(warnings).toEqual(['Run r goes on with another team: Ann: goal was "short", is "long"; Cid is new.']);
+    expect(warnings).toEqual(['Run r continues with another team: Ann: goal was "short", is "long"; Cid is new.']);
     const resumed = (await eventsOf(journal, "r")).find((event) => event.type === "run.resumed");
     expect(resumed?.roles?.map(({ name }) => name)).toEqual(["Ann", "Cid"]);
     expect((await new Team({ journal, roles: [echo("long"), listener("Cid")] }).resume("r", { add: ["again"] }).result).status).toBe(
@@ -94,7 +94,7 @@ describe("a team that changed since", () => {
     ]);
   });
 
-  test("goes on by continue although nothing is left to do, and the next resume knows it", async () => {
+  test("continues by continue although nothing is left to do, and the next resume knows it", async () => {
     const journal = await finished(echo());
     expect((await new Team({ journal, roles: [echo("more")] }).resume("r", { onTeamChange: "continue" }).result).status).toBe("finished");
     const { status, outputs } = await new Team({ journal, roles: [echo("more")] }).resume("r", { add: ["again"] }).result;

@@ -70,7 +70,7 @@ describe.each(each)("%s: a conversation", (_name, scheduler) => {
     expect(forked.rounds).toBeGreaterThan(rounds);
   });
 
-  test("TurnCount.T4 has the bound in each turn, and a resume without a message goes on with the count", async () => {
+  test("TurnCount.T4 has the bound in each turn, and a resume without a message continues the count", async () => {
     const team = teamOf([endless()], { scheduler });
     expect(await team.run("go", { id: "r", rounds: 4 }).result).toMatchObject({ status: "rounds", rounds: 4 });
     expect((await team.resume("r").result).error?.code).toBe("ROUNDS_REACHED");

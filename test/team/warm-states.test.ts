@@ -60,7 +60,7 @@ describe("the state of a run at rest", () => {
     expect(counts.at(-1)).toBe(counts[2]);
   });
 
-  test("WarmStates.M2 is not used where another process went on with the run", async () => {
+  test("WarmStates.M2 is not used where another process continued the run", async () => {
     const host = simulatedProcesses(memoryJournal());
     const [one, other] = [host.start(), host.start()];
     const [here, there] = [teamOf(one.journal), teamOf(other.journal)];
@@ -213,7 +213,7 @@ describe("what the memory of a role knows of its run at rest", () => {
         if (key !== "read") return typeof own === "function" ? (own.bind(of) as unknown) : own;
         return async function* (...given: Parameters<MessageStore["read"]>) {
           for await (const page of of.read(...given)) {
-            count += page.messages.length;
+            count += page.length;
             yield page;
           }
         };

@@ -48,7 +48,7 @@ function acting(run: (ctx: ActionContext) => Promise<string>): Role {
 const agentWith = (execute: (ctx: ToolContext) => unknown): Role => defineRole({ name: "Ann", reactMode: "agent", tools: [tool(execute)] });
 
 describe("work inside an activation", () => {
-  test("has a bound of its own besides that of the run, which goes on after it", async () => {
+  test("has a bound of its own besides that of the run, which continues after it", async () => {
     const model = paid();
     const journal = memoryJournal();
     const team = (): Team =>
@@ -91,7 +91,7 @@ describe("work inside an activation", () => {
     }
   });
 
-  test("asks the person of the run around it, which waits, and goes on with the answer", async () => {
+  test("asks the person of the run around it, which waits, and continues with the answer", async () => {
     const model = paid();
     const journal: Journal = memoryJournal();
     const inner = (): Team =>

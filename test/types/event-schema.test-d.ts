@@ -1,24 +1,19 @@
+import { parseEvent } from "../../src/runtime/record/parse-event.ts";
 import { describe, expectTypeOf, test } from "vitest";
-import type { ActResumed, RunEvent, StepEnded } from "../../src/runtime/record/event.ts";
-import { parseEvent } from "../../src/runtime/record/event-schema.ts";
-import type { SameFields } from "../../src/runtime/record/event-schema.ts";
+import type { Message } from "../../src/message/message.ts";
+import type { ActEnded, RunEvent, RunStatus, Sent, StepEnded } from "../../src/runtime/record/event.ts";
+import type { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
 
-describe("the schema of events is the union of events", () => {
-  test("parsing gives an event", () => {
+describe("the types of events are those of their schema", () => {
+  test("parsing gives an event, of one of the listed types", () => {
     expectTypeOf(parseEvent).returns.toEqualTypeOf<RunEvent>();
-    expectTypeOf(parseEvent).parameters.toEqualTypeOf<[unknown]>();
+    expectTypeOf<RunEvent["type"]>().toEqualTypeOf<(typeof EVENT_TYPES)[number]>();
   });
 
-  test("a field that stands on one side only is told, and so is one that is another", () => {
-    expectTypeOf<SameFields<ActResumed, { readonly type: "act.resumed"; readonly act: string }>>().toEqualTypeOf<true>();
-    expectTypeOf<SameFields<ActResumed, Pick<ActResumed, "type"> & { readonly act: string }>>().toEqualTypeOf<true>();
-    expectTypeOf<SameFields<ActResumed, ActResumed & { readonly more: string }>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<ActResumed, ActResumed & { readonly more?: string }>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<ActResumed, Pick<ActResumed, "type">>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<StepEnded, Omit<StepEnded, "saved">>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<ActResumed, { readonly type: "act.resumed"; readonly act: number }>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<ActResumed, { readonly type: "act.resumed"; act: string }>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<{ readonly a?: string }, { readonly a?: string | undefined }>>().toEqualTypeOf<false>();
-    expectTypeOf<SameFields<{ readonly a: { readonly b: 1 } }, { readonly a: { readonly b: 1; readonly c?: 2 } }>>().toEqualTypeOf<false>();
+  test("members are read-only, and optional ones are left out", () => {
+    expectTypeOf<ActEnded["said"]>().toEqualTypeOf<readonly Sent[]>();
+    expectTypeOf<Sent["message"]>().toEqualTypeOf<Message>();
+    expectTypeOf<Pick<StepEnded, "try" | "retry">>().toEqualTypeOf<{ readonly try: number; readonly retry?: true }>();
+    expectTypeOf<RunStatus>().toEqualTypeOf<"finished" | "rounds" | "budget" | "stopped" | "waiting" | "failed">();
   });
 });

@@ -1,6 +1,6 @@
+import type { Arrival } from "../../runtime/record/event.ts";
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Message } from "../../message/message.ts";
-import type { Arrival } from "../../runtime/record/edge-fault.ts";
 
 /*
  * The contents of a record as tables: steps, activations, messages and their ways. A place is an index into its table. A sequence number is that of

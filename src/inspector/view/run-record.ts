@@ -1,6 +1,5 @@
 import { arrivedId, eachRecipient } from "../../runtime/edges/arrivals.ts";
-import type { Arrival } from "../../runtime/record/edge-fault.ts";
-import type { Sent, StepEnded, StepStarted, RunEvent } from "../../runtime/record/event.ts";
+import type { Sent, StepEnded, StepStarted, RunEvent, Arrival } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
 import type { ActivationFact, FileFact, SentFact, StepFact, TickFact, WayFault } from "./run-facts.ts";

@@ -1,8 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import type { EdgeFault, FaultCounts, RecordedEdge } from "../../runtime/record/edge-fault.ts";
-import type { RunResumed, RunStarted } from "../../runtime/record/event.ts";
-import type { RunState } from "../../runtime/record/run-state.ts";
+import type { RunResumed, RunStarted, EdgeFault, RecordedEdge } from "../../runtime/record/event.ts";
+import type { RunState, FaultCounts } from "../../runtime/record/run-state.ts";
 
 /* The terms of a run in words, for the page and for a terminal. Names and values come from a record: who shows them makes them safe. */
 

@@ -1,6 +1,6 @@
 import type { Observed, RunEvent } from "../../index.ts";
 import { aFunction, having, takes } from "../../kernel/argument.ts";
-import { EVENT_TYPES } from "../every-event.ts";
+import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 import type { FailureFinding } from "./finding.ts";
 import { type FailureOptions, FailureWatch } from "./failure-watch.ts";
 

@@ -1,7 +1,7 @@
+import type { FaultCounts } from "../record/run-state.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Message } from "../../message/message.ts";
-import type { Arrival, EdgeFault, FaultCounts } from "../record/edge-fault.ts";
-import type { Sent } from "../record/event.ts";
+import type { Sent, Arrival, EdgeFault } from "../record/event.ts";
 
 /*
  * The messages that reach a recipient, made from what the record has of the faults on their way.

@@ -6,8 +6,7 @@ import type { RandomStream } from "../../kernel/random.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { shownText, valueText } from "../../kernel/value-text.ts";
 import type { Message } from "../../message/message.ts";
-import type { RecordedEdge } from "../record/edge-fault.ts";
-import type { Sent } from "../record/event.ts";
+import type { Sent, RecordedEdge } from "../record/event.ts";
 import { pairsOf } from "./pairs.ts";
 
 /** A message on its way from one role to another, as a policy of edges sees it. */

@@ -5,8 +5,8 @@ import type { MicroUsd } from "../../model/money.ts";
 import { APPROVAL_STEP, isAlways } from "../../tool/approval.ts";
 import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
 import { work } from "./turn-count.ts";
-import type { RunEventBody, StepEnded, StepStarted } from "./event.ts";
-import { isSameTry, type LostTry, type RunSettled, type SettledTry } from "./lost-tries.ts";
+import type { RunEventBody, StepEnded, StepStarted, RunSettled, SettledTry } from "./event.ts";
+import { isSameTry, type LostTry } from "./lost-tries.ts";
 import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 
 /** Kinds of steps whose name is the id of their model. */

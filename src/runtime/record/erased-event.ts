@@ -15,14 +15,6 @@ import type { StateChange } from "./state-change.ts";
  * tokens. An address that is no such name goes.
  */
 
-/** Strings of the run were erased: all its words, or those of other runs that it repeated. */
-export interface RunErased {
-  readonly type: "run.erased";
-  /** Number of strings. */
-  readonly texts: number;
-  readonly partly?: true;
-}
-
 /** Decides what is replaced. Where all words of the run go, numbers of unknown meaning and what is kept with the run go too. */
 export interface Erasure extends StringErasure {
   /** Returns what stands in place of a string: a tombstone, or the string itself. */

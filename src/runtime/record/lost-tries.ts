@@ -1,4 +1,4 @@
-import type { StepStarted } from "./event.ts";
+import type { RunSettled, SettledTry, StepStarted } from "./event.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { RunState } from "./run-state.ts";
 
@@ -8,20 +8,6 @@ export interface LostTry extends Pick<StepStarted, "act" | "key" | "try" | "hold
   readonly model?: string;
   /** Milliseconds: when it was found lost. */
   readonly at: number;
-}
-
-/** The settlement of a lost try. */
-export interface SettledTry extends Pick<StepStarted, "act" | "key" | "try" | "hold" | "unpriced"> {
-  /** Micro-dollars in place of its hold; null when the price is unknown. */
-  readonly cost: number | null;
-}
-
-/** Lost tries were settled by a person, or because their time was over. */
-export interface RunSettled {
-  readonly type: "run.settled";
-  readonly settles: readonly SettledTry[];
-  /** Micro-dollars that the settlements added in the run it was copied from: below 0 where they were less than the holds. */
-  readonly saved?: number;
 }
 
 /** A try that ended with a known use of its model. */

@@ -2,8 +2,7 @@ import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
-import type { Arrival, EdgeFault } from "./edge-fault.ts";
-import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent } from "./event.ts";
+import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent, Arrival, EdgeFault } from "./event.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.

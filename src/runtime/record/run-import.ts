@@ -1,3 +1,4 @@
+import { parseEvent } from "./parse-event.ts";
 import { aText, takes } from "../../kernel/argument.ts";
 import { isObject } from "../../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
@@ -8,7 +9,6 @@ import { deepFreeze } from "../../kernel/json.ts";
 import { shownText } from "../../kernel/value-text.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
-import { parseEvent } from "./event-schema.ts";
 import { type Journal, knownRun, type RunInfo } from "./journal.ts";
 import { RunState } from "./run-state.ts";
 import type { ImportOptions } from "./transfer.ts";

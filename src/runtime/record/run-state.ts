@@ -8,9 +8,8 @@ import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delayed.ts";
-import { type FaultCounts, noFaults, type RecordedEdge } from "./edge-fault.ts";
 import type { LostTry } from "./lost-tries.ts";
-import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent } from "./event.ts";
+import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent, RecordedEdge } from "./event.ts";
 import type { FailedActivations } from "./failed-activation.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
@@ -28,6 +27,17 @@ export interface DeadLetter {
     | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord }
     | { readonly kind: "retired"; readonly role: string };
 }
+
+/** The number of messages, each counted for each recipient, with which the edges did something. A delayed copy counts as both. */
+export interface FaultCounts {
+  readonly lost: number;
+  readonly delayed: number;
+  readonly copied: number;
+  readonly rewritten: number;
+}
+
+/** The counts of a run without faults. */
+export const noFaults: FaultCounts = Object.freeze({ lost: 0, delayed: 0, copied: 0, rewritten: 0 });
 
 /** The place of senders outside in the order of hiring: behind all roles. */
 export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } from "./failed-activation.ts";
-import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted } from "./event.ts";
+import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted, SettledTry } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
-import { settledMore, type SettledTry } from "./lost-tries.ts";
+import { settledMore } from "./lost-tries.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";

@@ -1,3 +1,4 @@
+import { parseEvent } from "./parse-event.ts";
 import { createHash } from "node:crypto";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { aText, iterable, takes } from "../../kernel/argument.ts";
@@ -6,7 +7,6 @@ import { canonicalJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { EVENT_VERSION } from "./event.ts";
-import { parseEvent } from "./event-schema.ts";
 import { aJournal, aReadableJournal, type Journal, type RunInfo, runInfo } from "./journal.ts";
 
 /** Options of {@link exportRun}. */

@@ -1,7 +1,6 @@
 import type { Json } from "../../kernel/json.ts";
 import { roleNameIn } from "../record/role-state.ts";
-import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted } from "../record/event.ts";
-import type { SettledTry } from "../record/lost-tries.ts";
+import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted, SettledTry } from "../record/event.ts";
 import type { OpenQuestion, AnswerSource, SourcedStep } from "../steps/answer-source.ts";
 
 /** The first step of a fork that its parent could not answer. */

@@ -4,8 +4,7 @@ import { ROUTE_TO_NONE } from "../../message/address.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import { arrivedId, eachRecipient } from "../edges/arrivals.ts";
 import { inOrderOfTicks } from "../record/delayed.ts";
-import type { EdgeFault } from "../record/edge-fault.ts";
-import type { ForkPoint, HiredRole, RunEvent, RunStarted, Sent } from "../record/event.ts";
+import type { ForkPoint, HiredRole, RunEvent, RunStarted, Sent, EdgeFault } from "../record/event.ts";
 import { settledMore } from "../record/lost-tries.ts";
 import type { RunState } from "../record/run-state.ts";
 

@@ -3,16 +3,14 @@ import type { Json } from "../../kernel/json.ts";
 import type { StepStarted } from "../record/event.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 
-/** A step that its activation's own record cannot answer. */
 export interface OpenQuestion {
   readonly role: string;
   readonly act: string;
-  /** Address and occurrence. */
   readonly key: string;
   readonly kind: string;
   readonly name: string;
   readonly request: Json;
-  /** Place in the order of asking, within the enclosing step or the activation. */
+  /** Index in the order of asking, within the enclosing step or the activation. */
   readonly asked: number;
   /** Key of the enclosing step. */
   readonly in?: string | undefined;
@@ -23,7 +21,6 @@ export interface OpenQuestion {
 /** A recorded step that its activation asks for again. */
 export interface AskedAgain {
   readonly recorded: StepStarted;
-  /** Place in the order of asking, as `asked` of the event counts. */
   readonly asked: number;
   /** The number of steps that the activation asked for before. */
   readonly nth: number;
@@ -40,15 +37,11 @@ export interface SourcedAnswer {
   readonly within: readonly SourcedStep[];
 }
 
-/** A step of another run, with its answer. */
 export interface SourcedStep extends SourcedAnswer {
   readonly started: StepStarted;
 }
 
-/**
- * A source of answers to steps besides the record of their own activation: the run that a fork came from, or the record of a replay. The
- * steps of an activation ask it before they let an effect happen.
- */
+/** A source of answers besides the record of the activation itself: the parent of a fork, or the record of a replay. */
 export interface AnswerSource {
   /**
    * Returns the answer and marks it used; undefined: the effect must happen.
@@ -61,7 +54,7 @@ export interface AnswerSource {
   /**
    * Called for every recorded step when its activation asks for it again.
    *
-   * @throws ControlError when it must not be asked for at that place
+   * @throws ControlError when it must not be asked for now
    */
   askAgain(step: AskedAgain): void;
   /** Returns the recorded failure of a repeated effect, which then fails here too; undefined: the effect happens. */

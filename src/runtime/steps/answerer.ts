@@ -20,7 +20,6 @@ import { valueText } from "../../kernel/value-text.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { type AskingRole, Persons } from "./persons.ts";
 
-/** The shared parts of the answers to all roles. */
 export interface AnswererParts {
   readonly model?: ChatModel;
   readonly models?: Readonly<Record<string, ChatModel>>;
@@ -43,25 +42,20 @@ export interface Introduced {
   readonly introduction: string;
 }
 
-/** One question of one role. */
-export interface ActivationQuestion {
+interface ActivationQuestion {
   readonly steps: StepPort;
   readonly spec: RoleSpec;
   readonly card: RoleCard;
   readonly asker: Introduced;
   readonly prompt: string;
   readonly options: AskOptions & { readonly schema?: z.ZodType };
-  /** The remembered messages for it. */
   readonly remembered?: readonly ChatMessage[];
 }
 
-/**
- * Asks the model of a role, or the person who plays it. It owns the limits that are given as options: one object, shared by all its calls.
- */
+/** Asks the model of a role, or the person who plays it. It owns the limits that are given as options, shared by all its calls. */
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #policy: CallPolicy;
-  /** The policy of model calls. */
   policy: CallPolicy;
   #persons: Persons | undefined;
 
@@ -92,7 +86,7 @@ export class Answerer {
     this.#parts.tell("model.priced")?.({ type: "model.priced", model, price: price === undefined ? null : structuredClone(price) });
   }
 
-  /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
+  /** @throws UsageError `MODEL_MISSING` */
   async ask(question: ActivationQuestion): Promise<unknown> {
     const { spec, options, card, asker, steps, prompt, remembered = [] } = question;
     if (spec.role.human) return this.persons.askPlayer(steps, card, prompt, options.schema);
@@ -108,14 +102,14 @@ export class Answerer {
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
-  /** Returns a model with its calls recorded as steps: the one given, else the role's own, or the team's. @throws UsageError `MODEL_MISSING` */
-  model(steps: StepPort, spec: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
-    return steppedModel(this.#modelOf(spec, card, given), { steps, policy: this.policy, ...this.#listening(card, {}) });
-  }
-
-  /** Returns a model whose text is not sent to listeners: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
-  quietModel(steps: StepPort, spec: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
-    return steppedModel(this.#modelOf(spec, card, given), { steps, policy: this.policy });
+  /**
+   * Returns a model with its calls recorded as steps: the one given, else the role's own, or the team's.
+   *
+   * @param isQuiet its text is not sent to the observers of the run
+   * @throws UsageError `MODEL_MISSING`
+   */
+  model(steps: StepPort, spec: RoleSpec, card: RoleCard, given: ChatModel | undefined, isQuiet: boolean): SteppedModel {
+    return steppedModel(this.#modelOf(spec, card, given), { steps, policy: this.policy, ...(isQuiet ? {} : this.#listening(card, {})) });
   }
 
   #modelOf({ role }: RoleSpec, card: RoleCard, given?: ChatModel): ChatModel {
@@ -124,7 +118,6 @@ export class Answerer {
     return given ?? own ?? model ?? missingModel(card.name);
   }
 
-  /** The access to persons. */
   get persons(): Persons {
     const { human, clock, isPlayedByModel } = this.#parts;
     return (this.#persons ??= new Persons({ human, clock, isPlayedByModel }));
@@ -142,8 +135,8 @@ export class Answerer {
   }
 
   /**
-   * Returns the system prompt that introduces a role: its description unchanged, else its name, profile, goal and constraints (MetaGPT's
-   * prefix), and its colleagues. It changes only with the team, so providers can cache it and forks do not pay for it again.
+   * Returns the system prompt that introduces a role: its description, else its name, profile, goal and constraints, and its colleagues. It
+   * changes only with the team, so providers can cache it and forks do not pay for it again.
    *
    * @param teamAt the number of changes of the team that the role knows of
    */
@@ -164,11 +157,11 @@ export class Answerer {
   #listening({ name: role }: RoleCard, own: TextListener): TextListener {
     const [delta, taken] = [this.#parts.tell("model.delta"), this.#parts.tell("model.void")];
     if (delta === undefined && taken === undefined) return { onDelta: own.onDelta, onVoid: own.onVoid };
-    const told = new WeakMap<DeltaInfo, number>();
+    const sent = new WeakMap<DeltaInfo, number>();
     return bothOf(own, {
       onDelta: (text, info) => {
-        const at = told.get(info) ?? 0;
-        told.set(info, at + text.length);
+        const at = sent.get(info) ?? 0;
+        sent.set(info, at + text.length);
         delta?.({ type: "model.delta", role, ...info, at, text });
       },
       onVoid: taken && ((info) => taken({ type: "model.void", role, ...info })),
@@ -176,17 +169,14 @@ export class Answerer {
   }
 }
 
-/** Returns the name of a step, for an error. */
 export function stepName({ name }: StepSpec): string {
   return `step ${JSON.stringify(name)}`;
 }
 
-/** Returns the name of a question, for an error. */
 export function askName(prompt: string): string {
   return `ask(${valueText(prompt)})`;
 }
 
-/** Returns an access to persons whose questions are handed out. */
 export function handedHuman(human: Human, hand: Hand): Human {
   return {
     ask: ((question: string, o?: AnyHumanAsk) => hand("human.ask", human.ask(question, o as never))) as Human["ask"],

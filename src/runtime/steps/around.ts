@@ -17,23 +17,22 @@ import { paidTwice } from "../../model/funds.ts";
 import { maskedError } from "../record/masking.ts";
 import type { AskedStep, Tries } from "./tries.ts";
 
-/** The parts of a run that is part of another one. */
 interface InnerParts {
   readonly act: string;
   readonly tries: Tries;
   readonly mask: Mask;
   /** Ends when the activation of this run does. */
   readonly scope: CancellationScope;
-  /** Returns what interrupted the activation; undefined: nothing. */
+  /** Returns what interrupted the activation. */
   readonly endedBy: () => unknown;
 }
 
 /**
- * Lets the effect of a step happen as a step of what surrounds the run: of an activation of another run, or of a call of a tool. So both budgets
- * bind it, and when the run happens again inside the other one, its effects are answered from the record of that one.
+ * Lets the effect of a step happen as a step of what surrounds the run: an activation of another run, or a call of a tool. So both budgets
+ * bind it, and a repetition is answered from the record of the outer one.
  *
- * `stepAround.A1` (`failureOf`) what ends this run alone, its budget or a stop, is a recorded failure of the outer step, whose run goes on. It ends
- * this run again when the answer comes from the record (`endIn`). `stepAround.A2` (`passed`) what ends a run or an agent inside this one is a
+ * `stepAround.A1` (`failureOf`) what ends this run alone, its budget or a stop, is a recorded failure of the outer step, whose run continues. It ends
+ * this run again when the answer comes from the record (`endIn`). `stepAround.A2` (`counted`) what ends a run or an agent inside this one is a
  * failure here too, and ends none of the runs around.
  *
  * @param effect gets the door of the outer step
@@ -72,7 +71,7 @@ export async function stepAround(
   }
 }
 
-/** The attempts of the effect: what it pays, and what it lends, belongs to both runs. @param refused called when a budget of this run or around it refuses */
+/** What the effect pays, and what it lends, belongs to both runs. @param refused called when a budget of this run or around it refuses */
 function attemptsOf(
   { attempts }: StepDoor,
   tries: Tries,
@@ -94,27 +93,25 @@ async function repaid(tries: Attempts, { cost, usage }: RecordedTry): Promise<vo
   tries.settle({ cost, basis: cost === 0 ? "none" : "usage", ...(usage === undefined ? {} : { usage }) });
 }
 
-/** Returns the error of the outer step. */
 function failureOf(error: unknown, { mask, endedBy }: InnerParts, isRefused: boolean): unknown {
   const ended = error instanceof ControlError ? endedBy() : undefined;
   const isFailure = !(error instanceof ControlError) || error instanceof AbortedError || (error instanceof BudgetError && error === ended);
   if (!isFailure) return error;
   const record = maskedError(mask, ended instanceof TimeoutError ? ended : error);
-  return stepErrorFrom(isRefused || ended !== undefined ? record : passed(record, 1));
+  return stepErrorFrom(isRefused || ended !== undefined ? record : counted(record, 1));
 }
 
-/** The codes of what ends a run. */
 const ENDS: ReadonlySet<string> = new Set(["BUDGET", "ABORTED"]);
 
-/** Returns what an answer of the outer step ends: this run, or one that is inside it. Undefined for every other failure. */
+/** Returns what an answer of the outer step ends: this run, or one inside it. */
 function endIn(error: unknown): Error | undefined {
   if (!(error instanceof StepError) || !ENDS.has(error.code)) return undefined;
-  if (isRecord(error.data) && "through" in error.data) return stepErrorFrom(passed(errorRecord(error), -1));
+  if (isRecord(error.data) && "through" in error.data) return stepErrorFrom(counted(errorRecord(error), -1));
   return error.code === "BUDGET" ? new BudgetError(error.data as ConstructorParameters<typeof BudgetError>[0]) : new AbortedError();
 }
 
-/** Counts the runs that go on after what ended a run or an agent inside them. */
-function passed(record: ErrorRecord, more: 1 | -1): ErrorRecord {
+/** Counts the runs that continue after what ended a run or an agent inside them. */
+function counted(record: ErrorRecord, more: 1 | -1): ErrorRecord {
   if (!ENDS.has(record.code)) return record;
   const { through = 0, ...data } = isRecord(record.data) ? record.data : {};
   const runs = Number(through) + more;

@@ -14,12 +14,11 @@ import type { RoleTurn } from "../turn/turn.ts";
 import { askName, handedHuman, stepName } from "./answerer.ts";
 import type { AskingRole } from "./persons.ts";
 
-/** The parts of a role's context that its questions use. */
 type Asker = Pick<RoleContext, "role" | "introduction" | "memory" | "news" | "logger" | "signal"> & AskingRole;
 
 /**
- * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the door, the
- * recollection, and the check for nested steps; `ActivationSteps` records and releases the answers.
+ * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the recollection and the
+ * check for nested steps; `ActivationSteps` records and releases the answers.
  *
  * Asking.N1 (`#step`) a step that an effect starts through the outer context is refused: see {@link Nesting}.
  */
@@ -40,16 +39,19 @@ export class Asking {
 
   get human(): Human {
     if (this.#human !== undefined) return this.#human;
-    const { answerer } = this.#turn.tools;
-    const { steps } = this.#turn;
-    const person = answerer.persons.human(steps, this.#asker);
-    return (this.#human = handedHuman(
-      {
-        ask: ((question: string, o?: AnyHumanAsk) => this.#askHuman(question, o)) as Human["ask"],
-        answer: async (question, signal) => (this.#isAllowed(question.tool) ? "always" : person.answer(question, signal)),
-      },
-      (what, work) => this.#hand(what, work),
-    ));
+    const { steps, tools } = this.#turn;
+    const person = tools.answerer.persons.human(steps, this.#asker);
+    const { allowedTools } = tools.log.state;
+    const human: Human = {
+      ask: (async (question: string, o?: AnyHumanAsk) => {
+        this.#nesting?.assertOutside("human.ask");
+        return person.ask(question, o as never);
+      }) as Human["ask"],
+      // A person has allowed the tool for the whole run.
+      answer: async (question, signal) =>
+        question.tool !== undefined && allowedTools.has(question.tool) ? "always" : person.answer(question, signal),
+    };
+    return (this.#human = handedHuman(human, (what, work) => this.#hand(what, work)));
   }
 
   get model(): SteppedModel {
@@ -60,7 +62,7 @@ export class Asking {
   modelOf(given: ChatModel | undefined): SteppedModel {
     const { answerer } = this.#turn.tools;
     const { spec } = this.#turn.definition;
-    const model = answerer.model(this.port, spec, this.#asker.role, given);
+    const model = answerer.model(this.port, spec, this.#asker.role, given, false);
     return { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) };
   }
 
@@ -73,7 +75,6 @@ export class Asking {
     return (this.#door ??= { step: (spec, effect) => this.#hand(stepName(spec), this.#step(spec, effect)) });
   }
 
-  /** The new summary of the memory, if there is one. */
   get newSummary(): RoleSummary | undefined {
     return this.#recollection?.newSummary;
   }
@@ -109,18 +110,6 @@ export class Asking {
     return this.#turn.hand(what, work);
   }
 
-  /** True for a tool that a person has allowed for the whole run. */
-  #isAllowed(tool: string | undefined): boolean {
-    return tool !== undefined && this.#turn.tools.log.state.allowedTools.has(tool);
-  }
-
-  #askHuman(question: string, o: AnyHumanAsk | undefined): Promise<unknown> {
-    this.#nesting?.assertOutside("human.ask");
-    const { answerer } = this.#turn.tools;
-    const { steps } = this.#turn;
-    return answerer.persons.ask(steps, this.#asker, question, o);
-  }
-
   #step<T>(spec: StepSpec, effect: HandingEffect<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
     const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
@@ -143,7 +132,7 @@ export class Asking {
       news: () => asker.news,
       summary: state.summary,
       steps,
-      model: (given) => answerer.quietModel(steps, spec, asker.role, given),
+      model: (given) => answerer.model(steps, spec, asker.role, given, true),
       policy: answerer.policy,
       longest: spec.role.timeout / 2,
       logger: asker.logger,
@@ -152,10 +141,10 @@ export class Asking {
   }
 }
 
-/** An effect. @param bare the same door, for the library: its promises are not handed out */
+/** @param bare the same door, for the library: its promises are not handed out */
 type HandingEffect<T> = (door: StepDoor, hand: Hand, bare: StepDoor) => Promise<T>;
 
-/** Does an effect. It fails where work that it asked for through its door, and did not await, fails. */
+/** Does an effect. It fails where work that it asked for and did not await fails. */
 async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffect<T>, lost: (what: string) => void): Promise<T> {
   let handed: HandedOut | undefined;
   const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
@@ -184,7 +173,6 @@ export class Nesting {
     this.#act = act;
   }
 
-  /** Calls an effect, and marks it as beginning until it returns. */
   begin<T>(effect: () => T): T {
     const wasBeginning = this.#isBeginning;
     this.#isBeginning = true;

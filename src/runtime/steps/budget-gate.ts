@@ -1,3 +1,4 @@
+import type { SettledTry } from "../record/event.ts";
 import type { BudgetHold, BudgetPool, OpenAccount } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError, StepError } from "../../kernel/errors.ts";
@@ -5,7 +6,7 @@ import type { Cancellation, CancellationScope } from "../../kernel/cancellation.
 import type { Funds } from "../../model/funds.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import { holdKey } from "../record/apply-steps.ts";
-import type { LostTry, SettledTry } from "../record/lost-tries.ts";
+import type { LostTry } from "../record/lost-tries.ts";
 import type { RunState } from "../record/run-state.ts";
 import { type BudgetLender, LentBudget, type LentChange } from "./lent-budget.ts";
 
@@ -25,19 +26,18 @@ interface GateWaiter {
   readonly refused?: BudgetError;
 }
 
-/** Starts a try. @param taken the hold of the pools above the run; undefined where there is none */
+/** Starts a try. @param taken the hold of the pools above the run */
 export type StartTry = (taken: BudgetHold | undefined) => void;
 
 /**
  * Lets a try start only when its hold fits into the rest of the run's budget and of every pool above it. It owns the queue of waiting
- * tries, and the amounts lent to steps; spending and open holds of the run are the ledger's. The length of the queue is bounded by the
- * calls that roles can have in flight.
+ * tries, and the amounts lent to steps; spending and open holds of the run are the ledger's.
  *
  * BudgetGate.B1 (`#fits`) spent + held never exceeds the budget: a hold is recorded, or counted as coming or lent, in the same turn in
  * which it was found to fit.
  * BudgetGate.B2 (`settled`) a try that does not fit waits while another is open.
  * BudgetGate.B3 (`settled`) the budget is reached when no try is open and none fits, or when a pool above has refused one. From then on no
- * try that may cost starts: the run is about to end and would pay for a call that it cuts off. Open tries end first.
+ * try that may cost starts, because the run would cut it off. Open tries end first.
  * BudgetGate.B4 (`lent`) spending of a lent budget counts until the step's end records its cost, in the same turn.
  * BudgetGate.B5 (`#most`) a try with a share of the budget starts only within it; one that cannot fit any more is refused alone.
  * BudgetGate.B6 (`#settledLast`) a try that repeats lost ones takes their room where it would be refused otherwise: only then spent + held may
@@ -52,9 +52,9 @@ export class BudgetGate implements BudgetLender {
   #lentSpent = 0;
   #lentHeld = 0;
   #lentUnasked = 0;
-  /** What is kept for the lost calls that waiting tries repeat. */
+  /** Micro-dollars kept for the lost calls that waiting tries repeat. */
   #waitingRoom = 0;
-  /** The refusal of the first try that reached the budget. Later tries get the same one, because alone they might have fitted. */
+  /** The first refusal. Later tries get the same one, because alone they might have fitted. */
   #reached: BudgetError | undefined;
 
   constructor(state: RunState, funds?: Funds) {
@@ -146,7 +146,6 @@ export class BudgetGate implements BudgetLender {
     return this.#funds?.accounts ?? [];
   }
 
-  /** Settles lost tries in the pools above. */
   settleLost(settles: readonly SettledTry[]): void {
     for (const one of settles) this.#funds?.settleLost(holdKey(one), one.cost ?? 0);
   }
@@ -155,7 +154,6 @@ export class BudgetGate implements BudgetLender {
     return this.#funds?.lose(amount) ?? { settle: () => undefined };
   }
 
-  /** Takes an amount of lent budget. @throws BudgetError, ControlError */
   take(amount: number, ending: Cancellation, room: number): Promise<number> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     return new Promise((resolve, reject) => {
@@ -173,14 +171,12 @@ export class BudgetGate implements BudgetLender {
     });
   }
 
-  /** Adds to the lent amounts. */
   lent({ spent = 0, held = 0, unasked = 0 }: LentChange): void {
     this.#lentSpent += spent;
     this.#lentHeld += held;
     this.#lentUnasked += unasked;
   }
 
-  /** Charges the pools above with spending outside the gate. */
   charge(amount: number): void {
     this.#funds?.charge(amount);
   }
@@ -248,7 +244,7 @@ export class BudgetGate implements BudgetLender {
     return this.#spent - room + hold <= most || (room >= hold && this.#state.ledger.settled + hold <= most);
   }
 
-  /** What is kept for lost calls that are repeated now, wait to be, or may be about to be. */
+  /** Micro-dollars kept for lost calls that are repeated now, wait to be, or may be about to be. */
   get #repeatable(): number {
     const { ledger } = this.#state;
     return this.#lentUnasked + this.#waitingRoom + (ledger.held > 0 ? ledger.spent - ledger.settled : 0);
@@ -259,7 +255,7 @@ export class BudgetGate implements BudgetLender {
     return this.#reached === undefined && this.#spent - this.#repeatable + hold <= (this.#most(hold, share) ?? Infinity);
   }
 
-  /** Micro-dollars within which a hold must stay; undefined for no bound. What costs nothing may always start. */
+  /** Micro-dollars within which a hold must stay. What costs nothing may always start. */
   #most(hold: number, share = 1): number | undefined {
     const { budget } = this.#state;
     return budget === undefined || hold === 0 ? undefined : Math.floor(budget * share);
@@ -270,7 +266,7 @@ export class BudgetGate implements BudgetLender {
     const left = Math.max(0, Math.floor(budget * share) - this.#spent);
     return new StepError(
       "BUDGET_SHARE",
-      `The next model call may cost up to ${formatUsd(needed)}, but ${formatUsd(left)} is left of the share of the budget that this role may spend, ${formatUsd(Math.floor(budget * share))} of ${formatUsd(budget)}. Raise the budget to go on.`,
+      `The next model call may cost up to ${formatUsd(needed)}, but ${formatUsd(left)} is left of the share of the budget that this role may spend, ${formatUsd(Math.floor(budget * share))} of ${formatUsd(budget)}. Raise the budget to continue.`,
       { data: { needed, left, share, budget } },
     );
   }

@@ -10,7 +10,6 @@ export interface LentChange {
   readonly unasked?: number;
 }
 
-/** The lender of a budget. */
 export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts"> {
   /** True when the budget, or a pool above it, bounds spending. */
   readonly isBinding: boolean;
@@ -22,9 +21,8 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
    * @throws BudgetError, ControlError
    */
   take(amount: number, ending: Cancellation, room: number): Promise<number>;
-  /** Adds to the lent amounts. Starts no waiting try. */
+  /** Starts no waiting try. */
   lent(change: LentChange): void;
-  /** Must be called when there may be room. */
   settled(): void;
   /** Charges the pools above with spending outside the gate. */
   charge(amount: number): void;
@@ -34,7 +32,7 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
 
 /**
  * The budget of a run, lent to the effect of one step for a run or an agent that it starts. It owns the amounts spent and held since the
- * step began; the step's own cost includes both when it ends (`close`).
+ * step began, which are part of the step's cost when it ends.
  *
  * LentBudget.L1 (`open`) spending here is part of the cost of the step, once: earlier spending of a spender counts only as far as the
  * record of earlier tries of the step does not include it.
@@ -92,12 +90,10 @@ export class LentBudget implements BudgetPool {
     return all;
   }
 
-  /** Notes what a spender has spent in total. */
   spends(name: string, amount: number): void {
     this.#known.set(name, (this.#known.get(name) ?? 0) + amount);
   }
 
-  /** Notes an amount that the lender has counted. */
   takes(amount: number): void {
     this.#held += amount;
   }
@@ -120,7 +116,6 @@ export class LentBudget implements BudgetPool {
   }
 }
 
-/** A hold of an account. */
 interface LentHold {
   readonly amount: number;
   /** Lost holds count as spent until their calls are repeated. */
@@ -131,7 +126,6 @@ interface LentHold {
   readonly paid: number;
 }
 
-/** The account of one spender. It owns its holds. */
 class LentAccount implements BudgetAccount {
   lost: readonly BudgetHold[] = [];
   readonly #budget: LentBudget;
@@ -182,7 +176,7 @@ class LentAccount implements BudgetAccount {
     return Promise.resolve();
   }
 
-  /** Notes that its lost calls may be about to be repeated. */
+  /** Its lost calls may be about to be repeated. */
   notAsked(): void {
     this.#unasked = [...this.#holds.values()].reduce((sum, { amount }) => sum + amount, 0);
     if (this.#unasked > 0) this.#budget.change({ unasked: this.#unasked });

@@ -10,13 +10,11 @@ import type { RoleCard } from "../../role/context.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
 
-/** The tries of one question: answers of a port that do not fit the form, and answers that fit the form but not the schema. */
+/** Limit on the tries of one question. */
 const MOST_TRIES = 3;
 
-/** The shared parts of all questions to persons. */
 export interface PersonsParts {
   readonly human: HumanPort | undefined;
-  /** Deadlines count on it. */
   readonly clock: Clock;
   /** True for the name of a role that no person plays, and that was hired after that many changes of the team. */
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
@@ -29,7 +27,6 @@ export interface AskingRole {
   readonly teamAt: number;
 }
 
-/** The part of a step that a question to a person uses. */
 type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
 
 /**
@@ -47,10 +44,9 @@ export class Persons {
     this.#parts = parts;
   }
 
-  /** Returns a role's access to persons through recorded steps. */
   human(steps: StepPort, asker: AskingRole): Human {
     return {
-      ask: ((question: string, o?: AnyHumanAsk) => this.ask(steps, asker, question, o)) as Human["ask"],
+      ask: ((question: string, o?: AnyHumanAsk) => this.#ask(steps, asker, question, o)) as Human["ask"],
       answer: (question, signal) => {
         const asked = { key: question.id, signal, deadline: question.deadline, attempts: NO_ATTEMPTS };
         return this.#answerOf({ ...question, role: asker.role.name }, asked);
@@ -58,8 +54,7 @@ export class Persons {
     };
   }
 
-  /** Asks a person; without one the run waits. @throws as {@link Human.ask} */
-  async ask(steps: StepPort, { role: card, teamAt }: AskingRole, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
+  async #ask(steps: StepPort, { role: card, teamAt }: AskingRole, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
     const ready = readyQuestion(question, o);
     if (o.to !== undefined && this.#parts.isPlayedByModel(o.to, teamAt)) throw notAPerson(card.name, o.to);
     if (o.schema === undefined) return this.#step(steps, card, ready, o.deadline);
@@ -118,7 +113,6 @@ export class Persons {
     });
   }
 
-  /** The deadline of a step without a record. */
   #deadline(deadline: number | Date | undefined): number | undefined {
     return typeof deadline === "number" ? this.#parts.clock.now() + deadline : deadline?.getTime();
   }
@@ -134,7 +128,7 @@ export class Persons {
     return question.default;
   }
 
-  /** Returns what the work returns; undefined when the time passes first. The work may ignore its signal. */
+  /** Undefined when the time passes first. The work may ignore its signal. */
   #within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const limit = new AbortController();
     return new Promise<T | undefined>((resolve, reject) => {
@@ -172,14 +166,13 @@ export class Persons {
   }
 }
 
-/** The form as the address of its question has it, and the order of its fields, which is recorded beside it. */
+/** The order of its fields is no part of the address of a question. */
 function recordedForm(form: QuestionForm | undefined): { readonly form?: QuestionForm; readonly shown?: { readonly order: Json } } {
   if (form?.kind !== "fields" || form.order === undefined) return form === undefined ? {} : { form };
   const { order, ...rest } = form;
   return { form: rest, shown: { order } };
 }
 
-/** Questions that a step has recorded settle nothing themselves. */
 const NO_ATTEMPTS: StepDoor["attempts"] = { open: () => Promise.resolve(), settle: () => {} };
 
 function withFault(question: string, fault: string): string {
@@ -197,12 +190,12 @@ function notAPerson(asker: string, to: string): UsageError {
   );
 }
 
-/** @throws StepError `ANSWER_INVALID` for an answer that is no text */
+/** @throws StepError `ANSWER_INVALID` */
 function textOf({ role }: HumanQuestion, answer: unknown): string {
   if (typeof answer === "string") return answer;
   throw new StepError(
     "ANSWER_INVALID",
-    `Expected the person asked by ${role} to answer with a text, got ${valueText(answer)}. Let the human port return a string.`,
+    `Expected the person asked by ${role} to answer with a string, got ${valueText(answer)}. Let the human port return a string.`,
   );
 }
 
@@ -215,7 +208,7 @@ async function answered(human: HumanPort, question: HumanQuestion, signal: Abort
     const said = thrownText(error);
     throw new StepError(
       "HUMAN_FAILED",
-      `Expected the person asked by ${question.role} to answer, but asking failed: ${said}${/[.!?]$/.test(said) ? "" : "."} Mend the human port and resume the run.`,
+      `Expected the person asked by ${question.role} to answer, but asking failed: ${said}${/[.!?]$/.test(said) ? "" : "."} Repair the human port and resume the run.`,
       { cause: error },
     );
   }

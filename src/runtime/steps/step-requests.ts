@@ -11,12 +11,12 @@ export interface WrittenValue {
 
 type Conversation = { readonly [key: string]: unknown } & { readonly messages: readonly unknown[] };
 
-/** The written forms of values that cannot change, kept as long as those values, by mask: runs without secrets of their own share one. */
+/** The written forms of unchanging values by mask: runs without secrets of their own share one. */
 const writtenBy = new WeakMap<Mask, WeakMap<object, WrittenValue>>();
 
 /**
- * Writes the requests of steps as they are recorded. It owns the written forms of messages to models and of answer schemas, which cannot
- * change: a growing conversation is written and masked only from its new messages on, and a schema once.
+ * Writes the requests of steps as they are recorded. It owns the written forms of messages and schemas, which cannot change: of a growing
+ * conversation only the new messages are written and masked.
  *
  * StepRequests.SR1 (`of`) the result equals writing, masking and reading the whole value.
  * StepRequests.SR2 (`#write`) values shared by requests cannot be changed.
@@ -90,7 +90,6 @@ function isConversation(request: unknown): request is Conversation {
   return Array.isArray(messages) && !("toJSON" in request) && !("toJSON" in messages) && !(Symbol.toStringTag in request);
 }
 
-/** Returns a request with what is recorded beside it. */
 export function withShown(request: Json, shown: Json): Json {
   return isRecord(request) && isRecord(shown) ? { ...request, ...shown } : request;
 }
@@ -98,7 +97,7 @@ export function withShown(request: Json, shown: Json): Json {
 /** Hexadecimal digits of the sha256 in an address: 128 bits. */
 export const ADDRESS_DIGITS = 32;
 
-/** Identifies a step among all runs, so that its question can be answered later, and that the receiver of an effect can detect a repetition. */
+/** Identifies a step among all runs, so that its question can be answered later, and the receiver of an effect can detect a repetition. */
 export function stepId(runId: string, act: string, key: string): string {
   return textHash(JSON.stringify([runId, act, key])).slice(0, ADDRESS_DIGITS);
 }

@@ -4,31 +4,30 @@ import { nextMacrotask } from "../../kernel/clock.ts";
 import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
 import { masked } from "../../kernel/mask.ts";
-import { type Attempts, isUntimed, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
+import { type Attempts, isUntimed, type RecordedTry, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
 import { scopeInside } from "../../memory/memory-scope.ts";
 import { seedsOf, withMeter } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
-import type { StepOutcome, StepRecord } from "../record/role-state.ts";
-import { spentThere } from "../record/step-spending.ts";
+import type { StepOutcome, StepRecord, StepSpending } from "../record/role-state.ts";
+import { spentBefore, spentInside, spentThere } from "../record/step-spending.ts";
 import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { bothProgress, progressOf } from "./tool-progress.ts";
-import { SpentBefore } from "./spent-before.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
 import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
 
-/** The steps asked by the activation itself, or those asked inside one step. */
+/** The steps of the activation itself, or those inside one step. */
 interface Siblings {
   readonly path: string;
   readonly parent: string | undefined;
   /** The number of them so far. */
   asked: number;
   readonly isOrdered: boolean;
-  /** The steps around the run that they happen in, where the run is part of another one. */
+  /** The steps around the run. */
   outer?: StepPort | undefined;
   /** Settles when all ordered answers asked for so far are released. Never rejects. */
   last?: Promise<unknown>;
@@ -36,18 +35,17 @@ interface Siblings {
   control?: ControlError;
 }
 
-/** The place of a step among its siblings. */
-type Place = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "outer">;
+type Position = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "outer">;
 
 /**
  * The steps of one activation, recorded. It owns the order of asking, the order of release with the time of the last released answer, and
  * the steps in flight.
  *
- * The steps that follow from one answer are asked for before the next is released, so the order of an activation's steps does not depend on
- * latency. The price: `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
+ * The steps that follow from one answer are asked for before the next is released, so their order does not depend on latency. The price:
+ * `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
  *
- * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request, the path of enclosing steps and the origin; a key is an address and
- * its occurrence, which is counted at the call, before anything is awaited.
+ * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request, the path of enclosing steps and the origin; a key is an
+ * address and its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
  * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
  * ActivationSteps.D3 (`Tries.open`) `step.started` is durable before the effect starts.
@@ -65,14 +63,14 @@ export class ActivationSteps implements StepPort {
   readonly #inFlight = new Set<Promise<unknown>>();
   /** How often each address was asked. */
   readonly #occurrences = new Map<string, number>();
-  /** Places of the activation's own steps, in the order asked. */
-  readonly #places = new Map<string, number>();
+  /** Indices of the activation's own steps, in the order asked. */
+  readonly #indices = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
   /** The released replies of models. */
   readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
-  readonly #spent: SpentBefore;
+  #inside: ReadonlyMap<string, StepSpending> | undefined;
   #phase: "open" | "closing" | "closed" = "open";
   #now: number;
   #teamAt: number;
@@ -82,7 +80,6 @@ export class ActivationSteps implements StepPort {
 
   constructor(parts: StepsParts) {
     this.#parts = parts;
-    this.#spent = new SpentBefore(parts);
     this.#requests = new StepRequests(parts.mask);
     this.#own.outer = parts.outer;
     this.#now = parts.startedAt;
@@ -90,7 +87,6 @@ export class ActivationSteps implements StepPort {
     if (parts.isOver) this.#phase = "closed";
   }
 
-  /** Milliseconds: the time of the last released answer. */
   get now(): number {
     return this.#now;
   }
@@ -100,38 +96,36 @@ export class ActivationSteps implements StepPort {
     return this.#teamAt;
   }
 
-  /** The first interruption, if there was one. */
   get control(): ControlError | undefined {
     return this.#control;
   }
 
-  /** True for a word in a released reply of a model. A reply inside another step does not count: a resume may not have it. */
+  /** True for a word in a released reply of a model. Replies inside other steps do not count: a resume may lack them. */
   wroteByModel(word: string): boolean {
     return this.#replies.some((reply) => isWrittenIn(reply, word));
   }
 
-  /** The name of the last step of the activation that failed or was cut off. A failure inside a step is handled by that step. */
+  /** The name of the last own step that failed or was cut off. */
   get failedStep(): string | undefined {
     return this.#failedStep;
   }
 
-  /** Recorded steps of the activation itself that it did not ask for. */
+  /** Recorded own steps that the activation did not ask for. */
   get unasked(): readonly StepRecord[] {
     const records = [...(this.#parts.recorded ?? [])];
-    return records.filter(([key, { started }]) => started.in === undefined && !this.#places.has(key)).map(([, record]) => record);
+    return records.filter(([key, { started }]) => started.in === undefined && !this.#indices.has(key)).map(([, record]) => record);
   }
 
   /** The part of this attempt that the record of its steps does not show. */
   get life(): StepTrace {
     const records = [...(this.#parts.recorded ?? [])];
-    const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#places.get(key) === started.asked);
+    const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#indices.get(key) === started.asked);
     return {
-      ...(isAsRecorded ? {} : { asked: [...this.#places.keys()] }),
+      ...(isAsRecorded ? {} : { asked: [...this.#indices.keys()] }),
       ...(this.#unrepeated.length === 0 ? {} : { unrepeated: [...this.#unrepeated] }),
     };
   }
 
-  /** Refuses new steps and waits for those in flight. */
   async close(): Promise<void> {
     this.#phase = "closing";
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
@@ -170,25 +164,25 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Returns the answer of the record, of another run, or of the effect. */
-  async #answer<T>(spec: StepSpec, effect: Effect<T>, place: Place): Promise<StepOutcome> {
+  async #answer<T>(spec: StepSpec, effect: Effect<T>, position: Position): Promise<StepOutcome> {
     const { act, past, recorded: records, carried, log } = this.#parts;
     const { value: asked, text } = this.#requests.of(spec.request);
-    const key = this.#keyOf(spec, text, place.path);
+    const key = this.#keyOf(spec, text, position.path);
     const request = spec.shown === undefined ? asked : withShown(asked, this.#requests.of(spec.shown).value);
-    const step: AskedStep = { ...place, spec, request, key };
+    const step: AskedStep = { ...position, spec, request, key };
     const recorded = records?.get(key);
-    const isOwn = place.parent === undefined;
-    const nth = this.#places.size;
-    if (isOwn) this.#places.set(key, place.asked);
+    const isOwn = position.parent === undefined;
+    const nth = this.#indices.size;
+    if (isOwn) this.#indices.set(key, position.asked);
     try {
-      if (isOwn && recorded !== undefined) past?.askAgain({ recorded: recorded.started, asked: place.asked, nth });
+      if (isOwn && recorded !== undefined) past?.askAgain({ recorded: recorded.started, asked: position.asked, nth });
       let known = recorded?.outcome ?? this.#reused.get(key) ?? carried.get(key);
       let by = { act, key, try: recorded?.started.try ?? 1 };
       if (known === undefined) {
         const tries = new Tries(this.#parts, step);
         known = this.#sourced(step, tries);
         if (known === undefined) {
-          const outcome = await this.#live(step, place.outer, tries, effect);
+          const outcome = await this.#live(step, position.outer, tries, effect);
           if (!log.isDurable) await log.durable();
           return outcome;
         }
@@ -196,12 +190,25 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, ...this.#spent.of(step, known) });
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, ...this.#spentBefore(step, known) });
       return known;
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;
       throw error;
     }
+  }
+
+  /** What a known step had used, here or in the run that its answer came from. The steps inside one that happens again report it themselves. */
+  #spentBefore({ key, spec }: AskedStep, known: StepOutcome): Pick<RecordedTry, "cost" | "usage"> {
+    const { recorded } = this.#parts;
+    const record = recorded?.get(key);
+    const paid = record?.paid ?? this.#parts.paid.get(key) ?? 0;
+    const inside = known.inside ?? (recorded && (this.#inside ??= spentInside(recorded)).get(key));
+    const { cost, usage } = spentBefore(spec.kind, known, { paid, inside: spec.again === true ? undefined : inside });
+    return {
+      cost: cost === 0 && record?.started.unpriced === true ? undefined : cost,
+      ...(usage === undefined ? {} : { usage: { ...usage } }),
+    };
   }
 
   #keyOf({ kind, name, origin }: StepSpec, request: string, path: string): string {
@@ -213,7 +220,6 @@ export class ActivationSteps implements StepPort {
     return `${address}.${occurrence}`;
   }
 
-  /** Lets the effect happen, and records its tries and its answer. */
   async #live<T>(step: AskedStep, outer: StepPort | undefined, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
     const { scope, begin, mask, clock, log } = this.#parts;
     const { spec } = step;
@@ -262,7 +268,6 @@ export class ActivationSteps implements StepPort {
     };
   }
 
-  /** Lets the effect happen inside a step of the run around this one, and the steps inside it inside that step. */
   #around<T>(
     outer: StepPort,
     step: AskedStep,
@@ -291,7 +296,7 @@ export class ActivationSteps implements StepPort {
     isOwn: boolean,
     { kind }: StepSpec,
   ): Promise<StepOutcome> {
-    // It may fail while it waits for the others.
+    // It may fail while it waits.
     answer.catch(() => {});
     if (before !== undefined) await before;
     const outcome = await answer;
@@ -314,7 +319,7 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** Repeats the effect of a recorded write. Its failure is a failure of this activation, not of the record. */
+  /** Repeats a recorded write. Its failure is one of this activation, not of the record. */
   async #runAgain<T>(step: AskedStep, effect: Effect<T>): Promise<void> {
     const { past, act, scope, mask } = this.#parts;
     const failedThen = past?.unrepeated(act, step.key);
@@ -333,7 +338,7 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** A replay must fail at the same place, so the failure is recorded with the end of the activation. */
+  /** Recorded with the end of the activation, so that a replay fails at the same step. */
   #notAgain(step: AskedStep, error: ErrorRecord): Error {
     this.#fails(step);
     this.#unrepeated.push({ key: step.key, error });
@@ -362,15 +367,12 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /**
-   * A step inside another is not asked for again when the outer one is answered from the record, so its failure must not count there
-   * either.
-   */
+  /** A step inside another is not asked for again when the outer one is answered from the record. */
   #fails({ parent, spec }: AskedStep): void {
     if (parent === undefined) this.#failedStep = spec.name;
   }
 
-  /** True for the abort of a step inside another by a signal of its caller: the activation goes on, so it is the recorded failure of the step. */
+  /** True for the abort of a step inside another by a signal of its caller: the recorded failure of that step alone. */
   #isAlone({ parent }: AskedStep, error: unknown): boolean {
     return parent !== undefined && error instanceof AbortedError && this.#interruption() === undefined;
   }
@@ -381,7 +383,6 @@ export class ActivationSteps implements StepPort {
     return this.#control;
   }
 
-  /** Returns the interruption behind an error. The first one is kept. */
   #controlIn(error: unknown): ControlError | undefined {
     this.#control ??= error instanceof ControlError ? error : this.#interruption();
     return this.#control;
@@ -393,7 +394,6 @@ export class ActivationSteps implements StepPort {
   }
 }
 
-/** The steps that will be asked inside a step. */
 function siblingsIn({ key, path, spec }: AskedStep): Siblings {
   return { path: path === "" ? key : `${path}/${key}`, parent: key, asked: 0, isOrdered: spec.ordered === true };
 }

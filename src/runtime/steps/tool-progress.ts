@@ -6,22 +6,22 @@ import type { AskedStep, StepsParts } from "./tries.ts";
 const GAP = 100;
 
 /**
- * The progress of one call of a tool, as the observers of a run hear it. It owns the text that waits for its turn.
+ * The progress of one call of a tool for the observers of a run. It owns the string that waits for its turn.
  *
- * ToolProgress.P1 (`say`) a text that comes sooner than 100 ms after the last is told when the time is up, unless a newer one comes.
- * ToolProgress.P2 (`end`) the newest text is told before the call has its answer, and none after.
+ * ToolProgress.P1 (`say`) a string that comes sooner than 100 ms after the last is reported when the time is up, unless a newer one comes.
+ * ToolProgress.P2 (`end`) the newest string is reported before the call has its answer, and none after.
  */
 export class ToolProgress {
   readonly #clock: Clock;
-  readonly #telling: () => ((text: string) => void) | undefined;
+  readonly #reporter: () => ((text: string) => void) | undefined;
   #waiting: string | undefined;
   #cancel: (() => void) | undefined;
   #hasEnded = false;
 
-  /** @param telling returns what tells the observers; undefined while there is none, and then nothing is kept and no timer is set */
-  constructor(clock: Clock, telling: () => ((text: string) => void) | undefined) {
+  /** @param reporter returns what reports to the observers; undefined while there is none: then nothing is kept and no timer is set */
+  constructor(clock: Clock, reporter: () => ((text: string) => void) | undefined) {
     this.#clock = clock;
-    this.#telling = telling;
+    this.#reporter = reporter;
   }
 
   readonly say = (text: string): void => {
@@ -30,20 +30,20 @@ export class ToolProgress {
       this.#waiting = text;
       return;
     }
-    const tell = this.#telling();
-    if (tell === undefined) return;
+    const report = this.#reporter();
+    if (report === undefined) return;
     this.#cancel = this.#clock.timer(GAP, () => {
       this.#cancel = undefined;
       this.#next();
     });
-    tell(text);
+    report(text);
   };
 
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#cancel?.();
-    if (this.#waiting !== undefined) this.#telling()?.(this.#waiting);
+    if (this.#waiting !== undefined) this.#reporter()?.(this.#waiting);
   }
 
   #next(): void {
@@ -53,7 +53,7 @@ export class ToolProgress {
   }
 }
 
-/** The progress of a step that is a call of a tool; undefined for other steps. */
+/** Undefined for a step that is no call of a tool. */
 export function progressOf(
   { clock, tell, mask, role, act }: Pick<StepsParts, "clock" | "tell" | "mask" | "role" | "act">,
   { key, spec: { kind, name: tool } }: AskedStep,
@@ -65,7 +65,6 @@ export function progressOf(
   });
 }
 
-/** Tells the observers of a run, and those of the run around it. */
 export function bothProgress(own: StepDoor["progress"], above: StepDoor["progress"]): StepDoor["progress"] {
   if (own === undefined || above === undefined) return own;
   return (text) => {

@@ -8,9 +8,9 @@ import { type Mask, masked } from "../../kernel/mask.ts";
 import type { AttemptOutcome, Attempts, OpenedTry, StepDoor, StepPort, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
 import type { CallPolicy } from "../../model/call.ts";
 import { isAnswered } from "../../model/failure.ts";
-import type { StepEnded, StepStarted } from "../record/event.ts";
+import type { StepEnded, StepStarted, SettledTry } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
-import { lostAt, type SettledTry, settledBy } from "../record/lost-tries.ts";
+import { lostAt, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { Tell } from "../observers.ts";
 import type { RunLog } from "../record/run-log.ts";
@@ -19,7 +19,6 @@ import type { BudgetGate } from "./budget-gate.ts";
 import type { LentBudget } from "./lent-budget.ts";
 import { stepId } from "./step-requests.ts";
 
-/** The parts of the steps of one activation. */
 export interface StepsParts {
   readonly act: string;
   readonly log: RunLog;
@@ -30,10 +29,8 @@ export interface StepsParts {
   readonly pools: readonly BudgetPool[];
   /** Of model calls. */
   readonly policy: CallPolicy;
-  /** Does the effects. */
   readonly effects: EffectPort;
   readonly mask: Mask;
-  /** Tells the observers of the run. */
   readonly tell: Tell;
   readonly clock: Clock;
   readonly scope: CancellationScope;
@@ -47,13 +44,11 @@ export interface StepsParts {
   readonly carried: ReadonlyMap<string, StepOutcome>;
   /** Micro-dollars that the steps of failed attempts cost, by key. */
   readonly paid: ReadonlyMap<string, number>;
-  /** Another source of answers. */
   readonly past: AnswerSource | undefined;
   readonly runId: string;
   readonly role: string;
   /** The share of the budget within which the role asks models. */
   readonly budgetShare: number | undefined;
-  /** The target of repeated writes: the real world, or the scratch directory of a replay. */
   readonly mode: StepDoor["mode"];
   /** Milliseconds: the time of the activation until the first answer. */
   readonly startedAt: number;
@@ -63,7 +58,6 @@ export interface StepsParts {
   readonly isOver: boolean;
 }
 
-/** A step of the activation. */
 export interface AskedStep {
   readonly spec: StepSpec;
   /** Its request as it is recorded. */
@@ -74,18 +68,16 @@ export interface AskedStep {
   readonly path: string;
   /** The key of the nearest enclosing step. */
   readonly parent: string | undefined;
-  /** Place in the order of asking, within the enclosing step or the activation. */
+  /** Index in the order of asking, within the enclosing step or the activation. */
   readonly asked: number;
 }
 
-/** A started try: its cost if nothing more is reported, and then its reported outcome. */
 interface StartedTry {
   readonly outcome: AttemptOutcome;
   readonly isSettled: boolean;
   readonly dropsRepeats: number | undefined;
 }
 
-/** A try as it begins, besides its hold. */
 type Beginning = Pick<StepStarted, "reused" | "unpriced" | "dropsRepeats">;
 
 type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
@@ -137,7 +129,7 @@ export class Tries implements Attempts {
     return this.#keyAfter(this.#answered);
   }
 
-  /** Milliseconds since 1970: the deadline of the step, which its first try set. */
+  /** Milliseconds since 1970, set by the first try. */
   get deadline(): number | undefined {
     return this.#deadline;
   }
@@ -212,7 +204,7 @@ export class Tries implements Attempts {
     return `${stepId(runId, act, this.#step.key)}-${answered}`;
   }
 
-  /** Members that only a port elsewhere reads are made when it reads them: each takes time. */
+  /** Members that only a remote port reads are made when it reads them. */
   #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
@@ -305,7 +297,7 @@ export class Tries implements Attempts {
     gate.settled();
   }
 
-  /** Returns the settlements of the lost tries that this one repeats. Nothing is known of them where its own cost is not. */
+  /** Settles the lost tries that this one repeats, where its own cost is known. */
   #settles({ basis, cost }: AttemptOutcome): readonly SettledTry[] {
     const { act, log } = this.#parts;
     if (basis !== "usage" || this.#started?.isSettled !== true) return [];
@@ -323,10 +315,7 @@ export class Tries implements Attempts {
     );
   }
 
-  /**
-   * Settles the hold of pools when the record has the cost. Another process that goes on with the run without this record counts the whole hold,
-   * so what is left of it may not be spent before.
-   */
+  /** Settles the hold of pools when the record has the cost: without it, another process that continues the run counts the whole hold. */
   #giveBack({ hold, amount }: { readonly hold: BudgetHold; readonly amount: number }, cost: number): void {
     const { log } = this.#parts;
     if (log.isDurable) return hold.settle(cost);
@@ -337,14 +326,13 @@ export class Tries implements Attempts {
   }
 }
 
-/** True for steps that only the owner of the run can do: questions, and writes that are repeated from the record. */
+/** True for steps that only the owner of the run can do. */
 function isOwners({ kind, again }: StepSpec): boolean {
   return again === true || kind === "human";
 }
 
 const NOTHING: AttemptOutcome = { cost: 0, basis: "none" };
 
-/** Returns the recorded form of an answer. */
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
   if (ok) return { ok, value };
   return error === undefined ? { ok } : { ok, error };

@@ -6,13 +6,13 @@ import type { Role } from "../../../src/role/role.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { EVENT_TYPES } from "../../../src/runtime/record/observed.ts";
+import { EVENT_TYPES } from "../../../src/runtime/record/event-type.ts";
 import { answering, contents, listener, town } from "../town.ts";
 
 /** All events of an environment, as they come. */
 function heardBy(environment: Environment): RunEvent[] {
   const events: RunEvent[] = [];
-  for (const type of Object.keys(EVENT_TYPES) as RunEvent["type"][]) environment.on(type, (event) => void events.push(event));
+  for (const type of EVENT_TYPES) environment.on(type, (event) => void events.push(event));
   return events;
 }
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
+import { parseEvent } from "../../../src/runtime/record/parse-event.ts";
 import { describe, expect, test } from "vitest";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
 import { erasedEvent, eraserOf, namesIn } from "../../../src/runtime/record/erased-event.ts";
-import { parseEvent } from "../../../src/runtime/record/event-schema.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
 import type { RunState } from "../../../src/runtime/record/run-state.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "../../inspector/view/random-runs.ts";

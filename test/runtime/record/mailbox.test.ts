@@ -6,7 +6,7 @@ import { defineRole, type Role } from "../../../src/role/role.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { EVENT_TYPES } from "../../../src/runtime/record/observed.ts";
+import { EVENT_TYPES } from "../../../src/runtime/record/event-type.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../../src/team/team.ts";
 import { spentBy } from "../../kernel/spent.ts";
@@ -122,7 +122,7 @@ describe("a full mailbox that drops what has waited longest", () => {
   test("folding the events gives the same mailboxes", () => {
     const environment = withMailbox([ear], drop);
     const events: RunEvent[] = [];
-    for (const type of Object.keys(EVENT_TYPES) as RunEvent["type"][]) environment.on(type, (event) => void events.push(event));
+    for (const type of EVENT_TYPES) environment.on(type, (event) => void events.push(event));
     for (const content of ["a", "b", "c"]) environment.publishMessage(toEar(content));
     expect(contents(fold(events).roles.get("Ear")?.news() ?? [])).toEqual(["b", "c"]);
     expect(contents(environment.getRole("Ear")?.inbox ?? [])).toEqual(["b", "c"]);

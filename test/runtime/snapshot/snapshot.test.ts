@@ -1,9 +1,9 @@
 import fc from "fast-check";
+import { parseEvent } from "../../../src/runtime/record/parse-event.ts";
 import { readFileSync } from "node:fs";
 import { inflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { apply, fold } from "../../../src/runtime/record/apply.ts";
-import { parseEvent } from "../../../src/runtime/record/event-schema.ts";
 import type { HiredRole, RunEvent, RunEventBody } from "../../../src/runtime/record/event.ts";
 import type { RunState } from "../../../src/runtime/record/run-state.ts";
 import { continuesFrom, restored, snapshotOf, STATE_VERSION } from "../../../src/runtime/snapshot/snapshot.ts";
