@@ -120,9 +120,17 @@ function listedParents(parents: readonly string[]): readonly string[] {
 
 /** Refuses fields that no message has. @throws UsageError `OPTION_UNKNOWN` @internal */
 export function checkFields(fields: object, what: string = "a message"): void {
-  // Every message passes here, and nearly all have known fields.
-  for (const name in fields) if (!Object.hasOwn(messageFields, name)) return checkKnownOptions(what, fields, messageFields);
-  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) checkKnownOptions(what, fields, messageFields);
+  if (!hasKnownFields(fields)) checkKnownOptions(what, fields, messageFields);
+}
+
+/** Every message passes here, and nearly all have known fields. */
+function hasKnownFields(fields: object): boolean {
+  try {
+    for (const name in fields) if (!Object.hasOwn(messageFields, name)) return false;
+    return typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  } catch {
+    return false;
+  }
 }
 
 /** Default values that most messages share. */

@@ -364,7 +364,7 @@ function rememberAll(memory: Memory, ops: readonly RecordedMemoryOp[], known: Re
     const message = known.get(op[1]);
     if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
     // A draft records what its memory does not have.
-    memory.append(message);
+    memory.put(message, true);
   }
 }
 
