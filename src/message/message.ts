@@ -120,17 +120,14 @@ function listedParents(parents: readonly string[]): readonly string[] {
 
 /** Refuses fields that no message has. @throws UsageError `OPTION_UNKNOWN` @internal */
 export function checkFields(fields: object, what: string = "a message"): void {
-  if (!hasKnownFields(fields)) checkKnownOptions(what, fields, messageFields);
-}
-
-/** Every message passes here, and nearly all have known fields. */
-function hasKnownFields(fields: object): boolean {
+  // Every message passes here, and nearly all have known fields.
+  let areKnown = typeof fields === "object" && fields !== null && !Array.isArray(fields);
   try {
-    for (const name in fields) if (!Object.hasOwn(messageFields, name)) return false;
-    return typeof fields === "object" && fields !== null && !Array.isArray(fields);
+    for (const name in fields) areKnown &&= Object.hasOwn(messageFields, name);
   } catch {
-    return false;
+    areKnown = false;
   }
+  if (!areKnown) checkKnownOptions(what, fields, messageFields);
 }
 
 /** Default values that most messages share. */

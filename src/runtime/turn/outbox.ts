@@ -49,7 +49,8 @@ export class Outbox {
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     const { definition, role } = this.#turn;
     const routed = routedBy(fields, definition.spec.card.name, role.name);
-    return this.#make(content, fields, routed, parentsIn(fields) ?? this.#parents());
+    const parents = fields.parents === undefined ? undefined : parentsIn(fields);
+    return this.#make(content, fields, routed, parents ?? this.#parents());
   }
 
   issue(given: Message, cause: string = this.#turn.definition.spec.card.name): Message {
