@@ -29,7 +29,12 @@ export const TABLE = [
     name: "hop-rounds",
     unit: "the same in rounds, which is the default scheduler",
     measure: "each",
-    sizes: { troupe: [20_000, 200_000], "troupe:hop": [20_000, 200_000] },
+    sizes: {
+      troupe: [20_000, 200_000],
+      "troupe:hop": [20_000, 200_000],
+      "xstate:hop": [20_000, 200_000],
+      "nact:hop": [20_000, 200_000],
+    },
     flags: BIG,
   },
   {

@@ -1,8 +1,7 @@
 /**
- * Items by the number at which each is due: a list for each number, and a binary heap of the numbers.
+ * Items by the number at which each is due: a list for each number, and a binary heap of the numbers. A new one among n numbers is O(log n).
  *
  * Agenda.AG1 (`takeFirst`) smaller numbers first, equal ones in order of arrival.
- * Agenda.AG2 (`add`, `takeFirst`) O(log n) for one of n different numbers, O(1) for a known one.
  */
 export class Agenda<T> {
   /** The number of items. */

@@ -42,7 +42,7 @@ interface DraftChanges {
   /** Added and not deleted. */
   readonly added: Memory;
   /** Identities of messages of the base that were deleted one by one or evicted. */
-  readonly hidden: Set<string>;
+  hidden: Set<string> | undefined;
   /** Iterators that find the next message of the base to hide. They never go back, because the messages they passed are hidden. */
   oldest?: Iterator<Message>;
   newest?: Iterator<Message>;
@@ -61,6 +61,8 @@ export class MemoryDraft implements MessageMemory {
   readonly #base: Memory;
   readonly #by: MemoryDraftOptions["by"];
   #changes: DraftChanges | undefined;
+  /** The identity that the base was last found not to have: what is new is asked for twice. */
+  #absent: string | undefined;
   #isClosed = false;
 
   constructor({ base, by }: MemoryDraftOptions) {
@@ -90,6 +92,7 @@ export class MemoryDraft implements MessageMemory {
   settle(): void {
     this.#isClosed = true;
     this.#changes = undefined;
+    this.#absent = undefined;
   }
 
   get size(): number {
@@ -136,7 +139,7 @@ export class MemoryDraft implements MessageMemory {
     const fromStart = place < 0 ? this.size + place : place;
     if (!Number.isInteger(place) || fromStart < 0) return undefined;
     if (fromStart >= this.#baseSize) return changes.added.getByPosition(fromStart - this.#baseSize);
-    if (changes.hidden.size === 0) return this.#base.getByPosition(fromStart);
+    if (changes.hidden === undefined) return this.#base.getByPosition(fromStart);
     if (place < 0) return newestOf(this, -place)[0];
     let left = fromStart;
     for (const message of this) if (left-- === 0) return message;
@@ -199,7 +202,7 @@ export class MemoryDraft implements MessageMemory {
   clear(): void {
     this.#write("clear");
     if (this.size > 0)
-      this.#changes = { ops: [["0"]], isCleared: true, added: new Memory({ ignoreId: this.#base.ignoreId }), hidden: new Set() };
+      this.#changes = { ops: [["0"]], isCleared: true, added: new Memory({ ignoreId: this.#base.ignoreId }), hidden: undefined };
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
@@ -225,21 +228,23 @@ export class MemoryDraft implements MessageMemory {
   #write(method: string): DraftChanges {
     if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
     const added = this.#base.ignoreId ? new Memory({ ignoreId: true }) : new Memory();
-    return (this.#changes ??= { ops: [], isCleared: false, added, hidden: new Set() });
+    return (this.#changes ??= { ops: [], isCleared: false, added, hidden: undefined });
   }
 
   /** Number of messages of the base that are not deleted. */
   get #baseSize(): number {
-    return this.#changes?.isCleared === true ? 0 : this.#base.size - (this.#changes?.hidden.size ?? 0);
+    return this.#changes?.isCleared === true ? 0 : this.#base.size - (this.#changes?.hidden?.size ?? 0);
   }
 
   #isHidden(message: Message): boolean {
-    return this.#changes?.hidden.has(identityIn(this.#base, message)) === true;
+    return this.#changes?.hidden?.has(identityIn(this.#base, message)) === true;
   }
 
   #isOfBase(identity: string): boolean {
-    const changes = this.#changes;
-    return changes?.isCleared !== true && this.#base.holds(identity) && changes?.hidden.has(identity) !== true;
+    if (identity === this.#absent) return false;
+    if (this.#base.holds(identity)) return this.#changes?.isCleared !== true && this.#changes?.hidden?.has(identity) !== true;
+    this.#absent = identity;
+    return false;
   }
 
   #identityOf(target: Message | string): string {
@@ -253,11 +258,12 @@ export class MemoryDraft implements MessageMemory {
     return isCleared ? query(added) : [...query(this.#base).filter((message) => !this.#isHidden(message)), ...query(added)];
   }
 
-  #delete({ added, hidden, ops }: DraftChanges, target: Message | string): boolean {
+  #delete(changes: DraftChanges, target: Message | string): boolean {
+    const { added, ops } = changes;
     const identity = this.#identityOf(target);
     if (!added.delete(target)) {
       if (!this.#isOfBase(identity)) return false;
-      hidden.add(identity);
+      (changes.hidden ??= new Set()).add(identity);
     }
     ops.push(["-", identity]);
     return true;
@@ -267,7 +273,7 @@ export class MemoryDraft implements MessageMemory {
   #evictOldest(changes: DraftChanges): void {
     const oldest = this.#nextOfBase((changes.oldest ??= this.#base[Symbol.iterator]()));
     if (oldest === undefined) changes.added.delete(changes.added.getByPosition(0) as Message);
-    else changes.hidden.add(identityIn(this.#base, oldest));
+    else (changes.hidden ??= new Set()).add(identityIn(this.#base, oldest));
   }
 
   /** Returns the next message of the base that is not hidden. The caller hides it. */

@@ -6,7 +6,6 @@ import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { assertMessage, checkedTarget, type Message, MessageSchema } from "../message/message.ts";
-import { Arrivals, DELETED, dropFrom, listOf, type Slot } from "./arrivals.ts";
 import {
   checkedBatch,
   checkedCount,
@@ -53,8 +52,8 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  /** By identity; made when it is first searched. */
-  #held: Map<string, Slot> | undefined;
+  /** By identity. */
+  readonly #held = new Map<string, Slot>();
   #arrivals = new Arrivals();
   /** Built at the first query. */
   #byCause: Map<string, Arrivals> | undefined;
@@ -62,7 +61,7 @@ export class Memory implements MessageMemory {
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
   constructor(options?: MemoryOptions) {
-    checkKnownOptions("new Memory", options, memoryOptions);
+    if (options !== undefined) checkKnownOptions("new Memory", options, memoryOptions);
     const limit = options?.limit;
     if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
       throw new UsageError(
@@ -86,21 +85,15 @@ export class Memory implements MessageMemory {
   }
 
   /** Adds a message of the runtime, which is not checked again. @internal */
-  put(message: Message): boolean {
+  put(message: Message, isNew = false): boolean {
     const identity = this.ignoreId ? message.content : message.id;
-    const held = (this.#held ??= this.#index());
-    if (held.get(identity) !== undefined) return false;
+    if (!isNew && this.#held.has(identity)) return false;
     const slot = this.#arrivals.add(message);
-    held.set(identity, slot);
+    this.#held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
-  }
-
-  /** Adds a message that is known to be new. */
-  append(message: Message): void {
-    this.add(message);
   }
 
   addBatch(messages: Iterable<Message>): number {
@@ -115,14 +108,14 @@ export class Memory implements MessageMemory {
 
   /** True when it has a message of this identity. @internal */
   holds(identity: string): boolean {
-    return (this.#held ??= this.#index()).get(identity) !== undefined;
+    return this.#held.has(identity);
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
     const known = typeof target === "string" ? resolveTarget(this, target) : checkedTarget(target);
     if (known === undefined) return undefined;
-    return this.#slotOf(typeof known === "string" ? known : identityIn(this, known))?.message;
+    return this.#held.get(typeof known === "string" ? known : identityIn(this, known))?.message;
   }
 
   get(k = 0): Message[] {
@@ -187,7 +180,7 @@ export class Memory implements MessageMemory {
     // An open iteration skips these.
     for (const slot of this.#arrivals.slots()) slot.order = DELETED;
     this.#arrivals = new Arrivals();
-    this.#held = undefined;
+    this.#held.clear();
     this.#byCause = undefined;
     this.#byRole = undefined;
   }
@@ -198,13 +191,6 @@ export class Memory implements MessageMemory {
 
   newestFirst(): Generator<Message, void> {
     return this.#arrivals.newestFirst();
-  }
-
-  /** Returns a memory of the same messages that changes apart from this one, without `onEvict`. @internal */
-  copy(): Memory {
-    const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
-    for (const message of this) copy.#arrivals.add(message);
-    return copy;
   }
 
   toJSON(): MemoryJson {
@@ -233,14 +219,6 @@ export class Memory implements MessageMemory {
     return this.#byCause.get(addressOf(address));
   }
 
-  #slotOf(identity: string): Slot | undefined {
-    return (this.#held ??= this.#index()).get(identity);
-  }
-
-  #index(): Map<string, Slot> {
-    return new Map(this.#arrivals.slots().map((slot) => [identityIn(this, slot.message), slot]));
-  }
-
   #evictOldest(): void {
     const oldest = this.#arrivals.nth(0);
     this.#forget(oldest);
@@ -250,9 +228,9 @@ export class Memory implements MessageMemory {
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
     const identity = identityIn(this, message);
-    const slot = this.#slotOf(identity);
+    const slot = this.#held.get(identity);
     if (slot === undefined) return;
-    this.#held?.delete(identity);
+    this.#held.delete(identity);
     slot.order = DELETED;
     this.#arrivals.drop();
     dropFrom(this.#byCause, message.causeBy);
@@ -296,3 +274,115 @@ const memorySchema = lazily(() =>
     messages: z.array(MessageSchema),
   }),
 );
+
+/** The position of a held message. All lists with the message share it. */
+interface Slot {
+  readonly message: Message;
+  /** Grows in order of arrival; `DELETED` after the message was deleted. */
+  order: number;
+}
+
+/** The order of a deleted slot. */
+const DELETED = 0;
+/** A list with fewer deleted slots than this is not compacted. */
+const FEW_DELETED = 8;
+
+/**
+ * Messages in order of arrival. Owns the list of slots; its memory marks the deleted ones.
+ *
+ * Arrivals.A1 (`drop`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
+ * Arrivals.A2 (`slots`) compacting makes a new list, so an open iteration continues over the old one, and skips deleted messages.
+ */
+class Arrivals {
+  #slots: Slot[] = [];
+  /** Index of the oldest slot that is not deleted. */
+  #first = 0;
+  size = 0;
+
+  add(message: Message): Slot {
+    const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
+    // The first `push` of an array allocates 17 elements, and most memories hold one message.
+    if (this.#slots.length === 0) this.#slots = [slot];
+    else this.#slots.push(slot);
+    this.size++;
+    return slot;
+  }
+
+  push(slot: Slot): void {
+    this.#slots.push(slot);
+    this.size++;
+  }
+
+  drop(): void {
+    const slots = this.#slots;
+    this.size--;
+    while (slots.at(-1)?.order === DELETED) slots.pop();
+    while (slots[this.#first]?.order === DELETED) this.#first++;
+    this.#first = Math.min(this.#first, slots.length);
+    const deleted = slots.length - this.size;
+    if (deleted <= FEW_DELETED || deleted <= this.size) return;
+    this.#slots = this.slots();
+    this.#first = 0;
+  }
+
+  slots(): Slot[] {
+    const slots: Slot[] = [];
+    for (const slot of this.#slots) if (slot.order !== DELETED) slots.push(slot);
+    return slots;
+  }
+
+  /** Returns the message at an index counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
+  nth(index: number): Message | undefined {
+    if (!Number.isInteger(index) || index >= this.size || index < -this.size) return undefined;
+    const fromStart = index < 0 ? this.size + index : index;
+    if (this.#slots.length - this.#first === this.size) return this.#slots[this.#first + fromStart]?.message;
+    if (fromStart >= this.size / 2) return this.newest(this.size - fromStart)[0];
+    let left = fromStart;
+    for (const message of this.oldestFirst()) if (left-- === 0) return message;
+    return undefined;
+  }
+
+  newest(k: number): Message[] {
+    const messages: Message[] = [];
+    for (let n = this.#slots.length - 1; n >= this.#first && messages.length < k; n--) {
+      const { message, order } = this.#slots[n] as Slot;
+      if (order !== DELETED) messages.push(message);
+    }
+    return messages.reverse();
+  }
+
+  *oldestFirst(): Generator<Message, void> {
+    const slots = this.#slots;
+    for (let n = this.#first; n < slots.length; n++) {
+      const { message, order } = slots[n] as Slot;
+      if (order !== DELETED) yield message;
+    }
+  }
+
+  *newestFirst(): Generator<Message, void> {
+    const slots = this.#slots;
+    for (let n = slots.length - 1; n >= 0; n--) {
+      // Slots at the end may be removed meanwhile.
+      const slot = slots[n];
+      if (slot !== undefined && slot.order !== DELETED) yield slot.message;
+    }
+  }
+
+  grouped(keyOf: (message: Message) => string): Map<string, Arrivals> {
+    const groups = new Map<string, Arrivals>();
+    for (const slot of this.slots()) listOf(groups, keyOf(slot.message)).push(slot);
+    return groups;
+  }
+}
+
+function listOf(lists: Map<string, Arrivals>, key: string): Arrivals {
+  let list = lists.get(key);
+  if (list === undefined) lists.set(key, (list = new Arrivals()));
+  return list;
+}
+
+function dropFrom(lists: Map<string, Arrivals> | undefined, key: string): void {
+  const list = lists?.get(key);
+  list?.drop();
+  if (list?.size === 0) lists?.delete(key);
+}

@@ -10,7 +10,6 @@ export interface Addressable<P = unknown> {
   readonly "~says"?: P;
 }
 
-/** A class of addressables. Its instances have the payload type. */
 export interface AddressableClass<P = unknown> {
   readonly name: string;
   readonly actionName?: string;
@@ -20,7 +19,6 @@ export interface AddressableClass<P = unknown> {
 /** An address in routing: a name, an action, a role, or an Action class. */
 export type Address<P = unknown> = string | Addressable<P> | AddressableClass<P>;
 
-/** The payload type of an address. */
 export type PayloadOf<A> = A extends string
   ? unknown
   : A extends AddressableClass<infer P>

@@ -6,7 +6,6 @@ import { lazily } from "../kernel/lazily.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { assertMessage, type Message, MessageSchema, serializeMessage } from "./message.ts";
 
-/** Options of a {@link MessageQueue}. */
 export interface MessageQueueOptions {
   /** Limit on the messages, 1 or more. Default: none. */
   readonly limit?: number | undefined;
@@ -15,13 +14,11 @@ export interface MessageQueueOptions {
 const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.checked };
 const pushOptions: Known<{ readonly priority?: number | undefined }> = { priority: kinds.number };
 
-/** A queue as plain JSON: its messages in order. */
 export interface MessageQueueJson {
   readonly limit?: number;
   readonly entries: readonly { readonly message: ReturnType<typeof serializeMessage>; readonly priority?: number }[];
 }
 
-/** A queue of more messages finds an id in a set. */
 const FEW = 8;
 
 /**
@@ -46,7 +43,6 @@ export class MessageQueue {
   /** The messages in order, from `#head` on. Undefined while there are none: most mailboxes are empty. */
   #line: Message[] | undefined;
   #head = 0;
-  /** The first messages that nothing may pass. */
   #kept = 0;
   /** The priorities of `#line`. Undefined while all are 0. */
   #priorities: number[] | undefined;
@@ -215,7 +211,6 @@ export class MessageQueue {
     return queue;
   }
 
-  /** The index behind all messages that are as urgent. */
   #indexFor(priority: number, priorities: readonly number[]): number {
     let low = this.#head + this.#kept;
     let high = priorities.length;

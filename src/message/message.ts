@@ -18,7 +18,6 @@ import { ownForm } from "./metagpt-form.ts";
  */
 export type MessageRole = "system" | "user" | "assistant" | "tool" | (string & Record<never, never>);
 
-/** Version of the wire form of a message. */
 export const MESSAGE_VERSION = 1;
 
 /**
@@ -63,7 +62,6 @@ export interface MessageFields<P = unknown> {
   readonly priority?: number | undefined;
 }
 
-/** A whole message is accepted too, and copied. */
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   content: kinds.checked,
   id: kinds.checked,
@@ -123,19 +121,21 @@ function listedParents(parents: readonly string[]): readonly string[] {
 /** Refuses fields that no message has. @throws UsageError `OPTION_UNKNOWN` @internal */
 export function checkFields(fields: object, what: string = "a message"): void {
   // Every message passes here, and nearly all have known fields.
-  for (const name in fields) if (!Object.hasOwn(messageFields, name)) return checkKnownOptions(what, fields, messageFields);
-  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) checkKnownOptions(what, fields, messageFields);
+  let areKnown = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  try {
+    for (const name in fields) areKnown &&= Object.hasOwn(messageFields, name);
+  } catch {
+    areKnown = false;
+  }
+  if (!areKnown) checkKnownOptions(what, fields, messageFields);
 }
 
 /** Default values that most messages share. */
 const nobody: readonly string[] = Object.freeze([]);
 const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
-/** The shared empty metadata. @internal */
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
 
-/**
- * Freezes a message that was just parsed, and shares default values with other messages. @internal
- */
+/** Freezes a message that was just parsed, and shares default values with other messages. */
 export function frozenMessage(read: Message): Message {
   const message: { -readonly [Key in keyof Message]?: Message[Key] } = read;
   const { parents, sendTo, metadata } = message;
@@ -145,13 +145,7 @@ export function frozenMessage(read: Message): Message {
   return deepFreeze(read);
 }
 
-/**
- * Builds a message from resolved values and the remaining `fields`.
- *
- * @param sendTo a frozen list, not empty: see {@link addressedIn}
- * @param parents a frozen list
- * @throws as {@link createMessage}
- */
+/** Builds a message from resolved values and the remaining `fields`. */
 export function buildMessage<P>(
   content: string,
   fields: MessageFields<P>,
@@ -205,7 +199,6 @@ function invalid(field: string, expected: string, came: unknown): UsageError {
   return new UsageError("MESSAGE_INVALID", `Expected the ${field} of a message to be ${expected}, got ${valueText(came)}.`);
 }
 
-/** A message of a newer version may have other fields: it is refused for its version. */
 function checkWire({ v = MESSAGE_VERSION, ...fields }: { readonly [field: string]: unknown }): void {
   if (v === MESSAGE_VERSION) checkFields(fields);
 }
@@ -218,12 +211,10 @@ export function isCauseLeftOpen(message: Message): boolean {
   return causeLeftOpen.has(message);
 }
 
-/** True when a value has the shape of a message. */
 export function isMessage(value: unknown): value is Message {
   return typeof value === "object" && value !== null && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
 }
 
-/** The shape of a message that is given as an argument. @internal */
 const aMessage: Shape = { says: "a message, made by createMessage", fits: isMessage };
 
 /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message. @internal */
@@ -325,7 +316,6 @@ export function parentsOfAnswer(id: string): readonly string[] {
   return answer;
 }
 
-/** Returns the name of an address, or `fallback` for none. */
 export function nameOr(address: Address | undefined, fallback: string): string {
   if (address === undefined) return fallback;
   const name = typeof address === "string" ? address : addressOf(address);
@@ -360,7 +350,6 @@ function isIterable(value: Address | Iterable<Address>): value is Iterable<Addre
   return isObject(value) && Symbol.iterator in value;
 }
 
-/** A null field is the same as an omitted one, except for a payload of null. */
 function present(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")),

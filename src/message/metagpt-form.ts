@@ -9,7 +9,6 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { NotJsonError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 
-/** A value in this package's form, or the field whose two forms differ. */
 export type OwnForm = { readonly wire: unknown } | { readonly field: string; readonly fault: string };
 
 interface Field {
@@ -41,12 +40,10 @@ export function ownForm(wire: unknown): OwnForm {
   return { wire: own };
 }
 
-/** `module.of.Class` is `Class`; any other text is the name. */
 function nameOfPath(value: unknown): unknown {
   return typeof value === "string" ? (/^(?:[a-z_]\w*\.)+([A-Z]\w*)$/.exec(value)?.[1] ?? value) : value;
 }
 
-/** A single address is a list of one. */
 function namesOf(value: unknown): unknown {
   if (typeof value === "string") return value === "" ? [] : [nameOfPath(value)];
   return Array.isArray(value) ? value.map(nameOfPath) : value;
@@ -57,12 +54,10 @@ function payloadOf(value: unknown): unknown {
   return isTyped && (Object.hasOwn(value, "mapping") || Object.hasOwn(value, "module")) ? value["value"] : value;
 }
 
-/** MetaGPT writes null for an omitted field. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** Compares two values. MetaGPT's addresses are a set in any order. A value that is not JSON equals nothing. */
 function isSame(a: unknown, b: unknown): boolean {
   try {
     return canonicalJson(inOrder(a)) === canonicalJson(inOrder(b));

@@ -9,7 +9,6 @@ import type { ChatModel } from "../model/chat-model.ts";
 import { assertActionParts, isActionName } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
 
-/** The advice for a value that should be an action and is none. */
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
 
 /** A value, or a promise of it. */
@@ -152,11 +151,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
   }
 }
 
-/**
- * Refuses an action whose name in `watch: [Class]` would differ from its instances' name: no role would receive such messages.
- *
- * @throws UsageError `ACTION_NAME`; `ACTION_INVALID` when it has no name.
- */
+/** Refuses an action whose name in `watch: [Class]` would differ from its instances' name: no role would receive such messages. */
 export function assertRoutableName(action: Action): void {
   if (!isActionName(action.name))
     throw new UsageError("ACTION_INVALID", "Expected an action to have a name, got an empty one. Its name is its identity in routing.");
@@ -170,11 +165,7 @@ export function assertRoutableName(action: Action): void {
   );
 }
 
-/**
- * Refuses two different actions of one name: it must be the same object, or two instances of one class.
- *
- * @throws UsageError `ACTION_DUPLICATE`
- */
+/** Refuses two different actions of one name: it must be the same object, or two instances of one class. */
 export function assertSameAction(known: Action | undefined, action: Action): void {
   if (known === undefined || known === action) return;
   if (known.constructor === action.constructor && !(action instanceof DefinedAction) && action.constructor !== Action) return;
@@ -184,14 +175,12 @@ export function assertSameAction(known: Action | undefined, action: Action): voi
   );
 }
 
-/** True for an action: a value with a name, needs and a way to run. */
 export function isAction(value: unknown): value is Action {
   if (typeof value !== "object" || value === null) return false;
   const { name, needs, run } = value as Partial<Action>;
   return typeof name === "string" && Array.isArray(needs) && typeof run === "function";
 }
 
-/** Returns the error for a value given to `who` that is no action. */
 export function noAction(value: unknown, who: string): UsageError {
   return new UsageError("ACTION_INVALID", `Expected ${who} to be given an action, got ${valueText(value)}. ${HOW_TO_MAKE_AN_ACTION}`);
 }

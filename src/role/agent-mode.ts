@@ -12,10 +12,7 @@ import { ActionView, modelFor } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 
-/**
- * Options of the agent behind a role. The role provides everything else: the model, the tools, the door, the introduction and the person to
- * ask.
- */
+/** Options of the agent behind a role. */
 export type RoleAgentOptions = Pick<
   AgentOptions,
   "net" | "toolChoice" | "nextStepPrompt" | "permissions" | "parallelTools" | "maxObserve" | "loops" | "compaction" | "terminate"
@@ -24,26 +21,14 @@ export type RoleAgentOptions = Pick<
   readonly systemPrompt?: string;
   /** Returns the task that the news makes. Default: what each message says, as `sender: content`, in their order. */
   readonly task?: (news: readonly Message[]) => string;
-  /**
-   * Limit on the messages remembered before the news that the agent gets. Default 200, as MetaGPT's RoleZero. A role with the option
-   * `memory` recalls by that instead.
-   */
+  /** Limit on the messages remembered before the news that the agent gets. Default 200, as MetaGPT's RoleZero. */
   readonly recent?: number;
 };
 
 const RECENT = 200;
-/** Limit on the messages of the agent's own work; its limit on tokens applies long before. */
 const LATER = 1_000;
 
-/**
- * Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. The agent exists for this
- * activation only and starts from the role's memory. Every answer of its model, every call of a tool and every permission is a step, so an
- * activation that runs again repeats none that is recorded. Where its first action has an output schema, the answer is a value of that
- * schema.
- *
- * @throws OutputError `OUTPUT_INVALID` when the answer does not fit the schema of the action, also after two further requests for that form.
- * @throws StepError `AGENT_UNFINISHED` when it ends without an answer; the error of its model, its net or the agent itself.
- */
+/** Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. */
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
   const action = spec.actions[0];
   const cause = action?.name ?? role.name;
@@ -67,7 +52,6 @@ function recipients<S>(rc: RoleContext<S>, action: Action | undefined, output: u
   return { sendTo: action.sendTo(new ActionView(rc, action, {}) as unknown as ActionContext<never>, output) };
 }
 
-/** Adds the denied calls to the answer, whose text may not mention them. */
 function toldDenied(denied: AgentResult["denied"]): Pick<MessageFields, "metadata"> {
   return denied.length === 0 ? {} : { metadata: { denied: denied.map(({ tool, why }) => ({ tool, why })) } };
 }
@@ -77,7 +61,6 @@ function kept<S>(rc: RoleContext<S>, answer: Message): Message {
   return answer;
 }
 
-/** Returns the answer as a value of the action's schema: the payload of its message. */
 async function typedBy<S>(
   role: Role<S>,
   spec: RoleSpec,
@@ -89,7 +72,6 @@ async function typedBy<S>(
   return answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
 }
 
-/** Returns the message of an action with an output schema: its text is the action's rendering, its payload the value. */
 function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, denied: AgentResult["denied"]): Message {
   return rc.message(action.render?.(output) ?? canonicalJson(output), {
     causeBy: action.name,
@@ -125,13 +107,11 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   return run.result;
 }
 
-/** Returns the messages that the role remembered before the news. */
 function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
   const news = new Set(rc.news.map(({ id }) => id));
   return recent === 0 ? [] : rc.memory.get(recent + news.size).filter(({ id }) => !news.has(id));
 }
 
-/** A message as the agent of a role reads it: what others say comes from its user, as the news does. */
 function asHeard<S>({ name }: RoleContext<S>, message: Message): ChatMessage {
   const chat = toChat(message);
   return message.sentFrom === name || chat.role !== "assistant" ? chat : { ...chat, role: "user" };

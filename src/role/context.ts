@@ -54,7 +54,6 @@ export interface AskOptions {
   readonly onVoid?: (info: DeltaInfo) => void;
 }
 
-/** The names of the options. @internal */
 export const askOptions: Known<AskOptions> = {
   system: kinds.text,
   images: kinds.list(kinds.object),
@@ -79,7 +78,6 @@ export interface StepOptions {
   readonly fresh?: boolean;
 }
 
-/** The names of the options. @internal */
 export const stepOptions: Known<StepOptions> = { idempotent: kinds.boolean, again: kinds.boolean, fresh: kinds.boolean };
 
 /** The access of an effect to steps and questions that are part of it. */
@@ -93,7 +91,6 @@ export interface EffectDoor extends StepDoor {
   readonly budget: BudgetPool;
 }
 
-/** The messages that each reaction of a role consumed last: ids by the name of the need. Changes take effect when the activation ends. */
 export interface JoinMarks {
   /** @param reaction the reaction's place in the role's list */
   consumed(reaction: number): Readonly<Record<string, string>> | undefined;

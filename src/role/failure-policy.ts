@@ -7,7 +7,6 @@ import { UsageError } from "../kernel/errors.ts";
  */
 export type FailurePolicy = "stop" | "skip" | RetryActivation;
 
-/** See {@link retry}. */
 export interface RetryActivation {
   readonly retry: number;
   readonly then: "stop" | "skip";
@@ -36,7 +35,6 @@ export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActiv
   return { retry: times, then };
 }
 
-/** True for a failure policy: a result of `retry`, "stop" or "skip". */
 export function isFailurePolicy(policy: unknown): policy is FailurePolicy {
   if (policy === "stop" || policy === "skip") return true;
   if (typeof policy !== "object" || policy === null) return false;
@@ -44,7 +42,6 @@ export function isFailurePolicy(policy: unknown): policy is FailurePolicy {
   return Number.isInteger(times) && (times as number) >= 1 && (then === "stop" || then === "skip");
 }
 
-/** Returns the decision of the policy after attempt number `attempt` (from 1) has failed. */
 export function afterFailure(policy: FailurePolicy, attempt: number): "retry" | "dead" | "stop" {
   if (policy === "stop") return "stop";
   if (policy === "skip") return "dead";

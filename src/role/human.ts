@@ -73,7 +73,6 @@ export interface Human {
   answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 
-/** The options of any question, as they come from a program. */
 export interface AnyHumanAsk extends HumanAskOptions<unknown> {
   readonly schema?: z.ZodType | undefined;
   readonly choices?: readonly (string | Choice)[] | undefined;
@@ -89,7 +88,6 @@ const humanAskOptions: Known<AnyHumanAsk> = {
   words: kinds.text,
 };
 
-/** A question that was checked: the members of its step's request besides the role. */
 export interface ReadyQuestion {
   readonly question: string;
   readonly form?: QuestionForm;
@@ -97,18 +95,12 @@ export interface ReadyQuestion {
   readonly to?: string;
 }
 
-/** Limits on a form: on its choices, on the characters of a choice, an address or a hint, and on those of its JSON. */
 const MOST_CHOICES = 200;
 const LONGEST_TEXT = 2_000;
 const LONGEST_FORM = 100_000;
-/** The last millisecond that a Date can name. */
 export const LAST_TIME = 8.64e15;
 
-/**
- * Checks the options of a question, and returns what is recorded of it.
- *
- * @throws UsageError `QUESTION_INVALID`, `OPTION_UNKNOWN`, `SCHEMA_UNSUPPORTED`
- */
+/** Checks the options of a question, and returns what is recorded of it. */
 export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuestion {
   checkKnownOptions("human.ask", o, humanAskOptions);
   const { to, schema } = o;
@@ -126,7 +118,6 @@ export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuest
   };
 }
 
-/** The forms of schemas that were checked. */
 const forms = new WeakMap<z.ZodType, QuestionForm>();
 
 /** Returns the form that asks for a value of a schema. @throws UsageError `SCHEMA_UNSUPPORTED`, `QUESTION_INVALID` for one that is too large */

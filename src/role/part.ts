@@ -5,14 +5,12 @@ import { valueFault } from "../model/json-schema.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** A named part of a definition, such as a role's actions, with its check. */
 export interface Part {
   readonly name: string;
   /** Returns the fault of a value for this part, or undefined. */
   misfit(value: unknown): Misfit | undefined;
 }
 
-/** A fault in a definition. */
 export interface Misfit {
   /** The place of the fault: "actions[0]". */
   readonly at: string;
@@ -23,26 +21,21 @@ export interface Misfit {
   readonly todo: string;
 }
 
-/** The required kind of a value. */
 export interface Kind {
   readonly fits: (value: unknown) => boolean;
   /** "an action" */
   readonly expected: string;
-  /** The advice for a value that does not fit, as a sentence. */
   readonly todo: string;
 }
 
-/** A part that is one value. */
 export function part(name: string, { fits, expected, todo }: Kind): Part {
   return { name, misfit: (came) => (fits(came) ? undefined : { at: name, expected, came, todo }) };
 }
 
-/** A part that is a list, each item of one kind. */
 export function listPart(name: string, { fits, expected, todo }: Kind): Part {
   return itemsPart(name, { expected, todo }, (item) => (fits(item) ? undefined : { at: "", expected, came: item, todo }));
 }
 
-/** A part that is a list of definitions, each with parts of its own. */
 export function definitionsPart(name: string, { fits, expected, todo }: Kind, parts: readonly Part[]): Part {
   return itemsPart(name, { expected, todo }, (item) => {
     if (!fits(item)) return { at: "", expected, came: item, todo };
@@ -51,7 +44,6 @@ export function definitionsPart(name: string, { fits, expected, todo }: Kind, pa
   });
 }
 
-/** A part that is a schema of values that are recorded and passed on. */
 export function schemaPart(name: string): Part {
   return {
     name,
@@ -62,12 +54,10 @@ export function schemaPart(name: string): Part {
   };
 }
 
-/** A part that may be left out. */
 export function optional({ name, misfit }: Part): Part {
   return { name, misfit: (value) => (value === undefined ? undefined : misfit(value)) };
 }
 
-/** Returns the first part of a definition that does not fit. */
 export function misfitIn(definition: object, parts: readonly Part[]): Misfit | undefined {
   for (const { name, misfit } of parts) {
     const found = misfit((definition as Readonly<Record<string, unknown>>)[name]);
@@ -76,7 +66,6 @@ export function misfitIn(definition: object, parts: readonly Part[]): Misfit | u
   return undefined;
 }
 
-/** Returns a misfit as text: the expected kind, the value, the advice. */
 export function misfitText({ at, expected, came, got, todo }: Misfit, owner: string): string {
   return `Expected ${at} of ${owner} to be ${expected}, got ${got ?? valueText(came)}. ${todo}`;
 }
@@ -96,7 +85,6 @@ function itemsPart(name: string, { expected, todo }: Omit<Kind, "fits">, misfitO
   };
 }
 
-/** Kinds of parts that many definitions have. */
 export const text: Omit<Kind, "todo"> = { fits: (value) => typeof value === "string", expected: "a text" };
 export const callable: Omit<Kind, "todo"> = { fits: (value) => typeof value === "function", expected: "a function" };
 export const address: Omit<Kind, "todo"> = { fits: hasName, expected: "a name, an action, a role or an Action class" };
@@ -106,7 +94,6 @@ function hasName(value: unknown): boolean {
   return (typeof value === "object" || typeof value === "function") && typeof (value as Partial<Addressable> | null)?.name === "string";
 }
 
-/** A part that is a model. */
 export const modelPart: Part = {
   name: "model",
   misfit: (came) => (isModel(came) ? undefined : { at: "model", expected: "a model", came, ...noModel(came) }),
@@ -124,11 +111,7 @@ const parts: readonly Part[] = [
   ].map(optional),
 ];
 
-/**
- * Refuses invalid parts of an action.
- *
- * @throws UsageError `ACTION_INVALID`
- */
+/** Refuses invalid parts of an action. */
 export function assertActionParts(options: unknown): void {
   if (typeof options !== "object" || options === null) {
     throw new UsageError(
@@ -143,17 +126,12 @@ export function assertActionParts(options: unknown): void {
   throw new UsageError("ACTION_INVALID", misfitText(misfit, isActionName(name) ? `action ${name}` : "an action"));
 }
 
-/**
- * Refuses a model of an action that is none. An action of a class has not been checked before.
- *
- * @throws UsageError `ACTION_INVALID`
- */
+/** Refuses a model of an action that is none. */
 export function assertActionModel(action: { readonly name: string; readonly model: unknown }): void {
   const misfit = optional(modelPart).misfit(action.model);
   if (misfit !== undefined) throw new UsageError("ACTION_INVALID", misfitText(misfit, `action ${action.name}`));
 }
 
-/** True for a value that can be the name of an action. */
 export function isActionName(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }

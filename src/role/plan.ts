@@ -18,9 +18,7 @@ import {
   withDependents,
 } from "../agent/task.ts";
 
-/** Options of a new {@link Plan}. */
 export interface PlanOptions {
-  /** The purpose of the tasks. */
   readonly goal: string;
   /** In any order; default none. */
   readonly tasks?: Iterable<TaskFields> | undefined;
@@ -28,7 +26,6 @@ export interface PlanOptions {
 
 const planOptions: Known<PlanOptions> = { goal: kinds.text, tasks: kinds.iterable("tasks") };
 
-/** A plan as plain JSON. */
 export interface PlanJson {
   readonly goal: string;
   readonly tasks: readonly Task[];
@@ -64,7 +61,6 @@ export class Plan {
   readonly goal: string;
   #tasks: Task[] = [];
   #places = new Map<string, number>();
-  /** Index of the first open task; the number of tasks when all are done. */
   #current = 0;
 
   /** @throws PlanError when the tasks are not a dependency graph (see {@link Plan.addTasks}). */
@@ -208,16 +204,13 @@ export class Plan {
   }
 }
 
-/** Returns the tasks with one of them and its dependents open. */
 function reopen(tasks: readonly Task[], id: string): Task[] {
   const affected = withDependents(tasks, id);
   return tasks.map((task) => (affected.has(task.id) ? reopened(task) : task));
 }
 
-/** Faults that an error names. */
 const MOST_FAULTS = 5;
 
-/** Returns what is wrong with a plan from outside. The page of the inspector folds plans too, so this check needs no library. */
 function planFaults(json: unknown): readonly string[] {
   if (!isRecord(json)) return ["expected object"];
   const { goal, tasks } = json;

@@ -11,7 +11,6 @@ import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** Limit on the requests for a plan before its bad graphs fail the activation. MetaGPT's planner has the same limit. */
 const PLAN_ATTEMPTS = 3;
 
 const answerSchema = lazily(() =>
@@ -30,11 +29,9 @@ const answerSchema = lazily(() =>
   }),
 );
 
-/** The values that all tasks of one activation share. */
 interface PlannedActivation<S> {
   readonly spec: RoleSpec;
   readonly rc: RoleContext<S>;
-  /** The role, when it has its own way to act. */
   readonly actor: Role<S> | undefined;
   /** News that came after the plan was made. */
   readonly later: readonly Message[];
@@ -143,11 +140,7 @@ function planPrompt(spec: RoleSpec, goal: string, complaint: string): string {
   ].join("\n\n");
 }
 
-/**
- * Returns the tasks that a role planned by itself. The plan checks that they form a graph.
- *
- * @throws PlanError `PLAN_INVALID` when they are no list of tasks.
- */
+/** Returns the tasks that a role planned by itself. */
 function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
   const source = `planTasks of role ${role}`;
   if (Array.isArray(given))

@@ -11,7 +11,6 @@ import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { renderForPrompt } from "../model/chat-message.ts";
 
-/** The methods that a role has overridden. */
 export interface Overrides {
   readonly think: boolean;
   readonly act: boolean;
@@ -48,11 +47,7 @@ function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Act
   return acted ?? undefined;
 }
 
-/**
- * Lets the only action of a role work on the newest message of each of its needs, however these came. News of another cause starts it too.
- *
- * @returns false where the action has to wait: for a need that is missing, or for a newer message of a need
- */
+/** Lets the only action of a role work on the newest message of each of its needs, however these came. */
 function takesInputs<S>(join: ReactionSpec, rc: RoleContext<S>): boolean {
   const inputs = join.needs.flatMap((need) => rc.memory.newestBy(need) ?? []);
   if (inputs.length < join.needs.length) return false;
@@ -64,7 +59,6 @@ function takesInputs<S>(join: ReactionSpec, rc: RoleContext<S>): boolean {
   return true;
 }
 
-/** Thinks and acts as long as nothing waits; {@link thinkAndActOn} continues after a wait. */
 function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said | Promise<Said> {
   const loop = reactLoop(rc);
   let last: Said;
@@ -81,7 +75,6 @@ function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said
   return last;
 }
 
-/** A pending half of a turn of the loop, with the result before it. */
 type Half<S> = { readonly last: Said } & (
   | { readonly thought: ReturnType<Role<S>["think"]> }
   | { readonly acted: ReturnType<Role<S>["act"]> }
@@ -107,7 +100,6 @@ async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S
   return last;
 }
 
-/** Updates the loop after an action. In mode `by_order` the next one uses its messages or, where it has none, its input. */
 function afterAction<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Said): void {
   loop.turn += 1;
   if (spec.mode !== "by_order" || said === undefined || said === null) return;
@@ -115,11 +107,7 @@ function afterAction<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, sai
   if (messages.length > 0) replaceNews(rc.news, messages);
 }
 
-/**
- * Returns the role's choice: none, or one of its own actions, because only those were checked when it was hired.
- *
- * @throws UsageError `THINK_RESULT`; `ACTION_DUPLICATE` for another action of the name of one of its own
- */
+/** Returns the role's choice: none, or one of its own actions, because only those were checked when it was hired. */
 function ownAction(spec: RoleSpec, name: string, chosen: unknown): Action | undefined {
   if (chosen === undefined || chosen === null) return undefined;
   const own = isAction(chosen) ? spec.actions.find((action) => action.name === chosen.name) : undefined;
@@ -167,10 +155,7 @@ function reactByCause<S>(
 
 const START = { index: 0, said: [] } as const;
 
-/**
- * The state of one activation's loop of thinking and acting. It is never recorded: an activation that runs again begins at the start and
- * gets its recorded answers.
- */
+/** The state of one activation's loop of thinking and acting. */
 export interface ReactLoop {
   /** Actions run so far. */
   turn: number;
@@ -178,12 +163,10 @@ export interface ReactLoop {
   index: number;
 }
 
-/** Returns the loop of an activation, made on first use. */
 function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
   return (rc.loop ??= { turn: 0, index: -1 });
 }
 
-/** Limit on the remembered messages in the question for the next action. */
 const HISTORY_IN_PROMPT = 50;
 
 /** Returns the next action of an activation by the role's mode; undefined when it is done. */
@@ -220,7 +203,6 @@ async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: numb
 /** The meaning of a reply to the question for the next action. */
 export type Choice = { readonly kind: "action"; readonly index: number } | { readonly kind: "end" } | { readonly kind: "garbled" };
 
-/** Reads the first whole number of a reply, with any number of digits; `-1` ends. */
 export function parseChoice(reply: string, actions: number): Choice {
   const digits = /-?\d+/.exec(reply)?.[0];
   if (digits === undefined) return { kind: "garbled" };

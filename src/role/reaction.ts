@@ -16,7 +16,6 @@ export interface Reaction {
 
 const reactionParts: Known<Reaction> = { on: kinds.checked, needs: kinds.checked, do: kinds.checked };
 
-/** A reaction with all its names resolved. */
 export interface ReactionSpec {
   readonly on: ReadonlySet<string>;
   readonly needs: readonly string[];
@@ -26,7 +25,6 @@ export interface ReactionSpec {
 /** Ids of the messages a reaction consumed last, by the name of the need. Kept for each reaction by its place in the list. */
 export type Joins = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Resolves the names of a reaction. */
 export function reactionSpec(reaction: Reaction): ReactionSpec {
   checkKnownOptions("a reaction", reaction, reactionParts);
   const on = isList(reaction.on) ? reaction.on : [reaction.on];
@@ -37,15 +35,11 @@ export function reactionSpec(reaction: Reaction): ReactionSpec {
   };
 }
 
-/** Returns the news that triggers a reaction. */
 export function triggersOf(reaction: ReactionSpec, news: readonly Message[]): readonly Message[] {
   return news.filter((message) => reaction.on.has(message.causeBy));
 }
 
-/**
- * Returns the messages that a reaction would consume now: the newest message of each need. Undefined while one is missing or was consumed
- * before.
- */
+/** Returns the messages that a reaction would consume now: the newest message of each need. */
 export function joinedInputs(
   reaction: ReactionSpec,
   memory: ReadableMemory,

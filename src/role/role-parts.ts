@@ -23,11 +23,7 @@ import type { RoleAgentOptions } from "./agent-mode.ts";
 import { isFailurePolicy } from "./failure-policy.ts";
 import type { ReactMode, Role } from "./role.ts";
 
-/**
- * Refuses a value that is no role.
- *
- * @throws UsageError `ROLE_INVALID`
- */
+/** Refuses a value that is no role. */
 export function assertIsRole(given: unknown): asserts given is Role {
   if (isRole(given)) return;
   const todo = isClass(given)
@@ -36,28 +32,19 @@ export function assertIsRole(given: unknown): asserts given is Role {
   throw new UsageError("ROLE_INVALID", `Expected a role, got ${valueText(given)}. ${todo}`);
 }
 
-/**
- * Refuses a value that is no list of roles. Its items are not checked.
- *
- * @throws UsageError `ROLE_INVALID`
- */
+/** Refuses a value that is no list of roles. */
 export function rolesIn(given: unknown): Iterable<unknown> {
   if (isObject(given) && Symbol.iterator in given) return given as Iterable<unknown>;
   throw new UsageError("ROLE_INVALID", `Expected roles to be a list of roles, got ${valueText(given)}. Write [role].`);
 }
 
-/**
- * Refuses a role with an invalid part.
- *
- * @throws UsageError `ROLE_INVALID`
- */
+/** Refuses a role with an invalid part. */
 export function assertRoleParts(role: Role): void {
   const misfit = misfitIn(role, roleParts);
   if (misfit !== undefined) throw new UsageError("ROLE_INVALID", misfitText(misfit, `role ${role.name}`));
   checkKnownOptions(`agent of role ${JSON.stringify(role.name)}`, role.agent, agentOptions);
 }
 
-/** A role is recognized by its methods; the check of its parts requires them to be functions. */
 function isRole(given: unknown): given is Role {
   return isObject(given) && "observe" in given && "think" in given && "act" in given && "react" in given;
 }

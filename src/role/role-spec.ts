@@ -35,11 +35,7 @@ export interface RoleSpec {
 const specs = new WeakMap<Role, RoleSpec>();
 const reserved: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
 
-/**
- * Resolves a role.
- *
- * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
- */
+/** Resolves a role. */
 export function roleSpec(role: Role): RoleSpec {
   const known = specs.get(role);
   if (known !== undefined) return known;
@@ -48,11 +44,7 @@ export function roleSpec(role: Role): RoleSpec {
   return spec;
 }
 
-/**
- * Refuses a value that cannot be the name of a role: it must be an address.
- *
- * @throws UsageError `ROLE_INVALID`
- */
+/** Refuses a value that cannot be the name of a role: it must be an address. */
 export function assertRoleName(name: unknown): void {
   if (typeof name === "string" && name.trim() !== "" && !reserved.has(name)) return;
   throw new UsageError(

@@ -94,11 +94,7 @@ const LISTS = ["actions", "reactions"] as const;
 const VALUES = ["reactMode", "maxReactLoop", "model", "tools", "agent", "memoryLimit", "planTasks"] as const;
 const METHODS = ["observe", "think", "act", "react"] as const;
 
-/**
- * Refuses a step function together with other parts, which would never run.
- *
- * @throws UsageError `ROLE_INVALID`
- */
+/** Refuses a step function together with other parts, which would never run. */
 export function assertStepAlone(role: Role): void {
   const name = role.step === undefined ? "steps" : "step";
   const part = name === "step" && role.steps !== undefined ? "steps" : otherPart(role);

@@ -12,11 +12,7 @@ import { checkEdges } from "./edges/edge-policy.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
 
-/**
- * Refuses options that can never work, before anything begins.
- *
- * @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, `EDGE_INVALID`
- */
+/** Refuses options that can never work, before anything begins. */
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
   const { scheduler, delivery, concurrency, messageLimit, onFailure, onDeadAddress, seed, model, models, human } = options;

@@ -25,17 +25,13 @@ import { BudgetGate } from "./steps/budget-gate.ts";
 import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
-/** The bounds of one run of an engine. */
 export interface RunBounds {
-  /** Returns the number of rounds until the run stops. */
   readonly roundsLeft: () => number;
   readonly checkpoint: (() => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The parts of an engine. */
 export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
-  /** Returns what decides about messages on their way, whose code is loaded with the first run. */
   readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
   readonly driver: Driver;
   readonly concurrency: number;
@@ -52,7 +48,6 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
 
-/** A turn that the journal or an observer broke. */
 interface BrokenTurn {
   readonly kind: "broken";
   readonly error: unknown;
@@ -139,17 +134,14 @@ export class Engine implements DriverHost, ActivationHost {
     return !hasMail(this.state) && this.#running === 0 && !this.midRound;
   }
 
-  /** True while a role may act, a message is delayed or a round has not ended: the opposite of the end `idle` of a drive. */
   get hasWork(): boolean {
     return this.midRound || this.state.delayed.size > 0 || [...this.state.ready].some((role) => this.mayAct(role));
   }
 
-  /** The failure that stopped the run: of a role, or of a broken journal. */
   get failure(): RunFailure | undefined {
     return this.#failure;
   }
 
-  /** The interruption of the run, if there was one. */
   get control(): ControlError | undefined {
     return this.#control;
   }
@@ -173,11 +165,7 @@ export class Engine implements DriverHost, ActivationHost {
     return { message: sent.message, recipients: sent.to };
   }
 
-  /**
-   * Hires a role on the way.
-   *
-   * @throws UsageError `ROLE_DUPLICATE` and the errors of {@link HiredRoles.add}
-   */
+  /** Hires a role on the way. */
   hire(role: Role, name: string): void {
     const { hired, log } = this.#parts;
     log.record({ type: "role.hired", roles: [hired.admit(role, name)] });
@@ -185,17 +173,12 @@ export class Engine implements DriverHost, ActivationHost {
     this.#wake?.();
   }
 
-  /**
-   * Retires a role. An activation of it that is under way ends and takes effect.
-   *
-   * @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for the last role
-   */
+  /** Retires a role. */
   retire(name: string): void {
     this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
     this.#wake?.();
   }
 
-  /** The number of messages of the activation that a role is in. */
   #takenBy(role: RoleState): number {
     if (!this.#acting.has(role)) return 0;
     const begun = this.#acting.get(role);
@@ -344,20 +327,14 @@ export class Engine implements DriverHost, ActivationHost {
     return failPoisoned(this.#parts, limit);
   }
 
-  /**
-   * Ends the run with the signal. The returned function unsubscribes, because the signal may outlive the run and would keep it in memory.
-   */
+  /** Ends the run with the signal. */
   #follow(signal: AbortSignal | undefined): (() => void) | undefined {
     const outer = signal && cancellationOf(signal);
     if (outer?.ended !== undefined) this.scope.end(outer.ended.reason);
     return outer?.onEnd((reason) => this.scope.end(reason));
   }
 
-  /**
-   * Returns a message as it enters a run, with a cause.
-   *
-   * @throws UsageError `MESSAGE_INVALID`
-   */
+  /** Returns a message as it enters a run, with a cause. */
   #fromOutside(given: Message): Message {
     const message = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
     if (!isCauseLeftOpen(message)) return message;
@@ -375,7 +352,6 @@ export class Engine implements DriverHost, ActivationHost {
     return to.some(isWatchedBy) ? feedback : undefined;
   }
 
-  /** A stop condition that fails stops the run. */
   #stopsAt(checkpoint: () => boolean): boolean {
     try {
       return checkpoint();

@@ -105,7 +105,6 @@ export interface EnvironmentOptions {
   readonly mailbox?: Mailbox;
 }
 
-/** The names of the options. @internal */
 export const environmentOptions: Known<EnvironmentOptions> = {
   description: kinds.text,
   model: kinds.checked,
@@ -151,7 +150,6 @@ export interface RestoreOptions extends Omit<EnvironmentOptions, "seed" | "mailb
 
 const { seed: _seed, mailbox: _mailbox, journal: _journal, id: _id, ...givenAgain } = environmentOptions;
 
-/** The names of the options. @internal */
 export const restoreOptions: Known<RestoreOptions> = { ...givenAgain, roles: kinds.iterable("roles") };
 
 /** Options of one run of an environment. All have defaults. */
@@ -166,17 +164,14 @@ export interface EnvironmentRunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The names of the options. @internal */
 export const environmentRunOptions: Known<EnvironmentRunOptions> = {
   rounds: kinds.checked,
   stopWhen: kinds.checked,
   signal: kinds.checked,
 };
 
-/** The parts that a team adds to an environment: a journal, a budget, a state to resume. */
 export interface RunBacking {
   readonly state?: RunState;
-  /** The record that the environment goes on with. */
   readonly own?: OwnRun;
   /** True where the environment records its own start, and the roles hired later. Default: where no state is given. */
   readonly opens?: boolean;

@@ -30,7 +30,6 @@ import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.
 import { progressOf } from "./stop-condition.ts";
 import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
 
-/** A team, and a function that restores, have already checked the options that they pass on. */
 export function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
   takes("new Environment", "what a team gives it", backing, object("an object"));
   if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
@@ -52,11 +51,7 @@ function invalid(expected: string, came: string, todo: string): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${came}. ${todo}`);
 }
 
-/**
- * Returns the bounds of one run of an environment.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
- */
+/** Returns the bounds of one run of an environment. */
 export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
   const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
@@ -84,14 +79,12 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   return state;
 }
 
-/** Returns a text from outside as a message, with the next free id of a user. */
 export function userMessage({ outside, told }: RunState, content: string, clock: Clock = systemClock): Message {
   let nth = outside + 1;
   while (told.has(`user#${nth}`)) nth += 1;
   return createMessage(content, { id: `user#${nth}`, timestamp: clock.now() });
 }
 
-/** The record of a run, and the right to write it. */
 export interface RunRecord {
   /** The record that the environment owns itself; undefined where a team owns it, or nothing is recorded. */
   readonly own: OwnRun | undefined;
@@ -99,7 +92,6 @@ export interface RunRecord {
   readonly snapshots: RunBacking["snapshots"];
 }
 
-/** Returns the record of a run: that of a team, or its own in the journal of the options. */
 export function recordOf({ journal, clock = systemClock }: EnvironmentOptions, backing: RunBacking, state: RunState): RunRecord {
   const { owned, snapshots } = backing;
   const isOwn = owned === undefined && backing.state === undefined && journal !== undefined;
@@ -123,7 +115,6 @@ export function assertAlias(o: unknown): void {
   );
 }
 
-/** Returns what an environment holds, in a form for people and programs that look at it. */
 export function environmentJson(state: RunState, description: string): Json {
   return {
     description,

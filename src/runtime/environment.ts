@@ -87,7 +87,6 @@ export class Environment {
   readonly memories: RoleMemories;
   /** True also while a run completes without waiting, and until its record is released. */
   #isUnderWay = false;
-  /** True while roles may act. */
   #isDriving = false;
   #hasWarned = false;
   #streams: RandomStream | undefined;
@@ -381,7 +380,6 @@ export class Environment {
     return environmentJson(this.state, this.description);
   }
 
-  /** Does work while no run is under way, as a run. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     this.#assertAtRest();
     this.#isUnderWay = true;

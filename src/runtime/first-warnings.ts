@@ -5,10 +5,8 @@ import type { RunState } from "./record/run-state.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { matcherOf, namesInEdges } from "./edges/pairs.ts";
 
-/** A warning at the beginning of the first run, with the role that it is about. */
 export type FirstWarning = readonly [role: string | undefined, text: string];
 
-/** Returns what is nearly always a mistake: a role that can do nothing, though it may be there to remember, and a name that no role has. */
 export function firstWarnings(
   hired: Pick<HiredRoles, "idle">,
   state: RunState,
@@ -30,7 +28,6 @@ interface NamedState {
   readonly parameters: Json;
 }
 
-/** Returns a sentence for each name in edges and in stages that no role has. */
 function unknownNames({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
   const absent = (name: string): boolean => !roles.has(name);
   const lists = scheduler === "staged" && isRecord(parameters) && parameters["stages"];
@@ -45,7 +42,6 @@ function unknownNames({ roles, scheduler, parameters }: NamedState, edges: reado
   ];
 }
 
-/** True when one of the names fits in a name with stars. */
 function hasOneOf(names: Iterable<string>, pattern: string): boolean {
   const isMeant = matcherOf([pattern]);
   for (const name of names) if (isMeant(name)) return true;

@@ -13,11 +13,9 @@ import { Directory, type Listening } from "./routing/directory.ts";
 
 const HOOKS = ["observe", "think", "act", "react", "planTasks"] as const;
 
-/** A definition of roles, shared by all roles hired by it. */
 export interface Definition {
   readonly spec: RoleSpec;
   readonly remembers: Remembers;
-  /** True when its activations run code of the program besides actions. */
   readonly hasHooks: boolean;
   readonly as: HiredAs;
   readonly listening: Listening;
@@ -53,12 +51,10 @@ export class HiredRoles {
     });
   }
 
-  /** The present team, in hire order. */
   get names(): readonly string[] {
     return this.namesAt(this.#state.teamChanges);
   }
 
-  /** The present team with its definitions, in hire order. */
   get team(): readonly (readonly [name: string, role: Role])[] {
     return this.names.flatMap((name): readonly (readonly [string, Role])[] => {
       const role = this.specOf(name)?.role;
@@ -66,13 +62,11 @@ export class HiredRoles {
     });
   }
 
-  /** The team after that many changes, in hire order. */
   namesAt(changes: number): readonly string[] {
     const there = [...this.#state.roles.values()].filter((role) => this.definitions[role.index] !== undefined && role.wasHired(changes));
     return there.map(({ name }) => name);
   }
 
-  /** The definition of a role that belonged to the team after that many changes. */
   roleAt(name: string, changes: number): Role | undefined {
     return this.#state.roles.get(name)?.wasHired(changes) === true ? this.specOf(name)?.role : undefined;
   }
@@ -82,11 +76,7 @@ export class HiredRoles {
     return this.#hasAgent ? agentMode() : undefined;
   }
 
-  /**
-   * Adds a role under a name that is free, and adds it to the run if the run does not have it.
-   *
-   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `OPTION_INVALID`
-   */
+  /** Adds a role under a name that is free, and adds it to the run if the run does not have it. */
   add(role: Role, name: string): void {
     const known = this.#state.roles.get(name);
     if (known !== undefined && this.definitions[known.index] !== undefined) throw duplicate(name);
@@ -94,12 +84,7 @@ export class HiredRoles {
     this.#bind(known ?? addRoleState(this.#state, name, definition.as), definition);
   }
 
-  /**
-   * Returns a role that is to be hired on the way, as the run records it. A name that was retired is free for the same role only: the role
-   * comes back with its memory.
-   *
-   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `OPTION_INVALID`
-   */
+  /** Returns a role that is to be hired on the way, as the run records it. */
   admit(role: Role, name: string): HiredRole {
     const known = this.#state.roles.get(name);
     if (known !== undefined && (known.isHired || known.fingerprint !== hiredAs(roleSpec(role)).fingerprint)) throw taken(known);
@@ -171,11 +156,7 @@ function taken({ name, isHired }: RoleState): UsageError {
   );
 }
 
-/**
- * Returns the role of a name that may be retired.
- *
- * @throws UsageError `ROLE_UNKNOWN`; `ROLES_NONE` for the last role
- */
+/** Returns the role of a name that may be retired. */
 export function retirable({ runId, roles }: RunState, name: string): RoleState {
   const team = [...roles.values()].filter(({ isHired }) => isHired);
   const role = team.find((member) => member.name === name);
@@ -194,12 +175,10 @@ export function retirable({ runId, roles }: RunState, name: string): RoleState {
   );
 }
 
-/** Limit on the names in an error. */
 const MOST_NAMES = 20;
 
 const descriptions = new WeakMap<RoleSpec, HiredAs>();
 
-/** Returns a role as a run records it at its start. */
 export function hiredRole(role: Role, name: string): HiredRole {
   return { name, ...hiredAs(roleSpec(role)) };
 }
@@ -230,7 +209,6 @@ function describe(spec: RoleSpec): HiredAs {
 
 const { observe, think, act, react } = Role.prototype;
 
-/** True for a role whose reactions follow from its parts: it has no step function, and overrides none of observe, think, act and react. */
 export function reactsByDefault({ mode, role }: RoleSpec): boolean {
   return mode !== "step" && role.observe === observe && role.think === think && role.act === act && role.react === react;
 }

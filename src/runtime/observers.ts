@@ -19,7 +19,6 @@ import { RunWarnings } from "./run-warnings.ts";
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
 
-/** An observer of some type. */
 type AnyObserver = (observed: Observed) => unknown;
 
 /**
@@ -31,16 +30,11 @@ export class ObserverRegistry {
   /** By type; a type without an observer has no list. */
   readonly #lists = new Map<Observed["type"], readonly AnyObserver[]>();
 
-  /** The observed types. */
   get types(): Pick<ReadonlySet<Observed["type"]>, "has"> {
     return this.#lists;
   }
 
-  /**
-   * Calls `observer` for every event or notice of a type; the returned function unsubscribes it.
-   *
-   * @throws UsageError `ARGUMENT_INVALID` for a type that does not exist, with the one that was probably meant
-   */
+  /** Calls `observer` for every event or notice of a type; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
     checkKnownWord("the type of an event or a notice", type, OBSERVED_TYPES);
     takes(`on("${type}", listener)`, "listener", observer, aFunction);
@@ -54,16 +48,12 @@ export class ObserverRegistry {
     };
   }
 
-  /** The present observers of a type. An observer may return a promise that rejects. */
   of(type: Observed["type"]): readonly AnyObserver[] {
     return this.#lists.get(type) ?? [];
   }
 }
 
-/**
- * Calls the present observers of an event or notice, which is frozen first, so that no observer can change the run. One that fails is logged,
- * and the others are called.
- */
+/** Calls the present observers of an event or notice, which is frozen first, so that no observer can change the run. */
 export function tellObservers(
   observers: ObserverRegistry,
   observed: Observed,
@@ -82,10 +72,8 @@ export function tellObservers(
   }
 }
 
-/** Finds the addresses that resemble one that no role has. */
 type NearestAddresses = Pick<Directory, "nearest">;
 
-/** The parts of an announcer. */
 export interface AnnouncerParts {
   readonly observers: ObserverRegistry;
   /** Memories that outlast the run: they learn from every event. */
@@ -108,7 +96,6 @@ export class Announcer implements Observer {
   /** See {@link ObserverRegistry.types}. */
   readonly types: ObserverRegistry["types"];
   readonly #parts: AnnouncerParts;
-  /** Roles with a warning about their full mailbox. */
   readonly #dropping = new Set<string>();
 
   constructor(parts: AnnouncerParts) {

@@ -17,7 +17,6 @@ export class Opening {
   readonly #hired: HiredRoles;
   readonly #scheduler: EnvironmentOptions["scheduler"];
   #isRecorded: boolean;
-  /** Names of the roles hired since the last call of `record`. */
   #unrecorded: string[] = [];
 
   constructor(log: RunLog, hired: HiredRoles, scheduler: EnvironmentOptions["scheduler"]) {

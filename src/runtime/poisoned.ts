@@ -15,12 +15,7 @@ export interface PoisonedRun {
 /** After this many times the limit an activation counts as faulty although others progress between two deaths. */
 const PATIENCE = 3;
 
-/**
- * Ends the activations during which the process died `limit` times without any progress in between. Where one had several messages, they
- * are tried one by one from then on; a single message becomes a dead letter.
- *
- * @returns the failure of a role whose policy does not continue without its message
- */
+/** Ends the activations during which the process died `limit` times without any progress in between. */
 export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, limit: number): RunFailure | undefined {
   const { state } = log;
   let failure: RunFailure | undefined;

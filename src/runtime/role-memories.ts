@@ -11,31 +11,25 @@ import { roleSpec } from "../role/role-spec.ts";
 import type { ActEnded, ForkPoint, RunEvent } from "./record/event.ts";
 import type { RunState } from "./record/run-state.ts";
 
-/** The memory options of a role in a run, and its stored memory. */
 export interface RoleMemory {
   readonly options: RoleMemoryParts;
   readonly kept: KeptMemory;
   readonly mask: Mask;
 }
 
-/** The lifetime of a role's messages in its memory: its turn, its run, or longer. */
 export type Remembers = "its turn" | "its run" | "longer";
 
-/** The memories of a run at rest, which go on with the same roles. */
 export interface WarmMemories {
   readonly shared: RoleMemoriesParts["shared"];
-  /** The definitions of all roles of the run, by their names. */
   readonly roles: ReadonlyMap<string, Role | undefined>;
   readonly memories: ReadonlyMap<string, KeptMemory>;
   /** About how many characters they hold. */
   readonly size: number;
 }
 
-/** The parts of the memories of a run. */
 export interface RoleMemoriesParts {
   /** The default of roles. False: a role without options of its own keeps no message after its turn. */
   readonly shared: RoleMemoryOptions | false | undefined;
-  /** The name of the run in stores. */
   readonly runId: () => string;
   readonly state: () => RunState;
   readonly clock: Clock;
@@ -43,7 +37,6 @@ export interface RoleMemoriesParts {
   readonly isLive: boolean;
   readonly mask: Mask;
   readonly warn: (role: string, text: string) => void;
-  /** Returns the role hired under a name. */
   readonly roleNamed: (name: string) => Role | undefined;
 }
 
@@ -72,11 +65,7 @@ export class RoleMemories {
     return this.isUsed ? (this.#memories.get(name) ?? this.#make(name)) : undefined;
   }
 
-  /**
-   * Adds a definition of a hired role, and returns how long it remembers. A step function keeps no memory.
-   *
-   * @throws UsageError `OPTION_INVALID`; `ROLE_INVALID` where a reaction would wait for forgotten messages
-   */
+  /** Adds a definition of a hired role, and returns how long it remembers. */
   enlist(role: Role): Remembers {
     const { shared } = this.#parts;
     const options = role.step === undefined ? roleMemoryParts(role.memory, shared === false ? undefined : shared) : undefined;
@@ -105,7 +94,6 @@ export class RoleMemories {
     return memory;
   }
 
-  /** Returns the memories after `rest`, as long as everything is stored. */
   get warm(): WarmMemories | undefined {
     const { shared, isLive } = this.#parts;
     const memories = new Map([...this.#memories].map(([name, { kept }]) => [name, kept]));
@@ -132,11 +120,7 @@ export class RoleMemories {
     this.#ancestors = ancestors;
   }
 
-  /**
-   * Processes a durable event.
-   *
-   * @param taken the messages that an ended activation took, where the run keeps no history
-   */
+  /** Processes a durable event. */
   learn(event: RunEvent, taken: readonly Message[] = []): void {
     if (event.type !== "act.ended" || !this.#parts.isLive) return;
     const kept = this.of(event.role)?.kept;
@@ -173,10 +157,7 @@ export class RoleMemories {
     return runId;
   }
 
-  /**
-   * A message that a record names by its id was sent in the activation, or taken by it, and so had been delivered. The role may have read
-   * something else than the history has.
-   */
+  /** A message that a record names by its id was sent in the activation, or taken by it, and so had been delivered. */
   #resolved({ memory, said, role }: ActEnded, taken: readonly Message[]): readonly MemoryOp[] {
     const words = new Map<string, Message>([...taken, ...said.map(({ message }) => message)].map((message) => [message.id, message]));
     const { history, roles } = this.#parts.state();
@@ -188,11 +169,7 @@ export class RoleMemories {
   }
 }
 
-/**
- * Refuses a reaction that needs more than the news that trigger it.
- *
- * @throws UsageError `ROLE_INVALID`
- */
+/** Refuses a reaction that needs more than the news that trigger it. */
 function assertNeedsNothing(role: Role): void {
   const { reactions, join = [] } = roleSpec(role);
   const waiting = reactions.concat(join).find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));

@@ -18,7 +18,6 @@ export interface RoleView {
   readonly isIdle: boolean;
 }
 
-/** Returns the present view of a role. */
 export function roleView(role: Role, held: RoleState): RoleView {
   const { name, custom, plan, open, waiting } = held;
   return {

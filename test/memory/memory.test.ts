@@ -55,7 +55,7 @@ describe("Memory", () => {
           if (write !== "append") writeBoth(memory, naive, write);
           else {
             const message = said(`new${n}`, `Action${n % 3}`);
-            memory.append(message);
+            memory.put(message, true);
             naive.add(message);
           }
         }

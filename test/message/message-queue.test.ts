@@ -136,7 +136,7 @@ describe("MessageQueue", () => {
     expect([queue.has("last"), queue.push(said("last")), queue.size]).toEqual([true, false, 21]);
   });
 
-  test("PriorityLanes.L1 MessageQueue.Q1 MessageQueue.Q2 property: it behaves as a plain sorted list does", { tags: "numbers" }, () => {
+  test("MessageQueue.Q1 MessageQueue.Q2 property: it behaves as a plain sorted list does", { tags: "numbers" }, () => {
     type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "append" | "popAll" | "json" | "asked";
     const step: fc.Arbitrary<Step> = fc.oneof(
       { weight: 6, arbitrary: fc.record({ push: fc.nat(30), priority: fc.integer({ min: -3, max: 3 }) }) },
@@ -206,7 +206,7 @@ describe("MessageQueue", () => {
     expect(emptied / many).toBeLessThan(100);
   });
 
-  test("PriorityLanes.L2 MessageQueue.Q3 property: many priorities leave sorted, each by arrival", () => {
+  test("MessageQueue.Q3 property: many priorities leave sorted, each by arrival", () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { maxLength: 200 }), (priorities) => {
         const queue = new MessageQueue();

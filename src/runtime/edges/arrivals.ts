@@ -24,15 +24,12 @@ export function eachRecipient({ to, faults }: Sent, visit: (name: string, arrive
   }
 }
 
-/** The arrivals of a message that nothing happens to. */
 export const whole: readonly Arrival[] = Object.freeze([Object.freeze({})]);
 
-/** The number of arrivals that the edges do not delay. */
 export function countAtOnce(arrives: readonly Arrival[]): number {
   return arrives === whole ? 1 : arrives.filter(({ due }) => due === undefined).length;
 }
 
-/** Returns how often a message reaches a recipient, delayed arrivals not counted. */
 export function timesFor(sent: Sent, recipient: string): number {
   if (sent.faults === undefined) return sent.to.includes(recipient) ? 1 : 0;
   let times = 0;
@@ -40,7 +37,6 @@ export function timesFor(sent: Sent, recipient: string): number {
   return times;
 }
 
-/** Returns the message as it arrives. */
 export function arrivedMessage(message: Message, { copy, reads }: Arrival): Message {
   if (copy === undefined && reads === undefined) return message;
   const { instructContent: _payload, ...rest } = message;
@@ -52,22 +48,18 @@ export function arrivedMessage(message: Message, { copy, reads }: Arrival): Mess
 /** The messages that were sent, by those that arrived in their place. */
 const sentAs = new WeakMap<Message, Message>();
 
-/** Returns the message as it was sent, for one that {@link arrivedMessage} made or returned. */
 export function sentMessage(arrived: Message): Message {
   return sentAs.get(arrived) ?? arrived;
 }
 
-/** Returns the id of a message as it arrives. */
 export function arrivedId(id: string, { copy }: Pick<Arrival, "copy"> | { readonly copy: undefined }): string {
   return copy === undefined ? id : `${id}*${copy}`;
 }
 
-/** What a recipient reads of a message. */
 export function contentOf({ content, instructContent }: Message): NonNullable<Arrival["reads"]> {
   return instructContent === undefined ? { content } : { content, instructContent: instructContent as Json };
 }
 
-/** Returns counts with those of further faults. */
 export function countFaults(before: FaultCounts, faults: readonly EdgeFault[]): FaultCounts {
   const counts: { -readonly [Name in keyof FaultCounts]: FaultCounts[Name] } = { ...before };
   for (const { arrives } of faults) {

@@ -68,11 +68,7 @@ export interface EdgePolicy {
   decide(passage: EdgePassage): EdgeDecision | undefined;
 }
 
-/**
- * Refuses what is no list of policies.
- *
- * @throws UsageError `EDGE_INVALID`
- */
+/** Refuses what is no list of policies. */
 export function checkEdges(given: unknown): void {
   if (given === undefined) return;
   if (!Array.isArray(given))
@@ -96,7 +92,6 @@ function edgeInvalid(expected: string, came: unknown, todo: string): UsageError 
   return new UsageError("EDGE_INVALID", `Expected ${expected}, got ${valueText(came)}. ${todo}`);
 }
 
-/** Returns the recorded form of policies. */
 export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly RecordedEdge[] {
   return policies.map(({ name, parameters, pairs }) => ({
     name,
@@ -105,17 +100,11 @@ export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly Re
   }));
 }
 
-/** Limit on the copies of one message to one recipient, over all policies. */
 export const MOST_COPIES = 1_000;
 
-/** Characters of policies in an error. */
 const LONGEST_TOLD = 300;
 
-/**
- * Refuses policies other than those of a run's record, which has no secrets.
- *
- * @throws UsageError `EDGES_DIFFER`
- */
+/** Refuses policies other than those of a run's record, which has no secrets. */
 export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined, mask: Mask): void {
   const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(masked(mask, edges)));
   if (then === now) return;
@@ -127,18 +116,11 @@ export function assertSameEdges(recorded: readonly RecordedEdge[], given: readon
   );
 }
 
-/** Decides what happens to the messages of an activation on their way. */
 export interface EdgeDecisions {
-  /**
-   * Returns the messages of a role with the faults on their way.
-   *
-   * @param tick the tick at which they are sent
-   * @throws UsageError `EDGE_FAILED`
-   */
+  /** Returns the messages of a role with the faults on their way. */
   pass(said: readonly Sent[], from: string, tick: number): readonly Sent[];
 }
 
-/** The run that policies decide in. */
 export interface EdgeRun {
   readonly state: Pick<RunState, "seed" | "clock">;
   /** Limit on the characters of one message. */
@@ -151,7 +133,6 @@ export function loaderOf(policies: readonly EdgePolicy[] | undefined, run: () =>
   return () => import("./edges.ts").then(({ Edges }) => new Edges(policies, run()));
 }
 
-/** True for the error of a policy: no failure policy of a role may drop the message that it was about. */
 export function isEdgeFailure(error: unknown): boolean {
   return error instanceof UsageError && error.code === "EDGE_FAILED";
 }

@@ -11,11 +11,9 @@ import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
 import { type EdgeDecision, type EdgeDecisions, type EdgePassage, type EdgePolicy, type EdgeRun, MOST_COPIES } from "./edge-policy.ts";
 import { type Pairs, pairsOf } from "./pairs.ts";
 
-/** A policy with what identifies its streams. */
 interface Ranked {
   readonly policy: EdgePolicy;
   readonly pairs: Pairs;
-  /** The number of policies of the same name before it. */
   readonly nth: number;
 }
 
@@ -60,7 +58,6 @@ export class Edges implements EdgeDecisions {
     return by === undefined ? undefined : { to: way.to, by: [...by], arrives };
   }
 
-  /** Returns what a policy leaves of a message: the same arrival, where it does nothing. */
   #struck({ policy, nth }: Ranked, arrival: Arrival, way: Way): readonly Arrival[] {
     const { sent, from, to, tick } = way;
     const message = arrivedMessage(sent.message, arrival);
@@ -86,16 +83,13 @@ export class Edges implements EdgeDecisions {
   }
 }
 
-/** The way of a message to one recipient. */
 interface Way extends Pick<EdgePassage, "from" | "to" | "tick"> {
   readonly sent: Sent;
-  /** The copies so far. */
   copies: number;
 }
 
 const nothing: readonly Arrival[] = Object.freeze([]);
 
-/** The stream is made on first use: many decisions need none. */
 class MessagePassage implements EdgePassage {
   readonly message: Message;
   readonly from: string;
@@ -119,7 +113,6 @@ class MessagePassage implements EdgePassage {
   }
 }
 
-/** A decision that was checked. */
 type Checked = Exclude<EdgeDecision, { readonly kind: "rewrite" }> | { readonly kind: "rewrite"; readonly reads: Reads };
 
 type Reads = NonNullable<Arrival["reads"]>;
@@ -184,7 +177,6 @@ function assertFew(policy: EdgePolicy, passage: EdgePassage, copies: number): vo
   throw failed(policy, passage, `the message would have ${copies} copies, more than ${MOST_COPIES} over all policies`, { todo });
 }
 
-/** Options of the error of a policy. */
 interface Besides {
   readonly todo?: string;
   readonly cause?: unknown;

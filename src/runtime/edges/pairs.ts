@@ -6,10 +6,8 @@ import { ROUTE_TO_SELF } from "../../message/address.ts";
  * The pairs of roles that a policy of edges covers.
  */
 
-/** Stands for any text in the name of a role. */
 const ANY = "*";
 
-/** One direction between roles, each side as the texts between its stars. */
 interface Pair {
   readonly from: NamePattern;
   /** Undefined: the sender itself. */
@@ -18,18 +16,13 @@ interface Pair {
 
 type NamePattern = readonly string[];
 
-/** The pairs of one policy. */
 export interface Pairs {
   covers(from: string, to: string): boolean;
   /** The names that it has, also those with a star in them. */
   readonly names: readonly string[];
 }
 
-/**
- * Reads the pairs of a policy.
- *
- * @throws UsageError `EDGE_INVALID` for a pair that cannot be read
- */
+/** Reads the pairs of a policy. */
 export function pairsOf({ name, pairs }: { readonly name: string; readonly pairs?: readonly string[] }): Pairs {
   if (pairs === undefined) return all;
   const read = pairs.flatMap((pair) => readPair(name, pair));
@@ -40,7 +33,6 @@ export function pairsOf({ name, pairs }: { readonly name: string; readonly pairs
   };
 }
 
-/** Returns what tells whether a name is one of these; a star in them stands for any text. */
 export function matcherOf(names: readonly string[]): (name: string) => boolean {
   const patterns = names.map((name) => name.split(ANY));
   const known = new Set(patterns.filter(isOneName).map(([name]) => name));
@@ -77,7 +69,6 @@ function readPair(policy: string, text: string): readonly Pair[] {
     : [{ from, to }];
 }
 
-/** A role's own messages to itself are covered by its name and by `<self>` alone: they do not leave it. */
 function covers({ from, to }: Pair, sender: string, recipient: string): boolean {
   if (to === undefined) return sender === recipient && fits(sender, from);
   if (sender === recipient && !(isOneName(from) && isOneName(to))) return false;
@@ -88,7 +79,6 @@ function isOneName(pattern: NamePattern): boolean {
   return pattern.length === 1;
 }
 
-/** True for a name that has the texts of a pattern in their order, with the first at its beginning and the last at its end. */
 function fits(name: string, pattern: NamePattern): boolean {
   const [first = "", ...others] = pattern;
   const last = others.pop();

@@ -363,7 +363,8 @@ function rememberAll(memory: Memory, ops: readonly RecordedMemoryOp[], known: Re
     }
     const message = known.get(op[1]);
     if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
-    memory.put(message);
+    // A draft records what its memory does not have.
+    memory.put(message, true);
   }
 }
 

@@ -305,11 +305,11 @@ export class RoleState {
     if (open !== undefined) role.activation = { kind: "open", open: { ...open, steps: new Map(open.steps) }, retry };
     else if (retry !== NO_RETRY) role.activation = { kind: "waiting", retry };
     role.refill(mailbox);
-    for (const message of memory ?? []) role.memory.append(message);
+    for (const message of memory ?? []) role.memory.put(message);
     if (rare === undefined) return role;
     const { plan, workingMemory, ...others } = rare;
     Object.assign(role.#parts, others, { plan: Plan.fromJSON(plan) });
-    for (const message of workingMemory ?? []) role.workingMemory.append(message);
+    for (const message of workingMemory ?? []) role.workingMemory.put(message);
     return role;
   }
 

@@ -2,10 +2,8 @@ import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/addres
 import type { Message } from "../../message/message.ts";
 import { nearestTo, normalForm } from "./spelling.ts";
 
-/** The part of a message that decides about its recipients. */
 export type Routed = Pick<Message, "sendTo" | "causeBy" | "sentFrom">;
 
-/** A role in the directory. */
 export interface Recipient {
   readonly name: string;
   /** Its profile, or an empty text. */
@@ -14,7 +12,6 @@ export interface Recipient {
   readonly alone: readonly string[];
   /** Place in the order of hiring. */
   readonly index: number;
-  /** True where it belonged to the team after that many changes of the team. */
   wasHired(changes: number): boolean;
 }
 
@@ -25,16 +22,13 @@ export interface Listening {
   readonly observeAll: boolean;
 }
 
-/** The recipients of a message in the order of hiring, and those of its addresses that no role has. */
 export interface Recipients {
   /** Frozen, because messages share it. */
   readonly to: readonly string[];
   readonly dead: readonly string[];
 }
 
-/** Tells which roles belong to the team. */
 export interface Membership {
-  /** The number of changes of the team so far. */
   readonly changes: number;
   /** The roles, also those that have left. */
   readonly roles: ReadonlyMap<string, Recipient>;
@@ -42,10 +36,8 @@ export interface Membership {
   readonly definitions: readonly unknown[];
 }
 
-/** The roles hired by one definition, in the order of hiring. */
 type ListenerGroup = Recipient[];
 
-/** Limit on the names in the cached lists for causes and addresses together. */
 const MOST_KEPT_NAMES = 1_000_000;
 
 /**
@@ -63,13 +55,11 @@ export class Directory {
   readonly #groups = new Map<Listening, ListenerGroup>();
   readonly #byAddress = new Map<string, ListenerGroup[]>();
   readonly #byCause = new Map<string, ListenerGroup[]>();
-  /** Groups that observe every broadcast. */
   readonly #observers: ListenerGroup[] = [];
   /** Causes that some role watches, also a role that observes everything. */
   readonly #watched = new Set<string>();
   readonly #lists = new Map<string, readonly string[]>();
   #keptNames = 0;
-  /** The number of changes of the team before the cached lists were made. */
   #keptAt = 0;
 
   constructor(members: Membership) {
@@ -83,13 +73,7 @@ export class Directory {
     if (this.#lists.size > 0) this.#forgetLists();
   }
 
-  /**
-   * Returns the recipients of a message. A message to an address reaches every role that has it. A broadcast reaches the roles that watch
-   * its cause or observe everything, but neither its sender nor the role that publishes it in the sender's name.
-   *
-   * @param publisher the role that publishes it; default: its sender
-   * @param at the number of changes of the team that the publisher knows of; default: all
-   */
+  /** Returns the recipients of a message. */
   route(message: Routed, publisher: string = message.sentFrom, at: number = this.#members.changes): Recipients {
     const { sendTo } = message;
     if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher, at);
@@ -115,7 +99,6 @@ export class Directory {
     return fitting.size === 1 ? [...fitting][0] : undefined;
   }
 
-  /** Returns the addresses of roles that resemble one that no role has, the nearest first. */
   nearest(address: string): readonly string[] {
     const known = new Set<string>();
     for (const [{ addresses }, group] of this.#groups)
@@ -125,7 +108,6 @@ export class Directory {
     return nearestTo(address, known);
   }
 
-  /** True for a cause that some role watches by its name. */
   isWatched(cause: string): boolean {
     return this.#watched.has(cause);
   }
@@ -147,7 +129,6 @@ export class Directory {
     return Object.freeze(to.filter((name) => name !== sentFrom && name !== publisher));
   }
 
-  /** @param name of a role that is in the list, too */
   #listOf(key: string, groups: readonly ListenerGroup[], at: number, name?: string): readonly string[] {
     const isNow = at === this.#members.changes;
     if (isNow && this.#keptAt !== at) this.#forgetLists();

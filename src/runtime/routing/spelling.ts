@@ -4,15 +4,11 @@ import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 /** Quotes, the marks of Markdown, spaces, and characters without a shape. */
 const IGNORED = /[\p{Quotation_Mark}`´*_~#\s\p{Cf}]/gu;
 
-/**
- * Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. Two
- * addresses of one form are the same to a model.
- */
+/** Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
   return address.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll(IGNORED, "");
 }
 
-/** True for a reply of a model that has a word, in its text or in the arguments of its calls. */
 export function isWrittenIn(reply: unknown, word: string): boolean {
   if (!isRecord(reply) || normalForm(word) === "") return false;
   const { content, toolCalls } = reply;
@@ -22,7 +18,6 @@ export function isWrittenIn(reply: unknown, word: string): boolean {
   return [content, ...calls].filter(isText).some((text) => hasWord(text, word) || isIn(parsed(text), word));
 }
 
-/** True for a JSON value with a string that has the word. */
 function isIn(value: unknown, word: string): boolean {
   if (isText(value)) return hasWord(value, word);
   if (isList(value)) return value.some((item) => isIn(item, word));
@@ -39,7 +34,6 @@ function parsed(text: string): unknown {
 
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 
-/** True for a text that has the word and not as a part of another one. */
 function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
     const [before, after] = [text.slice(0, at).at(-1) ?? "", text[at + word.length] ?? ""];
@@ -53,12 +47,10 @@ const MOST_NEAR = 3;
 const MOST_COMPARED = 300;
 const LONGEST = 40;
 
-/** Returns the sentence of a warning that names the nearest addresses; an empty text for none. */
 export function nearestText(nearest: readonly string[]): string {
   return nearest.length === 0 ? "" : ` Nearest: ${nearest.map((name) => JSON.stringify(name)).join(", ")}.`;
 }
 
-/** Returns the addresses that resemble one that no role has, the nearest first. */
 export function nearestTo(address: string, known: ReadonlySet<string>): readonly string[] {
   const wanted = normalForm(address);
   if (known.size > MOST_COMPARED || wanted.length > LONGEST || wanted === "") return [];

@@ -8,40 +8,28 @@ import { type RunState, roundsOf } from "../record/run-state.ts";
 import { everyone } from "./policies.ts";
 import type { Scheduler, SchedulerView } from "./scheduler.ts";
 
-/** The end of a turn of a role. */
 export type TurnEnd = "done" | "stopped" | "suspended";
 
-/** The reason why a run stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped from outside. */
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
-/** The engine, as its driver sees it. */
 export interface DriverHost {
   readonly state: RunState;
   /** Limit on concurrent activations. */
   readonly concurrency: number;
   /** Rounds until the run stops. */
   readonly roundsLeft: () => number;
-  /** True where some role has ended an activation in the present round, or messages wait for its end. */
   readonly midRound: boolean;
   /** Ended when nothing more may start. */
   readonly scope: Pick<Cancellation, "ended">;
-  /**
-   * Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. True stops
-   * the run. It never throws.
-   */
+  /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
   readonly checkpoint: (() => boolean) | undefined;
   /** Resolves when activations may start again; undefined unless the run is paused. */
   readonly resumed: (() => Promise<void> | undefined) | undefined;
-  /** True for a role that may have a turn: it is hired, and none of its messages waits for room. */
   mayAct(role: RoleState): boolean;
-  /** True for a role that is a plain function, and waits for nothing of its own. */
   isPlain(role: RoleState): boolean;
   /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /**
-   * Delivers the messages of the present stage of so many, and ends the round with the last one. Where the run has shards, it waits until these
-   * have exchanged their messages.
-   */
+  /** Delivers the messages of the present stage of so many, and ends the round with the last one. */
   endRound(stages: number): void | Promise<void>;
   /** Moves the clock on to a tick, and delivers the messages that are due. @param role the role that acts at this tick, where it was drawn */
   advance(tick: number, role?: string): void;
@@ -51,23 +39,18 @@ export interface DriverHost {
   assertNoDeadlock(): void;
 }
 
-/** Drives a run to its end: a scheduler, or a replay. */
 export interface Driver {
   run(host: DriverHost): Promise<DriveEnd>;
 }
 
-/** Turns between two pauses in which timers, signals and input are served. */
 const TURNS_PER_PAUSE = 128;
 
-/** Returns a driver that follows a scheduler. */
 export function driverOf(scheduler: Scheduler): Driver {
   return { run: (host) => new ScheduledRun(scheduler, host).run() };
 }
 
-/** The roles of one choice. */
 interface Batch {
   readonly roles: readonly RoleState[];
-  /** The number of those that have begun. */
   begun: number;
   /** Roles with mail that wait for room in the mailboxes of others. */
   blocked: readonly RoleState[];
@@ -88,22 +71,17 @@ interface Batch {
 class ScheduledRun {
   readonly #scheduler: Scheduler;
   readonly #host: DriverHost;
-  /** True where messages are delivered at the end of a round. */
   readonly #byRounds: boolean;
   readonly #hasRounds: boolean;
   readonly #isSwept: boolean;
-  /** True where one role acts after the other. */
   readonly #isSerial: boolean;
-  /** The last round whose roles were chosen in a sweep. */
   #swept = -1;
-  /** Roles with a turn under way, and roles that failed or wait for an answer: these have no further turn in this drive. */
   readonly #aside = new Set<RoleState>();
   #running = 0;
   #turns = 0;
   #end: DriveEnd | undefined;
   #isInterrupted = false;
   #wake: () => void = () => {};
-  /** The random numbers of the present choice, made on first use. */
   #stream: Random | undefined;
   readonly #random = (): number => (this.#stream ??= randomStream(this.#host.state.seed, ...this.#choice))();
 
@@ -215,7 +193,6 @@ class ScheduledRun {
     return acted === 0 ? order : order.slice(order.findIndex(({ index }) => index === lastActed) + 1);
   }
 
-  /** Returns the role that acts next in simulated time, and moves the clock to that time, or to an earlier one at which messages are due. */
   #drawn(ready: readonly RoleState[]): readonly RoleState[] | undefined {
     const { state } = this.#host;
     const { next, tick } = state;
@@ -302,15 +279,11 @@ class ScheduledRun {
     return undefined;
   }
 
-  /**
-   * True for a role that is a plain function, where the next one to act reads what it said. After a crash its start is recorded first, so its turn
-   * is asynchronous. The others must still wait for it, as they did before the crash.
-   */
+  /** True for a role that is a plain function, where the next one to act reads what it said. */
   #isAlone(role: RoleState): boolean {
     return !this.#byRounds && this.#host.isPlain(role);
   }
 
-  /** Resolves when the turn has ended. */
   #follow(role: RoleState, turn: Promise<TurnEnd>): Promise<void> {
     this.#running += 1;
     this.#aside.add(role);
@@ -334,7 +307,6 @@ class ScheduledRun {
     else this.#isInterrupted = true;
   }
 
-  /** Resolves when a turn has ended or a message came from outside. */
   #change(): Promise<void> {
     return new Promise((resolve) => (this.#wake = resolve));
   }
@@ -357,10 +329,7 @@ function isDue({ delayed, tick }: RunState): boolean {
   return delayed.first !== undefined && delayed.first <= tick;
 }
 
-/**
- * Returns roles in the order of hiring. Numbers are sorted and not roles, because a comparison of roles of a large population waits for
- * memory.
- */
+/** Returns roles in the order of hiring. */
 function inHireOrder(roles: RoleState[]): RoleState[] {
   if (roles.every((role, place) => place === 0 || role.index > (roles[place - 1] as RoleState).index)) return roles;
   const { length } = roles;

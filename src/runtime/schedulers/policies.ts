@@ -36,7 +36,6 @@ export interface StagedScheduler {
   readonly stages: readonly (readonly string[])[];
 }
 
-/** Chooses all that are ready, in their order. A driver need not ask it. */
 export const everyone: Scheduler["select"] = ({ ready }) => ready.keys();
 
 const rounds: Scheduler = { name: "rounds", delivers: "round", select: everyone };
@@ -67,25 +66,18 @@ const events: Scheduler = { name: "events", delivers: "turn", clock: "time", tur
 
 const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events];
 
-/** The members of a policy with parameters, beside its name. */
 const members: Readonly<Record<string, Known<Record<string, unknown>>>> = {
   poisson: { name: kinds.text, rate: kinds.checked },
   staged: { name: kinds.text, stages: kinds.checked },
 };
 
-/** The forms in which a scheduler of this package is given, for errors. */
 export const SCHEDULER_FORMS: string = `"${named.map(({ name }) => name).join('", "')}", { name: "poisson", rate }, { name: "staged", stages }`;
 
-/** True for the name of a scheduler of this package. */
 export function isPolicyName(name: unknown): boolean {
   return typeof name === "string" && (named.some((policy) => policy.name === name) || Object.hasOwn(members, name));
 }
 
-/**
- * Returns the scheduler of this package that is given by name, or with its parameters; undefined for any other value.
- *
- * @throws UsageError `SCHEDULER_INVALID` for parameters that cannot be; `OPTION_UNKNOWN` for one that is unknown
- */
+/** Returns the scheduler of this package that is given by name, or with its parameters; undefined for any other value. */
 export function policyOf(given: unknown): Scheduler | undefined {
   const policy = named.find((one) => one === given || one.name === given);
   if (policy !== undefined) return policy;
@@ -97,7 +89,6 @@ export function policyOf(given: unknown): Scheduler | undefined {
   return rate === undefined && name === "staged" ? staged(stages) : poisson(rate);
 }
 
-/** Returns the scheduler of this package that a record names. */
 export function recordedPolicy(name: string, parameters: Json): Scheduler | undefined {
   return policyOf(isRecord(parameters) ? { ...parameters, name } : name);
 }

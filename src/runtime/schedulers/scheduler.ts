@@ -125,11 +125,7 @@ export interface Scheduler {
 /** A scheduler as the options take it: one of this package by its name, one with parameters, or one of a program. */
 export type SchedulerOption = SchedulerName | PoissonScheduler | StagedScheduler | Scheduler;
 
-/**
- * Returns the scheduler that is given by name, with its parameters, or as an object.
- *
- * @throws UsageError `SCHEDULER_UNKNOWN`; `SCHEDULER_INVALID` for parameters or members that cannot be; `OPTION_UNKNOWN`
- */
+/** Returns the scheduler that is given by name, with its parameters, or as an object. */
 export function schedulerOf(given: unknown): Scheduler {
   const policy = policyOf(given);
   if (policy !== undefined) return policy;
@@ -150,7 +146,6 @@ export function schedulerOf(given: unknown): Scheduler {
   throw new UsageError("SCHEDULER_INVALID", `Expected the scheduler ${given.name} to have ${fault}.`);
 }
 
-/** The recorded form of a scheduler. */
 export interface RecordedScheduler {
   readonly scheduler: string;
   readonly parameters?: Json;
@@ -158,14 +153,12 @@ export interface RecordedScheduler {
   readonly clock?: ClockKind;
 }
 
-/** Returns the recorded form of a scheduler. A name of this package implies the delivery and the clock. */
 export function recordedScheduler({ name, parameters, delivers, clock }: Scheduler): RecordedScheduler {
   const given = parameters === undefined ? {} : { parameters };
   if (isPolicyName(name)) return { scheduler: name, ...given };
   return { scheduler: name, delivery: delivers, ...given, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** The members of a run's state that its scheduler determines. */
 export interface SchedulerTerms {
   readonly scheduler: string;
   readonly parameters: Json;
@@ -173,20 +166,13 @@ export interface SchedulerTerms {
   readonly clock: ClockKind;
 }
 
-/** Returns the terms of a recorded scheduler. */
 export function termsOf({ scheduler, parameters = null, delivery, clock }: RecordedScheduler): SchedulerTerms {
   const policy = delivery === undefined ? recordedPolicy(scheduler, parameters) : undefined;
   const when = delivery ?? policy?.delivers ?? "turn";
   return { scheduler, parameters, delivery: when, clock: clock ?? policy?.clock ?? clockOf(when) };
 }
 
-/**
- * Returns the scheduler of a resumed run. Parameters are compared without secrets, because the record has none.
- *
- * @param given the scheduler of the program that resumes the run
- * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the
- * parameters differ
- */
+/** Returns the scheduler of a resumed run. Parameters are compared without secrets, because the record has none. */
 export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): Scheduler {
   const own = given === undefined ? undefined : schedulerOf(given);
   const scheduler = own?.name === state.scheduler ? own : recordedPolicy(state.scheduler, state.parameters);
@@ -215,7 +201,6 @@ export function assertArrivalOrder({ arrival }: { readonly arrival: ArrivalOrder
   );
 }
 
-/** Returns the clock of a scheduler that names none. */
 function clockOf(delivery: Delivery): ClockKind {
   return delivery === "round" ? "rounds" : "activations";
 }

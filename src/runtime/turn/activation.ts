@@ -122,12 +122,7 @@ export class Activation implements RoleContext, Meter {
     this.#drafts?.settle();
   }
 
-  /**
-   * Returns all changes of this activation, with its messages as they are sent.
-   *
-   * @throws UsageError `MESSAGE_INVALID`, `STATE_INVALID`; NotJsonError; PlanError
-   * @internal
-   */
+  /** Returns all changes of this activation, with its messages as they are sent. */
   changes(): Changes {
     const { role, definition } = this.#turn;
     const { said } = this.#outbox;
@@ -145,12 +140,7 @@ export class Activation implements RoleContext, Meter {
     };
   }
 
-  /**
-   * Returns changes whose messages leave at the present tick, with what happens to them on their way.
-   *
-   * @throws QueueFullError `MAILBOX_FULL` where a message has no room; UsageError `DELAY_INVALID`, `EDGE_FAILED`
-   * @internal
-   */
+  /** Returns changes whose messages leave at the present tick, with what happens to them on their way. */
   leaving(changes: Changes): Changes {
     if (changes.said.length === 0) return changes;
     const { role, begun, tools } = this.#turn;
@@ -160,13 +150,16 @@ export class Activation implements RoleContext, Meter {
     return said === changes.said ? changes : { ...changes, said };
   }
 
-  /** Returns the changes of a memory in recorded form: a message that the activation took or sent is named by its id. */
   #recorded(ops: MemoryDraft["ops"], said: readonly Sent[]): readonly RecordedMemoryOp[] {
     if (ops.length === 0) return nothing;
-    const known = new Set(this.inbox);
-    for (const { message } of said) known.add(message);
+    const known: unknown[] = [...this.inbox];
+    for (const { message } of said) known.push(message);
+    const many = known.length > FEW ? new Set(known) : undefined;
     const recorded: RecordedMemoryOp[] = [];
-    for (const op of ops) recorded.push(op[0] === "+" && known.has(op[1]) ? ["+", op[1].id] : op);
+    for (const op of ops) {
+      const isKnown = op[0] === "+" && (many === undefined ? known.includes(op[1]) : many.has(op[1]));
+      recorded.push(isKnown ? ["+", op[1].id] : op);
+    }
     return recorded;
   }
 
@@ -181,7 +174,6 @@ export class Activation implements RoleContext, Meter {
     this.#broken = { action, error };
   }
 
-  /** Returns the action that threw an error, if one did. @internal */
   actionBehind(error: unknown): string | undefined {
     return this.#broken !== undefined && Object.is(this.#broken.error, error) ? this.#broken.action : undefined;
   }
@@ -272,7 +264,6 @@ export class Activation implements RoleContext, Meter {
     return this.#turn.tools.answerer.introduction(this.role, this.#turn.teamAt);
   }
 
-  /** The number of changes of the team that it knows of. @internal */
   get teamAt(): number {
     return this.#turn.teamAt;
   }
@@ -351,7 +342,6 @@ export class Activation implements RoleContext, Meter {
     return (this.#asking ??= new Asking(this.#turn, this));
   }
 
-  /** Drafts that are made after the end accept no changes. */
   get #changing(): Drafts {
     if (this.#drafts === undefined) {
       this.#drafts = new Drafts(this.#turn.role, this.#turn.begun.act);
@@ -360,6 +350,9 @@ export class Activation implements RoleContext, Meter {
     return this.#drafts;
   }
 }
+
+/** So few messages are searched faster without a set. */
+const FEW = 8;
 
 const nothing: readonly never[] = Object.freeze([]);
 

@@ -27,13 +27,11 @@ import type { Directory, Routed } from "../routing/directory.ts";
 import { nearestText } from "../routing/spelling.ts";
 import type { Announcer, Tell } from "../observers.ts";
 
-/** The shared parts of all turns of an environment. */
 export interface TurnTools {
   readonly log: RunLog;
   readonly clock: Clock;
   readonly gate: BudgetGate;
   readonly effects: EffectPort;
-  /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
   readonly outer: StepPort | undefined;
   /** See {@link Meter.pools}. */
   readonly pools: readonly BudgetPool[];
@@ -46,19 +44,15 @@ export interface TurnTools {
   /** Decides what happens to messages on their way; undefined where they all arrive as they are sent. */
   readonly edges: EdgeDecisions | undefined;
   readonly scopes: CancellationScopes;
-  /** True where the process died before and may die of the next activation: the beginning of each is durable before its body runs. */
   readonly leavesTraces: boolean;
 }
 
-/** An attempt at an activation that has begun. */
 export interface Begun {
   /** `role#n~attempt` */
   readonly act: string;
-  /** The number of messages it takes. */
   readonly take: number;
   /** Milliseconds: its recorded beginning. */
   readonly at: number;
-  /** The number of changes of the team before its beginning. */
   readonly teamAt: number;
   /** Milliseconds: its beginning in this process. */
   readonly beganAt: number;
@@ -75,12 +69,10 @@ export interface Changes {
   readonly summary?: RoleSummary | undefined;
 }
 
-/** The outcome of an attempt at an activation. One that failed with a `ControlError` was interrupted and can go on later. */
 export type ActivationOutcome =
   | { readonly kind: "done"; readonly changes: Changes }
   | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace };
 
-/** The end of a turn. */
 export type TurnResult =
   | { readonly kind: "ended"; readonly said: readonly Sent[] }
   | { readonly kind: "retried" }
@@ -102,7 +94,6 @@ function earlierTeam({ state }: RunLog, { teamAt }: Begun): Pick<ActEnded, "team
 
 const NO_CHANGE = Object.freeze({});
 
-/** The steps of an attempt, summarized at its end. */
 export interface StepsSummary {
   readonly life: StepTrace;
   readonly failedStep: string | undefined;
@@ -178,7 +169,6 @@ function nextStep(
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 
-/** The environment, as an activation sees it. */
 export interface ActivationHost {
   readonly runId: string;
   /** Ended when the run is stopped. */
@@ -193,10 +183,8 @@ export interface ActivationHost {
   readonly observed: Announcer["types"];
   /** Logs a warning about a role and sends it to observers. */
   warn(role: string, text: string): void;
-  /** The long-term memory of a role, if it has one. */
   memoryOf(role: string): RoleMemory | undefined;
   readonly directory: Pick<Directory, "route" | "meant" | "nearest">;
-  /** True where a message to an address that no role has fails the activation. */
   readonly failsOnDead: boolean;
   /** Notes an attempt that does not end at once. */
   waits(role: RoleState, begun: Begun): void;
@@ -212,7 +200,6 @@ export function missingDeps(role: string): never {
   );
 }
 
-/** Returns the environment's logger for a role. Warnings go to observers too. */
 export function loggerOf(host: ActivationHost, role: string): Logger {
   const { logger } = host;
   return {
@@ -233,7 +220,6 @@ export function assertNotDead({ failsOnDead, directory }: ActivationHost, name: 
   );
 }
 
-/** Returns the fields of a message that route it. @param cause and `sender`: those of a message that names none */
 export function routedBy(fields: MessageFields, cause: string, sender: string): Routed {
   const { causeBy, sentFrom } = fields;
   return {
@@ -248,12 +234,7 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
   return parents === undefined || parents === null ? undefined : Object.freeze([...parents]);
 }
 
-/**
- * Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`.
- *
- * @param parents a frozen list
- * @throws UsageError `MESSAGE_TOO_LONG`, `MESSAGE_INVALID`; `OPTION_UNKNOWN` for a field that no message has
- */
+/** Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`. */
 export function messageOf<P>(
   { messageLimit }: ActivationHost,
   { name, n }: RoleState,

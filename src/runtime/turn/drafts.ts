@@ -55,7 +55,6 @@ export class Drafts {
     return this.#working;
   }
 
-  /** The changes of the working memory. */
   get workingOps(): MemoryDraft["ops"] {
     return this.#working === undefined ? [] : this.#working.ops;
   }

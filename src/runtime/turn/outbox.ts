@@ -9,12 +9,18 @@ import {
   type Message,
   type MessageFields,
   nameOr,
+  parentsOfAnswer,
 } from "../../message/message.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import type { Sent } from "../record/event.ts";
 import { assertNotDead, messageOf, parentsIn, routedBy } from "./commit.ts";
 import type { Routed } from "../routing/directory.ts";
 import type { RoleTurn } from "./turn.ts";
+
+interface Issued {
+  readonly message: Message;
+  sent?: Sent;
+}
 
 /**
  * The messages of one activation. It owns the made and the sent messages; none leaves it before the activation has ended.
@@ -28,14 +34,11 @@ export class Outbox {
   isClosed = false;
   readonly #turn: RoleTurn;
   readonly #activation: { readonly news: readonly Message[] };
-  /** Every given message, also one that was made here, with the message that is issued for it. */
-  readonly #issued = new Map<unknown, Message>();
-  /** The delays of delayed messages, in ticks. */
-  #delays: Map<Message, number> | undefined;
-  /** The sent messages with their recipients, in order. */
-  readonly #sent = new Map<Message, Sent>();
+  /** By every given message, also one that was made here. */
+  readonly #issued = new Map<unknown, Issued>();
+  readonly said: Sent[] = [];
+  #delays: Map<Sent, number> | undefined;
   #made = 0;
-  /** The news, and their ids: the parents of a message that names none. */
   #answered: { readonly news: readonly Message[]; readonly ids: readonly string[] } | undefined;
 
   constructor(turn: RoleTurn, activation: { readonly news: readonly Message[] }) {
@@ -43,17 +46,16 @@ export class Outbox {
     this.#activation = activation;
   }
 
-  /** Makes a message of this activation. */
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     const { definition, role } = this.#turn;
     const routed = routedBy(fields, definition.spec.card.name, role.name);
-    return this.#make(content, fields, routed, parentsIn(fields) ?? this.#parents());
+    const parents = fields.parents === undefined ? undefined : parentsIn(fields);
+    return this.#make(content, fields, routed, parents ?? this.#parents());
   }
 
-  /** Returns a message as this activation sends it: itself, if it was made here. */
   issue(given: Message, cause: string = this.#turn.definition.spec.card.name): Message {
     const known = this.#issued.get(given);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.message;
     const { name } = this.#turn.role;
     if (!isMessage(given)) {
       throw new UsageError("MESSAGE_INVALID", `Expected a message from role ${name}, got ${valueText(given)}. Make one: rc.message(text).`);
@@ -63,32 +65,28 @@ export class Outbox {
     // Members of the given message may be those of its class: a copy would lose them, and its recipients too.
     const parents = given.parents.length === 0 ? this.#parents() : Object.freeze([...given.parents]);
     const issued = this.#make(given.content, given, { sendTo: addressedIn(given), causeBy, sentFrom }, parents);
-    this.#issued.set(given, issued);
+    this.#issued.set(given, this.#issued.get(issued) as Issued);
     return issued;
   }
 
-  /**
-   * Sends a message when the activation ends, or so many ticks after that.
-   *
-   * @throws UsageError `DELAY_INVALID`; `OPTION_UNKNOWN` for options in place of a cause; `ADDRESS_UNKNOWN` where the run's policy says so
-   */
+  /** Sends a message when the activation ends, or so many ticks after that. */
   send(given: Message, cause?: string, delay?: number): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
     if (cause !== undefined && typeof cause !== "string") assertMessageAlone("publish", cause);
     const { name } = this.#turn.role;
     if (delay !== undefined) dueOf(this.#turn.tools.log.state, delay, name);
-    const message = this.#issued.get(given) ?? this.issue(given, cause);
-    const before = this.#sent.get(message);
-    if (before !== undefined) return before;
-    if (delay !== undefined && delay > 0) (this.#delays ??= new Map()).set(message, delay);
+    const issued = this.#issued.get(given) ?? (this.#issued.get(this.issue(given, cause)) as Issued);
+    if (issued.sent !== undefined) return issued.sent;
+    const { message } = issued;
     const { directory } = this.#turn.tools.host;
     const { to, dead } = directory.route(message, name, this.#turn.teamAt);
     const sent: Sent = dead.length === 0 ? { message, to } : this.#asMeant({ message, to, dead });
-    this.#sent.set(message, sent);
+    issued.sent = sent;
+    this.said.push(sent);
+    if (delay !== undefined && delay > 0) (this.#delays ??= new Map()).set(sent, delay);
     return sent;
   }
 
-  /** Returns a message with dead addresses with those that a model wrote, and that mean a role, read as this role. */
   #asMeant({ message, to, dead = [] }: Sent): Sent {
     const { role, teamAt, tools } = this.#turn;
     const { directory } = tools.host;
@@ -108,17 +106,11 @@ export class Outbox {
     };
   }
 
-  /** The sent messages in order, as if none were delayed. */
-  get said(): readonly Sent[] {
-    return [...this.#sent.values()];
-  }
-
-  /** Returns them with the ticks at which the delayed ones arrive, if the activation ends at the present tick. */
   delayed(said: readonly Sent[]): readonly Sent[] {
     const delays = this.#delays;
     if (delays === undefined) return said;
     const { state } = this.#turn.tools.log;
-    return said.map((sent) => delayedBy(sent, dueOf(state, delays.get(sent.message) ?? 0, this.#turn.role.name)));
+    return said.map((sent) => delayedBy(sent, dueOf(state, delays.get(sent) ?? 0, this.#turn.role.name)));
   }
 
   #make<P>(content: string, fields: MessageFields<P>, routed: Routed, parents: readonly string[]): Message<P> {
@@ -126,16 +118,17 @@ export class Outbox {
     if (this.isClosed) throw new ContextClosedError(begun.act, "a message");
     const message = messageOf(tools.host, role, this.#made, content, fields, routed, parents, this.#turn.now);
     this.#made += 1;
-    this.#issued.set(message, message);
+    this.#issued.set(message, { message });
     return message;
   }
 
   #parents(): readonly string[] {
     const { news } = this.#activation;
     if (this.#answered?.news !== news) {
-      const ids: string[] = [];
-      for (const { id } of news) ids.push(id);
-      this.#answered = { news, ids: Object.freeze(ids) };
+      const [first] = news;
+      // All recipients of a message share the list that names it alone, and a list that grows keeps room for more.
+      const ids = first !== undefined && news.length === 1 ? parentsOfAnswer(first.id) : Object.freeze(news.map(({ id }) => id));
+      this.#answered = { news, ids };
     }
     return this.#answered.ids;
   }

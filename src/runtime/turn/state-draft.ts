@@ -53,12 +53,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
     this.#touched = touched;
   }
 
-  /**
-   * Returns the changes.
-   *
-   * @throws UsageError `STATE_INVALID` when the new state does not fit the role's schema.
-   * @throws NotJsonError
-   */
+  /** Returns the changes. */
   changes(role: string, schema: z.ZodType | undefined): ActEnded["state"] | undefined {
     if (this.#touched === undefined) return undefined;
     const set: Record<string, Json> = {};
@@ -164,11 +159,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
 
 const nothing: readonly string[] = Object.freeze([]);
 
-/**
- * Returns the JSON form of a value if it differs from the known one; else undefined.
- *
- * @throws NotJsonError
- */
+/** Returns the JSON form of a value if it differs from the known one; else undefined. */
 function changedTo(value: unknown, known: Json | undefined): Json | undefined {
   switch (typeof value) {
     case "string":

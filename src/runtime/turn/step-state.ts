@@ -41,12 +41,7 @@ function isHeld(value: object): boolean {
   return true;
 }
 
-/**
- * Returns the change from a state to the result of a step; undefined when both are equal.
- *
- * @throws NotJsonError naming the place of a value that is not plain JSON, also of one that JSON would leave out or change, such as
- * undefined and dates.
- */
+/** Returns the change from a state to the result of a step; undefined when both are equal. */
 export function stateChange(before: JsonObject, given: object): StateChange | undefined {
   assertPlainObject(given, root);
   const keys = Object.keys(given);
@@ -140,7 +135,6 @@ function plainRecord(given: object, had: Json | undefined, place: Place): JsonOb
   return isSame && before !== undefined ? before : (Object.freeze(record) as JsonObject);
 }
 
-/** Accepts a plain object of this realm or another. */
 function assertPlainObject(given: object, place: Place): void {
   if (Object.getOwnPropertySymbols(given).length > 0) throw new NotJsonError(pathTo(place), "an object with a symbol for a key");
   const prototype = Object.getPrototypeOf(given) as object | null;

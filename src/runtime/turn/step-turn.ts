@@ -115,9 +115,7 @@ class StepOutbox implements StepOut {
   readonly #role: RoleState;
   readonly #begun: Begun;
   #message: Message | undefined;
-  /** The messages that the function was called for before the present one. */
   #read = -1;
-  /** Ids of the messages read since the last one sent: the parents of the next one. */
   #unanswered: string[] = [];
   #hasAnswered = true;
   #said: Sent[] | undefined;
@@ -177,7 +175,6 @@ class StepOutbox implements StepOut {
     return message;
   }
 
-  /** A list that begins with its first item has room for one: most activations send one message. */
   #send(sent: Sent): void {
     if (this.#said === undefined) this.#said = [sent];
     else this.#said.push(sent);

@@ -13,12 +13,7 @@ import { Activation } from "./activation.ts";
 import { type ActivationOutcome, type Begun, commit, NO_STEPS, recordBegin, type TurnResult, type TurnTools } from "./commit.ts";
 import { stepTurn } from "./step-turn.ts";
 
-/**
- * Runs one turn of a role: it observes, thinks, acts, and its changes take effect by one event. A failed attempt is tried again according
- * to the failure policy; a replay takes the attempts one by one. The turn ends without waiting where nothing in it waits.
- *
- * @throws the error that broke the journal
- */
+/** Runs one turn of a role: it observes, thinks, acts, and its changes take effect by one event. */
 export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
   for (;;) {
     const isTraced = tools.leavesTraces || isSuspicious(tools.log.state);
@@ -58,7 +53,6 @@ function begin({ clock, past, log }: TurnTools, role: RoleState): Begun {
   return { act, take, at: past?.startOf(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
 }
 
-/** The phase of an attempt. */
 type Phase = "running" | "over";
 
 /**
@@ -115,12 +109,10 @@ export class RoleTurn {
     return this.#steps === undefined ? this.begun.at : this.#steps.now;
   }
 
-  /** The number of changes of the team that the activation knows of: those before its beginning, or before the last released answer. */
   get teamAt(): number {
     return this.#steps === undefined ? this.begun.teamAt : this.#steps.teamAt;
   }
 
-  /** True for a word in a reply of a model that the activation has got. */
   wroteByModel(word: string): boolean {
     return this.#steps?.wroteByModel(word) === true;
   }
@@ -149,7 +141,6 @@ export class RoleTurn {
     );
   }
 
-  /** @param failure the failure of the body, if it failed */
   #close(failure?: ActivationOutcome): Awaitable<TurnResult> {
     this.#activation.close();
     let outcome = failure;
@@ -166,7 +157,6 @@ export class RoleTurn {
     return this.#rest(this.#steps).then(() => this.#commit(end));
   }
 
-  /** Waits for what the body started and did not await. An interruption ends the wait for what is no step. */
   async #rest(steps: ActivationSteps): Promise<void> {
     await steps.close();
     const handed = this.#handed;
@@ -206,7 +196,6 @@ export class RoleTurn {
     return result;
   }
 
-  /** An interruption from outside overrides the outcome of the body. */
   #judged(outcome: ActivationOutcome): ActivationOutcome {
     const control = this.tools.mode === "replay" ? this.#notAsked(outcome) : undefined;
     if (control !== undefined) return { kind: "failed", error: control };
@@ -217,7 +206,6 @@ export class RoleTurn {
     return outcome.kind === "done" && loose === undefined ? outcome : { kind: "failed", error: loose, place: this.#placeOf(loose) };
   }
 
-  /** In a replay, returns the difference when recorded steps were not asked for. */
   #notAsked(outcome: ActivationOutcome): ControlError | undefined {
     if (this.#steps === undefined && this.role.activation.kind !== "open") return undefined;
     const error = outcome.kind === "failed" ? outcome.error : undefined;
