@@ -6,14 +6,14 @@ export { WriteDesign } from "./waterfall/write-design.ts";
 export { WriteTasks } from "./waterfall/write-tasks.ts";
 export { WriteCode } from "./waterfall/write-code.ts";
 export { WriteCodeReview, type WriteCodeReviewOptions } from "./waterfall/write-code-review.ts";
-export { WriteTest } from "./waterfall/write-test.ts";
+export { WriteTest } from "./waterfall/write-code.ts";
 export { RunTests, type RunTestsOptions } from "./waterfall/run-tests.ts";
 export { DebugError } from "./waterfall/debug-error.ts";
 
 // The documents.
-export { type Prd, PrdSchema, type Priority } from "./waterfall/prd.ts";
-export { type Design, DesignSchema } from "./waterfall/design.ts";
-export { type TaskPlan, TaskPlanSchema } from "./waterfall/task-plan.ts";
+export { type Prd, PrdSchema, type Priority } from "./waterfall/write-prd.ts";
+export { type Design, DesignSchema } from "./waterfall/write-design.ts";
+export { type TaskPlan, TaskPlanSchema } from "./waterfall/write-tasks.ts";
 export { type WrittenFiles, WrittenFilesSchema } from "./project-files.ts";
 export {
   type Review,
@@ -22,9 +22,9 @@ export {
   ReviewReportSchema,
   ReviewSchema,
   type Verdict,
-} from "./waterfall/code-review.ts";
-export { type TestReport, type TestReportFailure, TestReportSchema } from "./waterfall/test-report.ts";
-export { type DebugReport, DebugReportSchema } from "./waterfall/test-report.ts";
+} from "./waterfall/write-code-review.ts";
+export { type TestReport, type TestReportFailure, TestReportSchema } from "./waterfall/run-tests.ts";
+export { type DebugReport, DebugReportSchema } from "./waterfall/run-tests.ts";
 
 // For actions of your own.
 export { payloadOf, ProjectAction, type ProjectActionOptions } from "./project-action.ts";

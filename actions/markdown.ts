@@ -1,34 +1,30 @@
-/** A document of a title and sections; those without text are left out. Ends with a line break. */
+/** Sections without text are left out. */
 export function sections(title: string, parts: readonly (readonly [heading: string, text: string])[]): string {
   const filled = parts.filter(([, text]) => text.trim() !== "");
   return `${[`# ${title}`, ...filled.map(([heading, text]) => `## ${heading}\n\n${text.trim()}`)].join("\n\n")}\n`;
 }
 
-/** A list of points. Lines of one point stay together. */
 export function bullets(points: readonly string[]): string {
   return points.map((point) => `- ${point.trim().replace(/\n/g, "\n  ")}`).join("\n");
 }
 
-/** Cuts a text to a number of characters and says at its end how much is missing. */
+/** States at the end how much is missing. */
 export function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "");
   return `${kept}\n[${text.length - kept.length} more characters are left out]`;
 }
 
-/** A block between fences in a text, read as CommonMark reads it, except that a fence with a word inside a block opens a block in it. */
+/** A fenced block as CommonMark reads it, except that a fence with a word inside a block opens a block in it. */
 export interface FencedBlock {
-  /** The text after the opening fence: a language, a path, both, or nothing. */
+  /** A language, a path, both, or nothing. */
   readonly info: string;
-  /** The line of text before the opening fence, empty lines aside; empty when there is none. */
+  /** The last line before the fence that is not empty. */
   readonly before: string;
-  /** Its lines, each with its line break. */
   readonly content: string;
-  /** False when the text ends before the block does. */
   readonly isClosed: boolean;
 }
 
-/** A line that opens or closes a block. */
 interface Fence {
   readonly line: number;
   readonly mark: string;
@@ -37,10 +33,10 @@ interface Fence {
   readonly info: string;
 }
 
-/** In replies with more fences than this, blocks in blocks are not looked for: the search would take quadratic time. */
+/** With more fences blocks in blocks are not looked for: that would take quadratic time. */
 const NESTING_LIMIT = 1_000;
 
-/** The fenced blocks of a text, in order. Line ends become `\n`. */
+/** Line ends become `\n`. */
 export function fencedBlocks(text: string): readonly FencedBlock[] {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   const fences = fencesIn(lines);
@@ -58,7 +54,6 @@ export function fencedBlocks(text: string): readonly FencedBlock[] {
   return blocks;
 }
 
-/** The text between fences longer than any run of backticks in it. */
 export function inFence(text: string, info = ""): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
@@ -71,13 +66,12 @@ function fencesIn(lines: readonly string[]): readonly Fence[] {
     const match = /^( {0,3})(`{3,}|~{3,})(.*)$/.exec(text);
     if (match === null) return [];
     const [, indent = "", marks = "", info = ""] = match;
-    // Backticks behind backticks are a code span in a line of prose.
+    // Such a line is a code span in prose.
     if (marks.startsWith("`") && info.includes("`")) return [];
     return [{ line, mark: marks[0] ?? "", length: marks.length, indent: indent.length, info: info.trim() }];
   });
 }
 
-/** The place among the fences of the one that closes the block; undefined when none does. */
 function closingOf(fences: readonly Fence[], at: number): number | undefined {
   return fences.length > NESTING_LIMIT ? firstClosing(fences, at) : (nestedClosing(fences, at) ?? firstClosing(fences, at));
 }

@@ -16,28 +16,26 @@ import { type ProjectFile, ProjectFiles } from "./project-files.ts";
 
 /** Options of every action on a project. */
 export interface ProjectActionOptions {
-  /** The workspace that holds the project. */
   readonly workspace: Workspace;
-  /** Receivers of the result. Default: everyone who watches the action. */
+  /** Default: everyone who watches the action. */
   readonly sendTo?: readonly Address[];
 }
 
-/** The names of the options that every action on a project takes. @internal */
+/** @internal */
 export const projectActionOptions: Known<ProjectActionOptions> = { workspace: kinds.workspace, sendTo: kinds.addresses };
 
-/** The result of an action: the files it wrote, and how its commit says it in one line. */
 export interface Made {
   readonly files: readonly { readonly path: string }[];
   readonly summary: string;
 }
 
-/** An action that works on a project: it writes files, commits them, and tells the result as a typed message. */
+/** An action on a project: it writes files, commits them, and sends the result as a typed message. */
 export abstract class ProjectAction<O, N extends readonly Address[]> extends Action<O, N> {
   protected readonly files: ProjectFiles;
   readonly #sendTo: readonly Address[];
 
   /**
-   * @param known the names of all options of a subclass that takes more
+   * @param known the options of a subclass that takes more
    * @throws UsageError `ARGUMENT_INVALID` without a workspace, `OPTION_UNKNOWN`
    */
   constructor(options: ProjectActionOptions, known: Known<Record<string, unknown>> = projectActionOptions) {
@@ -51,7 +49,7 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
     return this.#sendTo;
   }
 
-  /** Commits the files and returns the message about them; the commit names the message. Without files there is no commit. */
+  /** The commit names the message. Without files there is no commit. */
   protected async conclude(ctx: ActionContext<InputsOf<N>>, output: O, made: Made): Promise<Message<O>> {
     const message = ctx.message<O>(this.render?.(output) ?? made.summary, { instructContent: output, sendTo: this.sendTo(ctx, output) });
     const paths = made.files.map(({ path }) => path);
@@ -59,15 +57,13 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
     return message;
   }
 
-  /** Writes files, one step each. */
+  /** One step each. */
   protected async write(ctx: ActionContext<InputsOf<N>>, files: readonly ProjectFile[]): Promise<void> {
     for (const file of files) await this.files.write(ctx, file);
   }
 }
 
 /**
- * Checks options of what works on a project, since programs in plain JavaScript have no compiler that does.
- *
  * @internal
  * @throws UsageError `ARGUMENT_INVALID` without a workspace, `OPTION_UNKNOWN`
  */
@@ -87,11 +83,7 @@ function hasWorkspace(options: unknown): boolean {
   }
 }
 
-/**
- * The typed payload of a message.
- *
- * @throws UsageError `ARGUMENT_INVALID` for a value that is no message or no schema; `INPUT_INVALID` for a message without a payload or with another one.
- */
+/** @throws UsageError `ARGUMENT_INVALID` for a value that is no message or no schema; `INPUT_INVALID` for another payload */
 export function payloadOf<T>(message: Message<T>, schema: z.ZodType<T>): T {
   const parsed = payloadIn(message, schema);
   if (parsed.success) return parsed.data;
@@ -112,7 +104,7 @@ function payloadIn<T>(message: Message<T>, schema: z.ZodType<T>): z.ZodSafeParse
   }
 }
 
-/** A document in both its forms: JSON for programs, Markdown for people. */
+/** JSON for programs, Markdown for people. */
 export function documentFiles(kind: "prd" | "system_design" | "task", name: string, value: unknown, text: string): readonly ProjectFile[] {
   return [
     { path: `docs/${kind}/${name}.json`, content: JSON.stringify(value, undefined, 2) },

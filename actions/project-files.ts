@@ -12,14 +12,14 @@ export interface ProjectFile {
 export interface ActionCommit {
   readonly message: string;
   readonly paths: readonly string[];
-  /** Id of the message that tells of it. */
+  /** Id of the message about it. */
   readonly messageId: string;
 }
 
 /**
- * The project as actions see it: every touch of the workspace is a step of their activation. Reading is answered from the record, so
- * that a resumed activation sees what it saw, but not from that of the run that was forked: a fork has files of its own. Writing is done
- * again, so that a workspace that lost something gets it back. A replay writes into an empty workspace and leaves every other alone.
+ * The project as actions see it: every access is a step. Reads are answered from the record, but not from that of the run that was forked:
+ * a fork has its own files. Writes are repeated, so that a workspace that lost something gets it back. A replay writes into an empty
+ * workspace only.
  */
 export class ProjectFiles {
   readonly #workspace: Workspace;
@@ -28,7 +28,7 @@ export class ProjectFiles {
     this.#workspace = workspace;
   }
 
-  /** Writes a text file: lines end in `\n`, the last one too. @throws WorkspaceError */
+  /** Lines end in `\n`, the last one too. @throws WorkspaceError @throws WorkspaceError */
   write(ctx: RoleContext, { path, content }: ProjectFile): Promise<WrittenFile> {
     const text = textOf(content);
     const effect = async ({ mode }: EffectDoor): Promise<WrittenFile> =>
@@ -36,12 +36,12 @@ export class ProjectFiles {
     return ctx.step(WRITE_STEP, { path, content: text, ...forkIn(this.#workspace) }, effect, { again: true });
   }
 
-  /** The files that are there, in the order given. @throws WorkspaceError */
+  /** The files that exist, in the order given. @throws WorkspaceError @throws WorkspaceError */
   read(ctx: RoleContext, paths: readonly string[]): Promise<readonly ProjectFile[]> {
     return ctx.step("read files", { paths }, () => this.#read(paths), { fresh: true });
   }
 
-  /** Hashes of the files by path: part of the address of an answer that depends on files. */
+  /** By path: part of the address of an answer that depends on files. */
   digests(ctx: RoleContext, paths: readonly string[]): Promise<Readonly<Record<string, string>>> {
     const hashed = async (): Promise<Readonly<Record<string, string>>> => {
       const files = await this.#read(paths);
@@ -50,7 +50,7 @@ export class ProjectFiles {
     return ctx.step("hash files", { paths }, hashed, { fresh: true });
   }
 
-  /** Commits files in the name of the role. @throws WorkspaceError `WORKSPACE_GIT` */
+  /** @throws WorkspaceError `WORKSPACE_GIT` */
   async commit(ctx: RoleContext, { message, paths, messageId }: ActionCommit): Promise<void> {
     const request = { message, author: ctx.name, date: ctx.now(), paths, trailers: { "Troupe-Message": messageId } };
     await commitFiles(ctx.steps, this.#workspace, request);
@@ -71,7 +71,7 @@ function textOf(content: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** The result of a write; in a replay the record has it already. */
+/** In a replay the record has it already. */
 function writtenFile(path: string, text: string): WrittenFile {
   return { path, bytes: new TextEncoder().encode(text).length, sha256: createHash("sha256").update(text).digest("hex") };
 }
@@ -92,18 +92,16 @@ export function renderWrittenFiles(title: string, { files }: WrittenFiles): stri
   ]);
 }
 
-/** Characters of whole files in one prompt: some 15,000 tokens, which every current model reads well. */
+/** Some 15,000 tokens. */
 const WHOLE_FILES = 60_000;
-/** Characters of the outline of a file that does not fit. */
 const OUTLINE = 600;
-/** Lines of its beginning an outline shows. */
 const OUTLINE_LINES = 6;
 
 export function fileInPrompt({ path, content }: ProjectFile): string {
   return `${path}\n${inFence(content)}`;
 }
 
-/** Files of the project: whole ones while they fit into a budget of characters, of the others how they begin and what they name. */
+/** Whole files while they fit into a budget of characters, outlines of the others. */
 export function filesInPrompt(files: readonly ProjectFile[], budget: number = WHOLE_FILES): string {
   let room = budget;
   const shown = files.map((file) => {

@@ -2,23 +2,21 @@ import { z } from "zod";
 import { WorkspaceError } from "../src/index.ts";
 import { checkPath } from "../src/workspace/index.ts";
 
-/** Most files a plan may name. The largest projects one answer can plan well are far smaller. */
+/** One answer plans no larger project well. */
 const MAX_FILES = 60;
-/** Most entries that are looked at, one by one, before a list is refused as a whole. */
+/** A longer list is refused as a whole. */
 const MAX_ENTRIES = 1_000;
 
-/** The folder of the company's own documents; a plan may not write there. */
+/** A plan may not write the company's own documents. */
 const OWN_DOCUMENTS = /^docs\/(requirement\.txt$|(prd|system_design|task)\/)/i;
 
-/** The folder of test files, and the end of their names. */
 const TEST_FILE = /^tests\/.+\.test\.mjs$/;
 
-/** True when a path is a test file's. */
 export function isTestFile(path: string): boolean {
   return TEST_FILE.test(path);
 }
 
-/** A path a model proposes: checked by the rules of the workspace, in normal form. */
+/** A path that a model proposes, by the rules of the workspace, in normal form. */
 const ProjectPathSchema: z.ZodType<string, string> = z
   .string()
   .describe("path relative to the project, such as src/app.js")
@@ -29,7 +27,7 @@ const ProjectPathSchema: z.ZodType<string, string> = z
     return z.NEVER;
   });
 
-/** Paths a model proposes, each once. At most 60. */
+/** Each once, at most 60. */
 export const ProjectPathsSchema: z.ZodType<string[], string[]> = z.array(z.string()).transform((paths, context) => {
   const normal = new Set<string>();
   for (const [index, path] of paths.slice(0, MAX_ENTRIES).entries()) {
@@ -42,12 +40,10 @@ export const ProjectPathsSchema: z.ZodType<string[], string[]> = z.array(z.strin
   return [...normal];
 });
 
-/** The fault of a number of files, if any. */
 export function tooMany(count: number): string | undefined {
   return count > MAX_FILES ? `names ${count} files, and a project may have ${MAX_FILES}` : undefined;
 }
 
-/** No disk can hold a file and a folder of one name. */
 function fileAndFolder(paths: ReadonlySet<string>): string | undefined {
   const folders = new Set([...paths].flatMap((path) => foldersAbove(path)));
   const both = [...paths].find((path) => folders.has(path));
@@ -70,7 +66,7 @@ function faultOf(path: string): string | undefined {
 
 const PROJECT_NAME_LENGTH = 50;
 
-/** A name in kebab-case that is also a file name. Letters of other scripts have no place in a file name that must work everywhere: a name of nothing else becomes `project`. */
+/** A name in kebab-case that is also a file name everywhere: without Latin letters it is `project`. */
 export function projectNameOf(name: string): string {
   const words = name
     .normalize("NFKD")

@@ -1,10 +1,6 @@
-/** A part of a prompt under a heading of its own. */
 export type PromptPart = readonly [heading: string, text: string];
 
-/**
- * A prompt: its first line names the task, parts without text are left out. Nothing in a prompt depends on the machine, the time or the
- * run, so that equal work asks equal questions.
- */
+/** Parts without text are left out. Nothing depends on the machine, the time or the run, so that equal work asks equal questions. */
 export function promptOf(task: string, instruction: string, parts: readonly PromptPart[]): string {
   const filled = parts.filter(([, text]) => text.trim() !== "");
   return [`# ${task}`, instruction, ...filled.map(([heading, text]) => `## ${heading}\n${text}`)].join("\n\n");

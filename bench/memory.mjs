@@ -48,18 +48,13 @@ async function timed(queries, search) {
   return { p50: median(times), found };
 }
 
-function recall(found, wanted) {
-  const hits = found.map((keys, n) => keys.filter((key) => wanted[n].includes(key)).length);
-  return hits.reduce((sum, count) => sum + count, 0) / (found.length * K);
-}
-
 async function searching() {
   const all = vectors(100_000, "kept");
   const queries = vectors(60, "asked");
   for (const count of [10_000, 100_000]) {
     await collected();
     const before = process.memoryUsage();
-    const exact = exactIndex({ prefilterAbove: Infinity });
+    const exact = exactIndex();
     for (let key = 0; key < count; key++) await exact.add(key, all[key]);
     await collected();
     const after = process.memoryUsage();
@@ -70,11 +65,6 @@ async function searching() {
       const bytes = (after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed) / count;
       show(`bytes a vector of ${DIMENSIONS} in memory, at ${count}`, bytes.toFixed(0));
     }
-    const filtered = exactIndex({ prefilterAbove: 1_000 });
-    for (let key = 0; key < count; key++) await filtered.add(key, all[key]);
-    await filtered.search(queries[0], K);
-    const fast = await timed(queries, (query) => keysOf(filtered, query));
-    show(`the same with the prefilter`, `${fast.p50.toFixed(2)} ms, recall ${recall(fast.found, scanned.found).toFixed(4)}`);
   }
 }
 
@@ -123,24 +113,6 @@ async function news() {
   show("findNews: 1,000 observed against 100,000 remembered, p50", `${median(times).toFixed(3)} ms`);
 }
 
-/** The share of the nearest vectors of hashed words that the prefilter finds: sparse vectors are hard for it. */
-async function filteredTexts() {
-  const { messages, questions } = recallSet();
-  const embedder = hashingEmbedder();
-  const [exact, filtered] = [exactIndex({ prefilterAbove: Infinity }), exactIndex({ prefilterAbove: 1_000 })];
-  for (const [key, vector] of (await embedder.embed(messages.map(({ text }) => text))).entries()) {
-    await exact.add(key, vector);
-    await filtered.add(key, vector);
-  }
-  const keysOf = async (index, vector) => (await index.search(vector, K)).map(({ key }) => key);
-  const [wanted, found] = [[], []];
-  for (const vector of await embedder.embed(questions.map(({ text }) => text))) {
-    wanted.push(await keysOf(exact, vector));
-    found.push(await keysOf(filtered, vector));
-  }
-  show(`recall of the prefilter on ${messages.length} hashed texts`, recall(found, wanted).toFixed(4));
-}
-
 async function finding() {
   const { messages, questions } = recallSet();
   const storage = new MemoryStorage({ roleId: "r", lexical: minisearch() });
@@ -176,7 +148,6 @@ try {
     await searching();
     await news();
     await opening();
-    await filteredTexts();
   }
   await finding();
 } finally {

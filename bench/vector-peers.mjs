@@ -11,9 +11,9 @@ function bytesOf(vector) {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-async function troupe(all, { dimensions, k }, prefilterAbove) {
+async function troupe(all, { dimensions, k }) {
   const { exactIndex } = await import("../dist/src/index.js");
-  const index = exactIndex({ prefilterAbove });
+  const index = exactIndex();
   for (const [key, row] of rowsOf(all, dimensions).entries()) await index.add(key, row);
   return async (query) => (await index.search(query, k)).map(({ key }) => key);
 }
@@ -70,8 +70,7 @@ async function vectra(all, { dimensions, k, folder }) {
 
 /** By name: what fills it, how many vectors it is asked to hold at most, and why no more. */
 export const vectorPeers = {
-  "troupe, exact": { fill: (all, o) => troupe(all, o, Infinity) },
-  "troupe, signs first": { fill: (all, o) => troupe(all, o, 1_000) },
+  troupe: { fill: troupe },
   "libsql, exact": { fill: libsql },
   "sqlite-vec, exact": { fill: sqliteVec },
   "lancedb, flat": { fill: lancedb },

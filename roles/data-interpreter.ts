@@ -5,11 +5,10 @@ import type { Sandbox, Workspace } from "../src/workspace/index.ts";
 
 /** Options of a data interpreter. */
 export interface DataInterpreterOptions {
-  /** The folder with the data; charts and tables are written there. */
+  /** Charts and tables are written there. */
   readonly workspace: Workspace;
-  /** Runs the cells. */
   readonly sandbox: Sandbox;
-  /** The most steps of its agent. Default 30. */
+  /** Steps of its agent. Default 30. */
   readonly steps?: number | undefined;
 }
 
@@ -25,11 +24,10 @@ Charts are SVG files in the folder, with a title, labelled axes and units: matpl
 
 End with the answer: the numbers, how you got them, what is uncertain, and the files you wrote. Do not state a number that no cell printed.`;
 
-/** The cause of a data interpreter's message. */
 const ANALYZE = "AnalyzeData";
 
 /**
- * A crew of one: an agent that answers questions about data with cells of Python, and writes charts and tables into the folder. In bubblewrap its cells
+ * An agent that answers questions about data with cells of Python, and writes charts and tables into the folder. In bubblewrap its cells
  * run without a question; without isolation a person is asked for each.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`

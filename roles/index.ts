@@ -9,11 +9,11 @@ export type { DesignedFile, Size, SystemDesign, WorkOrder, WorkTask } from "../a
 
 // The waterfall of MetaGPT.
 export { waterfallCompany, type WaterfallCompanyOptions } from "./waterfall/waterfall-company.ts";
-export { ProductManager } from "./waterfall/product-manager.ts";
-export { Architect } from "./waterfall/architect.ts";
-export { ProjectManager } from "./waterfall/project-manager.ts";
-export { Engineer, type EngineerOptions } from "./waterfall/engineer.ts";
-export { QaEngineer, type QaEngineerOptions } from "./waterfall/qa-engineer.ts";
+export { ProductManager } from "./waterfall/waterfall-company.ts";
+export { Architect } from "./waterfall/waterfall-company.ts";
+export { ProjectManager } from "./waterfall/waterfall-company.ts";
+export { Engineer, type EngineerOptions } from "./waterfall/waterfall-company.ts";
+export { QaEngineer, type QaEngineerOptions } from "./waterfall/waterfall-company.ts";
 
 // Small crews of MetaGPT's.
 export { dataInterpreter, type DataInterpreterOptions } from "./data-interpreter.ts";

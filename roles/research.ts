@@ -19,15 +19,15 @@ import type { Workspace } from "../src/workspace/index.ts";
 
 /** Options of a research crew. */
 export interface ResearchOptions {
-  /** The folder of the report, `report.md`. */
+  /** Gets the report, `report.md`. */
   readonly workspace: Workspace;
-  /** Asked in this order, each after the one before failed or found nothing. Default: DuckDuckGo. */
+  /** Each is asked after the one before failed or found nothing. Default: DuckDuckGo. */
   readonly search?: readonly SearchProvider[] | undefined;
-  /** Rules for requests to pages. Default: public addresses. */
+  /** Default: public addresses. */
   readonly web?: WebAccess | undefined;
-  /** The most questions that the topic is divided into. Default 4. */
+  /** Questions into which the topic is divided. Default 4. */
   readonly questions?: number | undefined;
-  /** The most pages that are read for each question. Default 3. */
+  /** Pages for each question. Default 3. */
   readonly pages?: number | undefined;
 }
 
@@ -40,9 +40,7 @@ const researchOptions: Known<ResearchOptions> = {
 
 const QUESTIONS = 4;
 const PAGES = 3;
-/** Results of one search. */
 const HITS = 6;
-/** Requests for a report before its citations fail the run. */
 const REPORTS = 3;
 const REPORT = "report.md";
 
@@ -165,8 +163,8 @@ function readPages({ web = {} }: ResearchOptions): Action {
       const sources: Notes["sources"][number][] = [];
       for (const { question, links } of questions) {
         const notes = await Promise.all(links.map(({ url }) => noteOf(ctx, tool, question, url)));
-        for (const [place, { title, url }] of links.entries()) {
-          const { facts = [], isRelevant = false } = notes[place] ?? {};
+        for (const [index, { title, url }] of links.entries()) {
+          const { facts = [], isRelevant = false } = notes[index] ?? {};
           if (isRelevant && facts.length > 0) sources.push({ number: sources.length + 1, title, url, question, facts });
         }
       }
@@ -179,7 +177,7 @@ function readPages({ web = {} }: ResearchOptions): Action {
   }) as Action;
 }
 
-/** The answer of a page to a question; undefined where it cannot be read. */
+/** Undefined where the page cannot be read. */
 async function noteOf(ctx: ActionContext, tool: Tool, question: string, url: string): Promise<z.infer<typeof NoteSchema> | undefined> {
   const { output } = await called(ctx, "read a page", tool, { url, from: 0 });
   if (typeof output !== "string") return undefined;
@@ -210,7 +208,7 @@ function writeReport({ workspace }: ResearchOptions): Action {
   }) as Action;
 }
 
-/** Asks for a report until each citation is a source, and no other address is named. */
+/** Until each citation is a source, and no other address is named. */
 async function citedText(ctx: ActionContext, prompt: string, sources: Notes["sources"]): Promise<string> {
   let complaint = "";
   for (let attempt = 1; ; attempt += 1) {
@@ -237,7 +235,7 @@ function citationFault(text: string, sources: Notes["sources"]): string | undefi
   return other === undefined ? undefined : `it names the address ${other.slice(0, 200)}, which was not read`;
 }
 
-/** The numbers in brackets, as [2] or [1, 3]; a bracket before a parenthesis is a link. */
+/** As [2] or [1, 3]; a bracket before a parenthesis is a link. */
 function citationsIn(text: string): readonly number[] {
   const groups = [...text.matchAll(/\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\](?!\()/g)].map(([, numbers = ""]) => numbers);
   return [...new Set(groups.flatMap((numbers) => numbers.split(",").map(Number)))];

@@ -67,7 +67,6 @@ export type { MemoryStorageOptions, SearchOptions, SimilarMessage, StorageCall }
 export type {
   MessageIdentity,
   MessageLookup,
-  MessagePage,
   MessageStore,
   MessageToStore,
   RemoveOptions,
@@ -80,11 +79,10 @@ export type {
   VectorLookup,
   VectorPlace,
 } from "./memory/message-store.ts";
-export type { PlacedSketches, Sketches, SketchLookup, SketchPage } from "./memory/vector-sketch.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/embedder.ts";
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";
-export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
+export { exactIndex } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.

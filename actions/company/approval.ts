@@ -1,14 +1,12 @@
 import { type Human, type RoleContext, StepError } from "../../src/index.ts";
 
-/** Most answers of a person that are no yes. */
 const MOST_ANSWERS = 10;
-/** Most answers in a row that say nothing about the proposal. */
+/** Answers in a row that say nothing about the proposal. */
 const MOST_EMPTY = 3;
 
 const APPROVE = "Is that what you want? Answer yes, say what is different, or say stop.";
 const AGAIN = "Nothing goes on without your yes. Answer yes, say what is different, or say stop.";
 
-/** The form of both questions, for a page that draws it. */
 const APPROVAL = {
   choices: [
     { value: "yes", label: "Yes, go on" },
@@ -21,28 +19,23 @@ const YES = /^\W*(y|yes|ok|okay|yep|ja|oui|sí|si|approved?)\W*$/i;
 const NO = /^\W*(n|no|nope|nein|non|never|not)?\W*$/i;
 const STOP = /^\W*(stop|end|quit|exit|cancel|abort)\W*$/i;
 
-/**
- * True when the user wants to approve, as of this moment: a run that goes on may have been told so since, and a replay takes what was recorded.
- */
+/** As of this moment: a resumed run may have another wish, and a replay takes what was recorded. */
 export function wantsApproval(steps: Pick<RoleContext["steps"], "step">, approves: boolean): Promise<boolean> {
   return steps.step({ kind: "step", name: "wants approval", request: {}, fresh: true }, () => Promise.resolve(approves));
 }
 
-/** A proposal that waits for a yes. */
 export interface Proposal<T> {
   readonly value: T;
-  /** The proposal in words, as the person reads it. */
   readonly show: (value: T) => string;
-  /** Makes another proposal, by all that the person has said is different. */
+  /** Makes a new proposal from all feedback so far. */
   readonly change: (said: readonly string[]) => Promise<T>;
 }
 
 /**
- * Asks a person until they say yes, and returns what they said yes to. Words change the proposal; a plain no, and an answer without words, is
- * asked about again. Only a yes approves.
+ * Asks a person until they say yes. Words change the proposal; a plain no is asked about again.
  *
- * @throws StepError `NOT_APPROVED` when the person says stop, answers nothing three times in a row, or has not said yes in ten answers
- * @throws WaitingError without a person
+ * @throws StepError `NOT_APPROVED` when the person says stop, answers nothing three times in a row, or has not said yes in ten answers;
+ * WaitingError without a person
  */
 export async function approvedBy<T>(human: Pick<Human, "ask">, { value: first, show, change }: Proposal<T>): Promise<T> {
   const said: string[] = [];

@@ -1,10 +1,9 @@
-import type { Message, RoleContext } from "../../src/index.ts";
+import { type Message, type RoleContext, TroupeError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 import { bullets } from "../markdown.ts";
 import type { PromptPart } from "../prompt.ts";
 import { DeliverySchema, failureMarks } from "./delivery.ts";
 import { WorkReportSchema } from "./project-gate.ts";
-import { type ShownFiles, shownFiles } from "./shown-files.ts";
 import {
   checksPart,
   isOrder,
@@ -17,32 +16,103 @@ import {
   WorkOrderSchema,
   WRITTEN_BY_MANAGER,
 } from "./work-order.ts";
+import { fileInPrompt } from "../project-files.ts";
 
-/** The files that a worker is shown with its order. */
-export interface AssignedFiles {
-  /** Those of the design: equal for all who begin from it. */
+/** Files of a project that a worker is shown before its first step. */
+interface ShownFiles {
+  /** With the names of those that are left out. */
+  readonly text: string;
+  /** By path. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Some 8,000 tokens. */
+const SHOWN_BYTES = 30_000;
+const MOST_READ = 60;
+const MOST_NAMED = 100;
+
+interface FoundFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Null for a file that does not fit, or is no text. */
+  readonly text: string | null;
+}
+
+/**
+ * Reads files for a prompt, as a step: whole ones while they fit, in the order of the paths, and the names of the others.
+ *
+ * @param rank where not all fit, the lowest are chosen first
+ */
+async function shownFiles(
+  rc: Pick<RoleContext, "step">,
+  workspace: Workspace,
+  paths: readonly string[],
+  rank: (path: string) => number,
+): Promise<ShownFiles> {
+  const chosen = paths.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_READ);
+  if (chosen.length === 0) return { text: "", files: new Map() };
+  const found = await rc.step("read project", { paths: chosen }, () => readEach(workspace, chosen), { fresh: true });
+  const files = new Map(found.flatMap(({ path, text }) => (text === null ? [] : [[path, text] as const])));
+  const sizes = new Map(found.map(({ path, bytes }) => [path, bytes]));
+  const shown = paths.flatMap((path) => {
+    const content = files.get(path);
+    return content === undefined ? [] : [fileInPrompt({ path, content })];
+  });
+  return { text: [...shown, ...leftOut(paths, files, sizes)].join("\n\n"), files };
+}
+
+/** One file after another, so that a project of any size is held in parts. */
+async function readEach(workspace: Workspace, paths: readonly string[]): Promise<readonly FoundFile[]> {
+  const found: FoundFile[] = [];
+  let room = SHOWN_BYTES;
+  for (const path of paths) {
+    const bytes = await bytesOf(workspace, path);
+    if (bytes === undefined) continue;
+    const isShown = bytes !== null && bytes.length <= room && !bytes.includes(0);
+    if (isShown) room -= bytes.length;
+    found.push({ path, bytes: bytes?.length ?? SHOWN_BYTES, text: isShown ? Buffer.from(bytes).toString("utf8") : null });
+  }
+  return found;
+}
+
+/** @returns null for a file that is too large, undefined where there is none */
+async function bytesOf(workspace: Workspace, path: string): Promise<Uint8Array | null | undefined> {
+  try {
+    return await workspace.readBytes(path, SHOWN_BYTES);
+  } catch (error) {
+    if (!TroupeError.isInstance(error) || error.code !== "WORKSPACE_LIMIT") throw error;
+    return null;
+  }
+}
+
+function leftOut(paths: readonly string[], files: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number>): readonly string[] {
+  const others = paths.filter((path) => !files.has(path));
+  if (others.length === 0) return [];
+  const named = others.slice(0, MOST_NAMED).map((path) => {
+    const bytes = sizes.get(path);
+    return bytes === undefined ? path : bytes < SHOWN_BYTES ? `${path} (${bytes} bytes)` : `${path} (large)`;
+  });
+  const more = others.length > MOST_NAMED ? `, and ${others.length - MOST_NAMED} more` : "";
+  return [`Not shown: ${named.join(", ")}${more}.`];
+}
+
+interface AssignedFiles {
+  /** Equal for all who begin from the design. */
   readonly design: ShownFiles;
-  /** The others that it needs. */
   readonly others: ShownFiles;
 }
 
-/** The prompt of a worker in parts. */
-export interface AssignmentParts {
+interface AssignmentParts {
   readonly order: WorkOrder;
   readonly files: AssignedFiles;
-  /** False: it does not need the checks of the criteria. */
   readonly hasChecks: boolean;
-  /** The role and its way of working. */
   readonly role: string;
 }
 
-/** A project with more files is shown only where the work is. */
+/** A larger project is shown only where the work is. */
 const SMALL_PROJECT = 60;
 
-/**
- * The text of an assignment. It begins with what all colleagues share, so that a provider's cache of prefixes serves them all, and ends with
- * what this one is to do.
- */
+/** It begins with what all colleagues share, so that a provider's cache of prefixes serves them all. */
 export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">, parts: AssignmentParts): string {
   const { order, files, hasChecks, role } = parts;
   const said = saidIn(rc.news);
@@ -58,16 +128,14 @@ export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">
   ]);
 }
 
-/** Returns the text with which a file was shown. */
 export type ShownText = (path: string) => string | undefined;
 
-/** The texts of the files that a worker is shown. */
 export function shownText({ design, others }: AssignedFiles): ShownText {
   return (path) => design.files.get(path) ?? others.files.get(path);
 }
 
 /**
- * Reads the files that a worker needs: those of the design, and others of the project, first those of its task and those that the news names.
+ * Reads the files that a worker needs: those of the design, and others, first those of its task and those that the news names.
  *
  * @param isOther true for a path that is shown beside the design. Documents of the company never are: the order has what they say
  */
@@ -93,7 +161,6 @@ export async function assignedFiles(
   };
 }
 
-/** The news besides the order, as text. */
 function saidIn(news: readonly Message[]): readonly PromptPart[] {
   return news.flatMap(({ sentFrom, content, instructContent }): PromptPart[] => {
     if (!isOrder(instructContent)) return [[`From ${sentFrom}`, content]];
@@ -104,7 +171,7 @@ function saidIn(news: readonly Message[]): readonly PromptPart[] {
   });
 }
 
-/** The worker's earlier attempts at the user's present words and its present task, with their findings: a new attempt must differ from them. */
+/** The worker's earlier attempts at the present words and task, with their findings: a new attempt must differ. */
 function attemptsIn({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
   const isNews = new Set(news.map(({ id }) => id));
   const all = memory.get().filter(({ id }) => !isNews.has(id));

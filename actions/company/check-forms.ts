@@ -1,7 +1,7 @@
 import { type Check, CheckSchema, type StackName } from "../../src/checks/index.ts";
 import { z } from "zod";
 
-/** The form of a check is told by examples: enforced by a provider, it would cost more tokens than the check itself. */
+/** The form is shown by examples: enforced by a provider, it would cost more tokens than the check. */
 export const WrittenCheckSchema: z.ZodType<Check> = z
   .unknown()
   .pipe(CheckSchema)
@@ -20,7 +20,7 @@ const PAGE = `- {"kind":"page","steps":[{"do":"type","at":"#title","text":"Milk"
 
 const JUDGEMENT = `- {"kind":"judgement","reason":"taste cannot be run"}`;
 
-/** The forms of a check, as a model is told them. @param stack only those that run on it, and no judgement. Default: all */
+/** @param stack only those that run on it, and no judgement. Default: all */
 export function checkForms(stack?: StackName): string {
   const forms = stack === undefined ? [COMMAND, PAGE, JUDGEMENT] : stack === "page" ? [COMMAND, PAGE] : [COMMAND];
   return ["A check is one of", ...forms].join("\n");

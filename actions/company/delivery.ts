@@ -7,48 +7,43 @@ import { forkFolder, isDelivery, isOrder, type WorkOrder, WorkOrderSchema } from
 
 /** An objection of the reviewer. */
 export interface Complaint {
-  /** Such as `R1`. */
   readonly id: string;
   readonly text: string;
-  /** It fails as long as the objection stands. */
+  /** Fails as long as the objection stands. */
   readonly check?: Check | undefined;
-  /**
-   * `failing`: its check fails. `answered`: its check passes. `unproven`: it has no check, or the check could not be run.
-   */
+  /** `unproven`: it has no check, or the check could not be run. */
   readonly state: "failing" | "answered" | "unproven";
 }
 
-/** A task of a product of size L that was not merged, because its checks were red or its engineer did not finish it. */
+/** A task of a product of size L that was not merged. */
 export interface UnmergedTask {
   readonly id: string;
   readonly title: string;
-  /** Name of the engineer; undefined for a task that nobody began, because it needs another one. */
+  /** Name of the engineer; undefined where no one began it. */
   readonly by?: string | undefined;
-  /** The failures. */
   readonly why: string;
-  /** The folder with what there is of it, relative to the project; undefined when nothing is, or when the product is done without it. */
+  /** The folder of the unfinished work; undefined without any, or when the product is done without it. */
   readonly keptIn?: string | undefined;
 }
 
-/** The delivery of a company: the product's state with its evidence, and not the words of its authors. Plain JSON. */
+/** The product's state with its evidence, not the words of its authors. Plain JSON. */
 export interface Delivery {
   readonly kind: "delivery";
   readonly name: string;
   readonly size: WorkOrder["size"];
   readonly stack: WorkOrder["stack"];
-  /** True when every criterion of priority P0 is proven, nothing is at fault, and no objection stands. */
+  /** Every criterion of priority P0 is proven, nothing is at fault, and no objection stands. */
   readonly isDone: boolean;
   readonly verification: Verification;
-  /** Objections of the review; empty before it. */
+  /** Of the review. */
   readonly complaints: readonly Complaint[];
-  /** Undefined while there was no review. */
   readonly review?: { readonly reasons: string; readonly accepts: boolean } | undefined;
   readonly assumptions: readonly string[];
-  /** The engineer's summary of the work, or why it was not done. */
+  /** The engineer's summary, or why the work was not done. */
   readonly summary: string;
   /** Rounds of repair before this. */
   readonly round: number;
-  /** Tasks of a product of size L that were left to the last engineer. Default: none. */
+  /** Tasks of a product of size L that were left to the last engineer. */
   readonly unmerged?: readonly UnmergedTask[] | undefined;
 }
 
@@ -74,20 +69,19 @@ const DeliveryShape = z.object({
 /** Guards a {@link Delivery}. */
 export const DeliverySchema: z.ZodType<Delivery> = DeliveryShape;
 
-/** True when nothing speaks against the product: all that must be is proven, and no objection stands. */
+/** All that must be is proven, and no objection stands. */
 export function isDeliverable(verification: Verification, complaints: readonly Complaint[], accepts: boolean): boolean {
   const stands = complaints.some(({ state }) => state === "failing" || (state === "unproven" && !accepts));
   return isProven(verification) && !isRed(verification) && !stands;
 }
 
-/** The checks of objections as criteria, so that they are run like the others. */
 export function complaintCriteria(complaints: readonly Complaint[]): readonly Criterion[] {
   return complaints.flatMap(({ id, text, check }) =>
     check === undefined ? [] : [{ id, priority: "P1", given: "the review", when: "its check runs", then: text, check } as const],
   );
 }
 
-/** The request that the engineer of an order and its verifier share, so that the verifier can take over the engineer's results. */
+/** Shared, so that the verifier can take over the engineer's results. */
 export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): GateRequest {
   return {
     criteria: [...order.criteria, ...complaintCriteria(complaints)],
@@ -98,15 +92,15 @@ export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]):
   };
 }
 
-/** An order, and the deliveries that were handed back since the user's present words, oldest first. */
+/** Deliveries that were handed back since the user's present words, oldest first. */
 export interface WorkSoFar {
   readonly order: WorkOrder;
   readonly earlier: readonly Delivery[];
 }
 
 /**
- * The order for the user's present words, joined from all that messages have of it, and the deliveries since; undefined when there is no order. A
- * colleague who changes an order has not seen what all others added: who corrects a check knows no design, and who corrects a test no corrected check.
+ * The order for the user's present words, joined from all messages, and the deliveries since. A colleague who changes an order has not seen
+ * what all others added: whoever corrects a check knows no design.
  */
 export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | undefined {
   const all = memory.get();
@@ -123,7 +117,7 @@ export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | un
   };
 }
 
-/** The later of two orders for the same words, with the parts that only the earlier one has. */
+/** The later order, with the parts that only the earlier one has. */
 function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
   const isOlder = (before.corrected ?? []).length > (next.corrected ?? []).length;
   const { criteria, corrected } = isOlder ? before : next;
@@ -131,7 +125,6 @@ function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
   return { ...before, ...next, criteria, assumptions, ...(corrected === undefined ? {} : { corrected }) };
 }
 
-/** The objections in the state that their checks have now. */
 export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Verification, "verdicts">): readonly Complaint[] {
   const outcomes = new Map(verdicts.map(({ id, outcome }) => [id, outcome]));
   return complaints.map((complaint) => {
@@ -140,14 +133,13 @@ export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Ve
   });
 }
 
-/** Short marks of the failures: two rounds with equal marks have made no progress. */
+/** Two rounds with equal marks have made no progress. */
 export function failureMarks({ verdicts, suites, faults }: Verification): readonly string[] {
   const failed = verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
   const tests = suites.flatMap(({ failures }) => failures.map(({ name, file }) => `${file} ${name}`));
   return [...failed, ...tests, ...faults.map(({ kind, file = "" }) => `${kind} ${file}`)].sort();
 }
 
-/** The delivery as text: the verdicts first, then what is open. */
 export function renderDelivery(delivery: Delivery): string {
   const { name, isDone, verification, complaints, review, assumptions, summary, unmerged = [] } = delivery;
   const { verdicts, suites, faults, notChecked } = verification;
@@ -172,7 +164,6 @@ export function renderDelivery(delivery: Delivery): string {
   ]);
 }
 
-/** The tasks of an order that were not merged. */
 export function unmergedTasks({ tasks = [] }: WorkOrder, isDone: boolean): readonly UnmergedTask[] {
   return tasks.flatMap(({ id, title, by, state, note = "", keptIn }) =>
     state === "stuck" ? [{ id, title, by, why: note, keptIn: isDone || keptIn === undefined ? undefined : forkFolder(keptIn) }] : [],

@@ -17,23 +17,21 @@ import {
   WRITTEN_BY_MANAGER,
 } from "./work-order.ts";
 
-/** Options of {@link DesignSystem}. */
 export interface DesignSystemOptions {
   readonly gate: ProjectGate;
   readonly receivers: readonly Address[];
-  /** A person approves the design before anybody works on it, or says what is different. Default false. */
+  /** A person approves the design first. Default false. */
   readonly approves?: boolean | undefined;
 }
 
 const designOptions: Known<DesignSystemOptions> = { gate: kinds.object, receivers: kinds.addresses, approves: kinds.boolean };
 
-/** An architect's answer. */
 interface Answer {
   readonly approach: string;
   readonly files: readonly { readonly path: string; readonly purpose: string; readonly code: string }[];
 }
 
-/** The largest design that one answer gives well. */
+/** One answer gives no larger design well. */
 const MOST_FILES = 60;
 
 const AnswerSchema: z.ZodType<Answer> = z.object({
@@ -64,7 +62,6 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
   readonly #options: DesignSystemOptions;
 
-  /** @throws UsageError `OPTION_UNKNOWN` */
   constructor(options: DesignSystemOptions) {
     checkKnownOptions("new DesignSystem", options, designOptions);
     super({ workspace: options.gate.workspace });
@@ -111,7 +108,7 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     return ctx.ask(promptOf("DesignSystem", INSTRUCTION, parts), { schema: AnswerSchema });
   }
 
-  /** Writes the files that are not there yet: an interface never replaces code. */
+  /** An interface never replaces code. */
   async #write(ctx: ActionContext<readonly []>, { files }: Answer, earlier: readonly ProjectFile[]): Promise<readonly ProjectFile[]> {
     const paths = files.map(({ path }) => checkPath(path));
     const mine = new Set(earlier.map(({ path }) => path));

@@ -7,17 +7,49 @@ import {
   type Message,
   Plan,
   TroupeError,
+  Action,
 } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt } from "../project-files.ts";
 import { promptOf } from "../prompt.ts";
-import type { ProjectGate } from "./project-gate.ts";
-import type { TaskBoard } from "./task-board.ts";
+import { type ProjectGate, WorkReportSchema } from "./project-gate.ts";
+import type { TaskBoard, Report } from "./task-board.ts";
 import { newestOrder, planUnderWay, renderOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
 
-/** Options of {@link PlanTasks}. */
-export interface PlanTasksOptions {
+interface MergeTasksOptions {
+  readonly board: TaskBoard;
+}
+
+const mergeOptions: Known<MergeTasksOptions> = { board: kinds.object };
+
+/** Merges what the engineers report as finished, and gives out the next tasks. No model is asked. */
+export class MergeTasks extends Action<WorkOrder, readonly []> {
+  override readonly description: string = "Merge the work of the engineers.";
+  override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
+  readonly #board: TaskBoard;
+
+  constructor(options: MergeTasksOptions) {
+    checkKnownOptions("new MergeTasks", options, mergeOptions);
+    super();
+    this.#board = options.board;
+  }
+
+  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {
+    const order = newestOrder(ctx.memory) as WorkOrder;
+    const reports = ctx.news.flatMap((message): Report[] => {
+      const { data } = WorkReportSchema.safeParse(message.instructContent);
+      return data === undefined ? [] : [{ from: message.sentFrom, message, work: data }];
+    });
+    return this.#board.settled(ctx, order, reports);
+  }
+
+  override render(order: WorkOrder): string {
+    return renderOrder(order);
+  }
+}
+
+interface PlanTasksOptions {
   readonly gate: ProjectGate;
   readonly board: TaskBoard;
 }
@@ -26,7 +58,6 @@ const planOptions: Known<PlanTasksOptions> = { gate: kinds.object, board: kinds.
 
 /** More tasks cost more in words and merges than they save in time. */
 export const MOST_TASKS = 8;
-/** Characters of interfaces and tests that the planner reads. */
 const READ = 40_000;
 
 const UNFORKED = "One engineer writes the product, because several need a git repository with a commit, and";
@@ -46,12 +77,11 @@ const WrittenTaskSchema = z.object({
 
 type WrittenTask = z.infer<typeof WrittenTaskSchema>;
 
-/** A planner's answer. */
 interface Answer {
   readonly tasks: readonly WrittenTask[];
 }
 
-/** The schema of a plan for an order: a plan that does not fit is asked for again, with the reason. */
+/** A plan that does not fit is asked for again, with the reason. */
 function planSchema(order: WorkOrder): z.ZodType<Answer> {
   const shape = z.object({ tasks: z.array(WrittenTaskSchema).min(1).max(MOST_TASKS) });
   return shape.superRefine(({ tasks }, ctx) => {
@@ -82,7 +112,7 @@ function planFaults(tasks: readonly WrittenTask[], { design, tests = [] }: WorkO
   return faults;
 }
 
-/** The tasks, each after its needs. @throws PlanError for needs that no order of work can meet */
+/** @throws PlanError for needs that no order of work can meet */
 function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const plan = new Plan({
@@ -92,20 +122,20 @@ function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
   return plan.tasks.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-/** The plan as the order has it: files that no task owns go to the last one. */
+/** Files that no task owns go to the last one. */
 function workTasks({ tasks }: Answer, { design }: WorkOrder): readonly WorkTask[] {
   const owned = new Set(tasks.flatMap(({ owns }) => owns));
   const left = (design?.files ?? []).map(({ path }) => path).filter((path) => !owned.has(path));
-  return sorted(tasks).map((task, place) => ({
+  return sorted(tasks).map((task, index) => ({
     ...task,
     needs: [...new Set(task.needs)],
-    owns: place === tasks.length - 1 ? [...task.owns, ...left] : task.owns,
+    owns: index === tasks.length - 1 ? [...task.owns, ...left] : task.owns,
     state: "open",
     tries: 0,
   }));
 }
 
-/** A plan after the user has said more while the engineers work: their tasks stay, and who makes the whole green does the rest. */
+/** The user has said more while the engineers work: their tasks stay, and the integrator does the rest. */
 function changedPlan(plan: WorkOrder, order: WorkOrder): WorkOrder {
   const { tasks } = plan;
   const [before, now] = [plan.design, order.design];
@@ -115,13 +145,12 @@ function changedPlan(plan: WorkOrder, order: WorkOrder): WorkOrder {
   return { ...order, tasks, design: { approach, files: [...before.files, ...now.files.filter(({ path }) => !known.has(path))] } };
 }
 
-/** Divides a product of size L among engineers, in one question to the model, and gives out the first tasks. */
+/** Divides a product of size L among engineers, in one question, and gives out the first tasks. */
 export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
   override readonly description: string = "Divide the work among the engineers.";
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
   readonly #board: TaskBoard;
 
-  /** @throws UsageError `OPTION_UNKNOWN` */
   constructor(options: PlanTasksOptions) {
     checkKnownOptions("new PlanTasks", options, planOptions);
     super({ workspace: options.gate.workspace });
@@ -135,7 +164,7 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
     return this.#board.given(ctx, await this.#planned(ctx, order));
   }
 
-  /** The order with its tasks. Without git, and without a plan that fits, one engineer does all of it. */
+  /** Without git, and without a plan that fits, one engineer does all of it. */
   async #planned(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<WorkOrder> {
     const lack = await this.#board.missingForks(ctx);
     if (lack !== null) return { ...order, tasks: [], assumptions: [...order.assumptions, `${UNFORKED} ${lack}.`] };

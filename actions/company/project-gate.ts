@@ -16,35 +16,58 @@ import {
 } from "../../src/checks/index.ts";
 import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput, type ToolResult } from "../../src/agent/index.ts";
 import type { RoleContext } from "../../src/index.ts";
-import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import { type Sandbox, type Workspace, type ForkedProject, mergeFork, removeFork } from "../../src/workspace/index.ts";
 import { z } from "zod";
-import type { WorkOrder } from "./work-order.ts";
+import type { WorkOrder, WorkTask } from "./work-order.ts";
 
-/** Options of a gate. */
-export interface ProjectGateOptions {
+interface TakeWorkOptions {
+  readonly project: () => ForkedProject;
+  readonly tasks: readonly WorkTask[];
+  /** The author of the commit. */
+  readonly name: string;
+}
+
+/** Brings the unfinished work on a task into the project, for the engineer who ends it there. */
+export function takeWorkTool({ project, tasks, name }: TakeWorkOptions): Tool {
+  return defineTool({
+    name: "take_work",
+    description:
+      "Brings the files of a task that was not merged into the project, as its engineer left them. Read them before you change them. Only where ending that work is less than writing it anew.",
+    parameters: z.object({ task: z.string().describe("its id") }),
+    effect: "write",
+    idempotent: true,
+    parallel: false,
+    execute: async ({ task: id }, ctx) => {
+      const task = tasks.find((one) => one.id === id);
+      if (task?.keptIn === undefined) return toolFailure(`Nobody has worked on ${id}.`);
+      const request = { message: `Take up the unfinished work on ${id}`, author: name, date: ctx.clock.now(), paths: task.owns };
+      const merge = await mergeFork(ctx, project(), task.keptIn, request);
+      if (merge.kind === "conflict") return toolFailure(`The project has changed since in ${merge.paths.join(", ")}. Write ${id} anew.`);
+      await removeFork(ctx, project(), task.keptIn);
+      return toolOutput(merge.paths.length === 0 ? `${id} has no files that differ.` : `In the project now: ${merge.paths.join(", ")}.`);
+    },
+  });
+}
+
+interface ProjectGateOptions {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
-  /** Default `verifyProject`. */
   readonly verify?: Verifier | undefined;
-  /** Tells why no page can be opened in the sandbox. Default `missingPageMeans`. */
+  /** Why no page can be opened. Default `missingPageMeans`. */
   readonly missingForPages?: ((sandbox: Sandbox) => string | undefined) | undefined;
 }
 
-/** The checks that a gate runs. */
 export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, Partial<Pick<VerifyRequest, "planned" | "stack">> {
-  /** Problems from before the work began, as {@link problemsOf} marks them: they do not count. */
+  /** Marks of {@link problemsOf} from before the work: they do not count. */
   readonly failedBefore?: readonly string[] | undefined;
 }
 
-/** The checks of work that is only a part of the product: its syntax and its tests. */
+/** For a part of the product: its syntax and its tests. */
 export function testRequest({ failedBefore }: Pick<WorkOrder, "failedBefore">): GateRequest {
   return { criteria: [], failedBefore, depth: "quick" };
 }
 
-/**
- * The door that work must pass: it runs the project's checks as recorded steps, so that a resumed run does not run them again. What was green for
- * the same bytes and the same request is not run twice.
- */
+/** Runs the project's checks as recorded steps. What was green for the same bytes and the same request is not run twice. */
 export class ProjectGate {
   readonly workspace: Workspace;
   readonly #sandbox: Sandbox;
@@ -58,12 +81,11 @@ export class ProjectGate {
     this.#missingForPages = options.missingForPages ?? missingPageMeans;
   }
 
-  /** Returns the same gate for another folder, such as a fork of the project. */
+  /** The same gate for another folder, such as a fork. */
   at(workspace: Workspace): ProjectGate {
     return new ProjectGate({ workspace, sandbox: this.#sandbox, missingForPages: this.#missingForPages }, this.#cache);
   }
 
-  /** @throws ControlError, WorkspaceError */
   async check(steps: Pick<RoleContext["steps"], "step">, { failedBefore = [], ...request }: GateRequest): Promise<Verification> {
     const spec = { kind: "step", name: "verify project", request, fresh: true };
     const isGreen = (found: Verification): boolean => !isRed(withoutOldFaults(found, failedBefore));
@@ -72,7 +94,7 @@ export class ProjectGate {
     return withoutOldFaults(found, failedBefore);
   }
 
-  /** True for a criterion that holds without the project, so that it proves nothing. @throws ControlError, WorkspaceError */
+  /** It would prove nothing. @throws ControlError, WorkspaceError @throws ControlError, WorkspaceError */
   async isVacuous(steps: Pick<RoleContext["steps"], "step">, criterion: Criterion): Promise<boolean> {
     const spec = { kind: "step", name: "try check without project", request: { criterion }, fresh: true };
     const criteria = [criterion];
@@ -80,13 +102,13 @@ export class ProjectGate {
     return found.length > 0;
   }
 
-  /** Why no page can be opened here; null where one can. */
+  /** Null where one can be opened. */
   missingForPages(steps: Pick<RoleContext["steps"], "step">): Promise<string | null> {
     const spec = { kind: "step", name: "find a browser", request: {}, fresh: true };
     return steps.step(spec, () => Promise.resolve(this.#missingForPages(this.#sandbox) ?? null));
   }
 
-  /** Installs the packages that the project names. @throws ControlError */
+  /** @throws ControlError */
   install(steps: Pick<RoleContext["steps"], "step">): Promise<InstallReport> {
     const { workspace } = this;
     return steps.step({ kind: "step", name: "install packages", request: {}, fresh: true }, async ({ signal }) => {
@@ -96,7 +118,7 @@ export class ProjectGate {
   }
 }
 
-/** Makes the tool that installs the packages that a project names, in the sandbox, with the network for this step alone. */
+/** In the sandbox, with the network for this step alone. */
 export function installTool(gate: ProjectGate): Tool {
   return defineTool({
     name: "install_packages",
@@ -114,7 +136,7 @@ export function installTool(gate: ProjectGate): Tool {
   });
 }
 
-/** Marks of what is wrong with a project: failing tests as `file: name`, faults as `kind in file`, and how many tests are skipped. */
+/** Failing tests as `file: name`, faults as `kind in file`, and how many tests are skipped. */
 export function problemsOf({ suites, faults }: Pick<Verification, "suites" | "faults">): readonly string[] {
   const tests = suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
   const skipped = suites.filter((suite) => suite.skipped > 0).map(skippedMark);
@@ -125,7 +147,6 @@ function skippedMark({ skipped, language }: Pick<SuiteReport, "skipped" | "langu
   return `${skipped} skipped in ${language}`;
 }
 
-/** True for a suite that skips more tests than it did before the work. */
 function skipsMore({ language, skipped }: SuiteReport, old: readonly string[]): boolean {
   const before = old.findLast((mark) => /^\d+ /.test(mark) && mark === skippedMark({ skipped: Number.parseInt(mark), language }));
   return skipped > (before === undefined ? 0 : Number.parseInt(before));
@@ -143,7 +164,6 @@ function withoutOldFaults(found: Verification, old: readonly string[]): Verifica
   return { ...found, faults, suites: found.suites.map((suite) => withoutOld(suite, old)) };
 }
 
-/** A suite without the failures that were there before. */
 function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
   const failures = suite.failures.filter(({ file, name }) => !old.includes(`${file}: ${name}`));
   const known = suite.failures.length - failures.length;
@@ -153,42 +173,35 @@ function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
   return failed > 0 ? { ...suite, failures, failed, reason } : { ...suite, kind: "passed", failures, failed, reason };
 }
 
-/** The answer of a worker. */
 export interface WorkReport {
-  /** `stuck`: the work cannot be done, or not with the steps there are. `disputed`: a test or a check contradicts the user's words. */
+  /** `stuck`: the work cannot be done, or not in these steps. `disputed`: a test or a check contradicts the user's words. */
   readonly status: "finished" | "stuck" | "disputed";
-  /** Id of the criterion whose check is disputed; undefined where it is a test, or nothing. */
+  /** Whose check is disputed. */
   readonly criterion?: string | undefined;
-  /** The work that was done, or why it could not be done, or the fault of the test. */
+  /** The work, or why it could not be done, or the fault of the test. */
   readonly summary: string;
 }
 
-/** Guards a {@link WorkReport}. */
 export const WorkReportSchema: z.ZodType<WorkReport> = z.object({
   status: z.enum(["finished", "stuck", "disputed"]),
   criterion: z.string().optional(),
   summary: z.string(),
 });
 
-/** Options of {@link doneTool}. */
 export interface DoneToolOptions {
   readonly gate: ProjectGate;
-  /** Returns what is still missing, or undefined when the work may end. */
+  /** What is still missing; undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
-  /** The checks; those of depth `whole` run where those of depth `quick` are green. Default: the syntax and the tests alone. */
+  /** Checks of depth `whole` run where those of depth `quick` are green. Default: the syntax and the tests. */
   readonly asked?: GateRequest | undefined;
 }
 
-/** Milliseconds that the checks of one call may take. */
 const CHECK_TIME = 600_000;
 
 const SAME_AGAIN =
   "These are the same failures as the last time, so the last change did not help. Change the strategy: read the criterion and the file again, say what is really wrong, and write that part from scratch.";
 
-/**
- * Makes the tool with which a worker says that the work is done. It runs the checks, and the work ends only when they are green. Two equal
- * failures in a row ask for another strategy.
- */
+/** Runs the checks, and the work ends only when they are green. Two equal failures in a row ask for another strategy. */
 export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptions): Tool {
   const last = new WeakMap<object, string>();
   return defineTool({
@@ -217,7 +230,6 @@ export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptio
   });
 }
 
-/** First what is checked fast, and only where that is green the rest. */
 async function checked(
   gate: ProjectGate,
   ctx: ToolContext,
@@ -228,7 +240,7 @@ async function checked(
   return quick.notChecked !== undefined || judge(quick) !== undefined ? quick : gate.check(ctx, asked);
 }
 
-/** The criteria that could not be checked, as text, so that nobody takes them for green. */
+/** So that they are not taken for green. */
 function uncheckedIn({ verdicts, notChecked }: Verification): readonly string[] {
   if (notChecked !== undefined) return [`Nothing could be checked here: ${notChecked}`];
   const open = verdicts.filter(({ outcome }) => outcome === "not checked");
@@ -236,7 +248,6 @@ function uncheckedIn({ verdicts, notChecked }: Verification): readonly string[] 
   return open.length === 0 ? [] : [`Not checked here: ${open.map(({ id }) => id).join(", ")}. ${reasons.join("; ")}`];
 }
 
-/** Makes the tool with which a worker gives up. */
 export function giveUpTool(): Tool {
   return defineTool({
     name: "give_up",
@@ -248,10 +259,10 @@ export function giveUpTool(): Tool {
   });
 }
 
-/** Why a tool that a worker shares with others is not for it; undefined where it is. */
-export type NotFor = string | undefined;
+/** Why a shared tool is not for this worker. */
+type NotFor = string | undefined;
 
-/** Makes the tool with which an engineer hands the check of a criterion back to the product manager: nobody else changes it. */
+/** Only the product manager changes a check. */
 export function disputeCheckTool(notFor?: NotFor): Tool {
   return defineTool({
     name: "dispute_check",
@@ -267,7 +278,7 @@ export function disputeCheckTool(notFor?: NotFor): Tool {
   });
 }
 
-/** Makes the tool with which an engineer hands a test back to QA: nobody else changes it. */
+/** Only QA changes a test. */
 export function disputeTool(notFor?: NotFor): Tool {
   return defineTool({
     name: "dispute_test",
@@ -289,7 +300,6 @@ function disputed(what: Omit<WorkReport, "status">, notFor: NotFor): ToolResult 
   return notFor === undefined ? toolOutput(JSON.stringify({ status: "disputed", ...what } satisfies WorkReport)) : toolFailure(notFor);
 }
 
-/** The red results of a project as text for its repair; undefined when nothing is red. */
 export function redParts(verification: Verification): string | undefined {
   return isRed(verification) ? renderVerification(verification) : undefined;
 }

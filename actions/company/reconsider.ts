@@ -7,16 +7,14 @@ import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
 import { newestOrder, orderFiles, renderCriteria, renderForReview, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
-/** Options of {@link Reconsider}. */
 export interface ReconsiderOptions {
   readonly gate: ProjectGate;
-  /** The engineer and the verifier. */
   readonly receivers: readonly Address[];
 }
 
 const reconsiderOptions: Known<ReconsiderOptions> = { gate: kinds.object, receivers: kinds.addresses };
 
-/** A product manager's answer. The reasons come first, so that the verdict follows from them. */
+/** The reasons come first, so that the verdict follows from them. */
 interface Answer {
   readonly reasons: string;
   readonly isWrong: boolean;
@@ -31,14 +29,13 @@ const AnswerSchema: z.ZodType<Answer> = z.object({
 
 const INSTRUCTION = `An engineer says that the check of a criterion contradicts the user's words. Decide by the words alone. A check that is right stays, however hard it is to pass. A wrong one is corrected: it must still fail for a product that does not do what the words say.`;
 
-/** Decides on a check that an engineer disputes. A corrected one is told as an assumption. */
+/** Decides on a disputed check. A correction is recorded as an assumption. */
 export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
   override readonly description: string = "Decide on a disputed check.";
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
   readonly #gate: ProjectGate;
   readonly #receivers: readonly Address[];
 
-  /** @throws UsageError `OPTION_UNKNOWN` */
   constructor(options: ReconsiderOptions) {
     checkKnownOptions("new Reconsider", options, reconsiderOptions);
     super({ workspace: options.gate.workspace });
@@ -80,7 +77,7 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
     return message;
   }
 
-  /** Why a correction is not taken: it would hold for every product. */
+  /** A correction that holds for every product is not taken. */
   async #vacuous(ctx: ActionContext<readonly []>, corrected: readonly Criterion[]): Promise<string | undefined> {
     for (const criterion of corrected) {
       if (await this.#gate.isVacuous(ctx.steps, criterion)) return "Its correction holds without any product, so it would prove nothing.";

@@ -24,22 +24,19 @@ import {
   WorkOrderSchema,
 } from "./work-order.ts";
 
-/** Options of {@link Specify}. */
 export interface SpecifyOptions {
-  /** The depth of the work. Default: the product manager decides by the requirement. */
+  /** Default: the product manager decides. */
   readonly size?: Size | undefined;
-  /** The stack. Default: the product manager decides by the requirement. */
+  /** Default: the product manager decides. */
   readonly stack?: StackName | undefined;
-  /** Receivers by the size of the work. */
   readonly receivers: Readonly<Record<Size, readonly Address[]>>;
-  /** The project has files of a user, and is changed. Default false. */
+  /** The project has files of a user. Default false. */
   readonly existing?: boolean | undefined;
   readonly gate: ProjectGate;
-  /** The user allows packages to be installed. Default false. */
   readonly mayInstall?: boolean | undefined;
-  /** A person approves the criteria before anybody works on them, or says what is different. Default false. */
+  /** A person approves the criteria first. Default false. */
   readonly approves?: boolean | undefined;
-  /** True when a person can be asked. Default false: open questions become assumptions. */
+  /** Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
 }
 
@@ -50,13 +47,11 @@ const specifyOptions: Known<SpecifyOptions> = {
   gate: kinds.object,
 };
 
-/** A question that the user alone can answer, with likely answers. */
 interface OpenQuestion {
   readonly question: string;
   readonly choices: readonly string[];
 }
 
-/** The product manager's additions to the user's words. */
 interface Brief {
   readonly reasoning: string;
   readonly name: string;
@@ -109,26 +104,21 @@ ${checkForms()}`;
 
 const CHANGE = `Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack and the names of the project: its commands, flags, files and formats are what its README says. Its files and symbols:`;
 
-/** Tokens of the map of a project that is there. */
 const MAP_TOKENS = 4_000;
 
-/** Characters of the README of a project that is there. */
 const README_LENGTH = 6_000;
 
-/** Most questions that a person is asked. */
 const MOST_QUESTIONS = 3;
 
-/** Most choices of such a question, and the longest one. */
 const MOST_CHOICES = 6;
 const LONGEST_CHOICE = 200;
 
-/** Turns the user's words into a work order: triage, assumptions and acceptance criteria in one question to the model. */
+/** Turns the user's words into a work order: triage, assumptions and acceptance criteria in one question. */
 export class Specify extends ProjectAction<WorkOrder, readonly []> {
   override readonly description: string = "Write the acceptance criteria.";
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
   readonly #options: SpecifyOptions;
 
-  /** @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN` */
   constructor(options: SpecifyOptions) {
     checkKnownOptions("new Specify", options, specifyOptions);
     super({ workspace: options.gate.workspace });
@@ -157,7 +147,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     return this.#options.receivers[order?.size ?? "M"];
   }
 
-  /** The project before the work: its map, its stack, and the tests that fail already. What the company left red itself is not among them. */
+  /** With the tests that fail already, but for what the company left red itself. */
   async #project(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined): Promise<Project> {
     const { gate } = this.#options;
     const { workspace } = gate;
@@ -199,7 +189,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     );
   }
 
-  /** The order as the user approves it. What they say is different counts as their words. */
+  /** What the user says is different counts as their words. */
   async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
     const order = this.#order(ctx, known, brief);
     if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return order;
@@ -215,7 +205,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
 
   #order(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts, brief: Brief): WorkOrder {
     const { size: chosen = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
-    // Engineers who work side by side go on: the change joins their plan.
+    // Engineers who work side by side continue: the change joins their plan.
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
     const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
     const lack = stack === "page" && noPages !== null ? [`${NO_PAGES} ${noPages}`] : [];
@@ -239,23 +229,20 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   }
 }
 
-/** A project that is there before the work. */
 interface Project {
-  /** The documents of an earlier company. */
+  /** Documents of an earlier company. */
   readonly words: string | null;
   readonly acceptance: AcceptanceFile | null;
   readonly map: string;
-  /** The beginning of its README; empty without one. */
   readonly readme: string;
   readonly stack: StackName | null;
   readonly failedBefore: readonly string[];
 }
 
-/** The facts that the prompt for the criteria is made of. */
 interface KnownFacts {
   readonly earlier: WorkOrder | undefined;
   readonly project: Project | undefined;
-  /** Why no page can be opened here; null where one can. */
+  /** Null where a page can be opened. */
   readonly noPages: string | null;
   readonly answers: readonly string[];
 }
@@ -267,7 +254,7 @@ async function readmeOf(workspace: Workspace): Promise<string | undefined> {
   try {
     return await workspace.read("README.md");
   } catch (error) {
-    // Such as a README that is no text, or that is a link.
+    // Such as a README that is no text, or a link.
     if (WorkspaceError.isInstance(error)) return undefined;
     throw error;
   }
@@ -290,7 +277,6 @@ async function asked({ human }: ActionContext<readonly []>, questions: Brief["qu
     const { question, choices } = typeof open === "string" ? { question: open, choices: [] } : open;
     const likely = [...new Set(choices.map((choice) => choice.trim().slice(0, LONGEST_CHOICE)))].filter((choice) => choice !== "");
     const [first] = likely;
-    // A single choice is none.
     const isOpen = first === undefined || likely.length < 2;
     const form = { choices: likely.slice(0, MOST_CHOICES), words: "answer in other words" };
     answers.push(`${question} ${await (isOpen ? human.ask(question) : human.ask(question, { ...form, default: first }))}`);
@@ -298,7 +284,7 @@ async function asked({ human }: ActionContext<readonly []>, questions: Brief["qu
   return answers;
 }
 
-/** Tells which criteria a change replaces: none is weakened in silence. */
+/** No criterion is weakened in silence. */
 function replacedBy(criteria: readonly Criterion[], earlier: readonly Criterion[]): readonly string[] {
   const next = new Map(criteria.map((criterion) => [criterion.id, JSON.stringify(criterion)]));
   return earlier
@@ -306,7 +292,7 @@ function replacedBy(criteria: readonly Criterion[], earlier: readonly Criterion[
     .map(({ id, priority, then }) => `${id} replaces an earlier criterion (${priority}): ${then}`);
 }
 
-/** The criteria of a change replace earlier ones of the same id; ids that a model gave twice become different. */
+/** Ids that a model gave twice become different. */
 function numbered(criteria: readonly Criterion[], earlier: readonly Criterion[]): readonly Criterion[] {
   const byId = new Map(earlier.map((criterion) => [criterion.id, criterion]));
   const own = new Set<string>();

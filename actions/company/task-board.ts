@@ -3,40 +3,52 @@ import type { Address, Message, RoleContext } from "../../src/index.ts";
 import { compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
 import { shortened } from "../markdown.ts";
 import { type ProjectGate, testRequest, type WorkReport } from "./project-gate.ts";
-import { taskFaults } from "./task-faults.ts";
 import { renderOrder, type WorkOrder, type WorkTask } from "./work-order.ts";
 
-/** Options of a board. */
-export interface TaskBoardOptions {
+/** Faults of the files and tests of a task, and of the tests of merged tasks. Other files are only interfaces yet. @param tasks the plan */
+export function taskFaults({ suites, faults, notChecked }: Verification, task: WorkTask, tasks: readonly WorkTask[]): string | undefined {
+  if (notChecked !== undefined) return undefined;
+  const own = faults.filter(({ kind, file }) => kind === "syntax" && (file === undefined || task.owns.includes(file)));
+  const merged = tasks.filter(({ state }) => state === "merged");
+  const wanted = new Set([task, ...merged].flatMap(({ tests }) => tests));
+  const failures = suites.flatMap((suite) => suite.failures).filter(({ file }) => wanted.has(file));
+  const ended = suites.filter((suite) => suite.kind === "timeout" && suite.files.some((file) => wanted.has(file)));
+  const reasons = suites.flatMap(({ reason }) => reason ?? []).join(" ");
+  const ran = new Set(suites.flatMap(({ files }) => files));
+  const helpers = new Set(task.tests.filter((file) => /(^|\/)(conftest|__init__)\.py$/.test(file)));
+  const lines = [
+    ...own.map(({ file = "the project", message }) => `${file}: ${message}`),
+    ...failures.map(({ file, name, message }) => `${file}, "${name}": ${message}`),
+    ...(failures.length === 0 ? ended.map(({ language }) => `The tests in ${language} did not end in time.`) : []),
+    ...task.tests.filter((file) => !ran.has(file) && !helpers.has(file)).map((file) => `${file} did not run. ${reasons}`.trim()),
+  ];
+  return lines.length === 0 ? undefined : lines.join("\n");
+}
+
+interface TaskBoardOptions {
   readonly gate: ProjectGate;
-  /** Returns the project with its forks. It is called when a task is given out, because only size L has forks. */
+  /** Called when a task is given out, because only size L has forks. */
   readonly project: () => ForkedProject;
-  /** Names of the engineers who work side by side. */
+  /** Who work side by side. */
   readonly engineers: readonly string[];
-  /** The engineer who gets the whole order at the end. */
+  /** Gets the whole order at the end. */
   readonly integrator: string;
-  /** The role that verifies the product. */
   readonly verifier: Address;
 }
 
-/** The part of a context that a board needs. */
 type BoardContext = Pick<RoleContext, "steps" | "message" | "memory" | "now">;
 
-/** How often a task is given to its engineer: the second time because it does not fit what colleagues have merged. */
+/** The second time because it does not fit what colleagues have merged. */
 export const MOST_TRIES = 2;
-/** Characters of the reason why a task is not merged. */
 const EVIDENCE = 2_000;
-/** Characters of the first line of a commit. */
 const SUBJECT = 72;
 
 /**
  * Gives out the tasks of an order and merges what comes back, without a model. It trusts no report: what is merged has passed its checks
- * together with what was merged before. It holds no data of a run: the state of the plan is in the order, and the newest order in the memory
- * of the project manager is the present one.
+ * together with what was merged before. It holds no data of a run: the newest order in the memory of the project manager has the plan.
  */
 export class TaskBoard {
   readonly engineers: readonly string[];
-  /** Those who get the whole order at the end. */
   readonly receivers: readonly Address[];
   readonly #gate: ProjectGate;
   readonly #project: () => ForkedProject;
@@ -55,7 +67,7 @@ export class TaskBoard {
   }
 
   /**
-   * Gives ready tasks to free engineers, or the whole order to the integrator when no task is left.
+   * Gives ready tasks to free engineers, or the whole order to the integrator when none is left.
    *
    * @param again ids of tasks that go back to their engineers
    */
@@ -64,39 +76,38 @@ export class TaskBoard {
     const before = withoutHopeless(plan.tasks ?? []);
     const free = this.engineers.filter((name) => !before.some(({ state, by }) => state === "working" && by === name));
     const ready = before.filter((task) => isReady(task, before)).slice(0, free.length);
-    const names = new Map(ready.map(({ id }, place) => [id, free[place] as string]));
+    const names = new Map(ready.map(({ id }, index) => [id, free[index] as string]));
     const tasks = before.map((task): WorkTask => {
       const by = names.get(task.id);
       return by === undefined ? task : { ...task, state: "working", by, tries: 1 };
     });
-    const forks = new Map(tasks.map(({ id }, place) => [id, forkName(place)]));
+    const forks = new Map(tasks.map(({ id }, index) => [id, forkName(index)]));
     for (const { id } of ready) {
       const fork = forks.get(id) as string;
-      // One of this name may be left of an earlier plan.
+      // One may be left of an earlier plan.
       await removeFork(ctx.steps, this.#project(), fork);
       await openFork(ctx.steps, this.#project(), fork);
     }
     return this.#told(ctx, { ...plan, tasks }, new Set([...again, ...names.keys()]));
   }
 
-  /** Takes in an engineer's report, merges the work, and gives out what became ready. */
+  /** Merges the reported work, and gives out what became ready. */
   async settled(ctx: BoardContext, order: WorkOrder, reports: readonly Report[]): Promise<readonly Message[]> {
     let tasks = order.tasks ?? [];
     const again: string[] = [];
     for (const report of reports) {
-      const place = tasks.findIndex(({ state, by }) => state === "working" && by === report.from);
-      const task = tasks[place];
+      const index = tasks.findIndex(({ state, by }) => state === "working" && by === report.from);
+      const task = tasks[index];
       if (task === undefined) continue;
-      const now = await this.#merged(ctx, { order: { ...order, tasks }, task, fork: forkName(place), report });
+      const now = await this.#merged(ctx, { order: { ...order, tasks }, task, fork: forkName(index), report });
       if (now.state === "working") again.push(now.id);
-      tasks = tasks.with(place, now);
+      tasks = tasks.with(index, now);
     }
-    // A task that goes back has what was merged after it.
     for (const id of again) await updateFork(ctx.steps, this.#project(), forkName(tasks.findIndex((task) => task.id === id)));
     return this.given(ctx, { ...order, tasks }, again);
   }
 
-  /** Removes the forks of tasks that are not merged: the product is done without them. */
+  /** The product is done without them. */
   async closed(ctx: Pick<BoardContext, "steps">, { tasks = [] }: WorkOrder): Promise<void> {
     for (const { keptIn } of tasks) if (keptIn !== undefined) await removeFork(ctx.steps, this.#project(), keptIn);
   }
@@ -123,13 +134,12 @@ export class TaskBoard {
     return { ...task, state: "merged", note: undefined };
   }
 
-  /** Runs the checks in a fork that has the project's changes. */
   #checked(ctx: BoardContext, { order, fork }: ReportedTask): Promise<Verification> {
     const gate = this.#gate.at(this.#project().forks.workspace(fork));
     return gate.check(ctx.steps, testRequest(order));
   }
 
-  /** The messages after a change of the plan. Where nobody gets one, the plan is only remembered. */
+  /** Where no one gets a message, the plan is only remembered. */
   #told(ctx: BoardContext, order: WorkOrder, started: ReadonlySet<string>): readonly Message[] {
     const tasks = order.tasks ?? [];
     if (tasks.every(({ state }) => state === "merged" || state === "stuck")) {
@@ -144,14 +154,12 @@ export class TaskBoard {
   }
 }
 
-/** A report of an engineer on a task. */
 export interface Report {
   readonly from: string;
   readonly message: Message;
   readonly work: WorkReport;
 }
 
-/** A task that an engineer has reported on. */
 interface ReportedTask {
   readonly order: WorkOrder;
   readonly task: WorkTask;
@@ -159,12 +167,7 @@ interface ReportedTask {
   readonly report: Report;
 }
 
-/**
- * The task after work that cannot be merged.
- *
- * @param why it cannot
- * @param advice to its engineer, where another try may help
- */
+/** @param advice to its engineer, where another try may help */
 function unmerged({ task, fork, report: { work } }: ReportedTask, why: string, advice?: string): WorkTask {
   const isFinished = work.status === "finished";
   if (isFinished && advice !== undefined && task.tries < MOST_TRIES) {
@@ -180,29 +183,27 @@ function conflictNote(changed: readonly string[], marked: readonly string[]): st
   return `The project changed meanwhile in ${files}. Its changes are now in your files; resolve the marks of conflicts in ${marks}, and call done again.`;
 }
 
-/** The task of the one who gets an order; undefined for an order without one. */
 export function taskIn({ tasks = [], task: id }: WorkOrder): GivenTask | undefined {
-  const place = tasks.findIndex((task) => task.id === id);
-  const task = tasks[place];
-  return task === undefined ? undefined : { task, fork: forkName(place) };
+  const index = tasks.findIndex((task) => task.id === id);
+  const task = tasks[index];
+  return task === undefined ? undefined : { task, fork: forkName(index) };
 }
 
-/** A task with the name of its fork. */
-export interface GivenTask {
+interface GivenTask {
   readonly task: WorkTask;
   readonly fork: string;
 }
 
-/** The place in the plan and not the id, which a model has written. */
-function forkName(place: number): string {
-  return `task-${place + 1}`;
+/** By the index and not the id, which a model has written. */
+function forkName(index: number): string {
+  return `task-${index + 1}`;
 }
 
 function isReady({ state, needs }: WorkTask, tasks: readonly WorkTask[]): boolean {
   return state === "open" && needs.every((id) => tasks.find((task) => task.id === id)?.state === "merged");
 }
 
-/** A task that needs a stuck one is left to the integrator: its tests cannot pass before. Each task comes after its needs. */
+/** The tests of a task that needs a stuck one cannot pass. Each task comes after its needs. */
 function withoutHopeless(tasks: readonly WorkTask[]): readonly WorkTask[] {
   const stuck = new Set<string>();
   return tasks.map((task): WorkTask => {

@@ -1,4 +1,4 @@
-import { isRed, renderVerification, type Verification } from "../../src/checks/index.ts";
+import { isRed, renderVerification, type Verification, type Check, type StackName } from "../../src/checks/index.ts";
 import {
   type ActionContext,
   type Address,
@@ -10,7 +10,7 @@ import {
   ROUTE_TO_ALL,
   TroupeError,
 } from "../../src/index.ts";
-import type { z } from "zod";
+import { z } from "zod";
 import { inFence, shortened } from "../markdown.ts";
 import { filesInPrompt } from "../project-files.ts";
 import { ProjectAction } from "../project-action.ts";
@@ -29,26 +29,74 @@ import {
   type WorkSoFar,
 } from "./delivery.ts";
 import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
-import { complaintsOf, type Review, reviewPrompt, ReviewSchema } from "./review.ts";
 import type { TaskBoard } from "./task-board.ts";
 import { isTestPath, renderForReview, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
+import { promptOf } from "../prompt.ts";
+import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 
-/** Options of {@link Verify}. */
+/** The reasons come first, so that the verdict follows from them. */
+interface Review {
+  readonly reasons: string;
+  readonly judgements: readonly { readonly id: string; readonly reason: string; readonly holds: boolean }[];
+  readonly complaints: readonly { readonly text: string; readonly check?: Check | undefined }[];
+  readonly accepts: boolean;
+}
+
+const ReviewSchema: z.ZodType<Review> = z.object({
+  reasons: z.string().describe("what you looked at, and what you found, before you judge"),
+  judgements: z
+    .array(z.object({ id: z.string(), reason: z.string(), holds: z.boolean() }))
+    .default([])
+    .describe("one for each criterion whose check is a judgement"),
+  complaints: z.array(z.object({ text: z.string(), check: WrittenCheckSchema.optional() })).default([]),
+  accepts: z.boolean().describe("false when a complaint must be dealt with before the product is handed over"),
+});
+
+const INSTRUCTION = `Review the work of a colleague against the user's own words. The criteria and the tests have been run; the evidence below says how they ended, and you need not repeat them.
+
+Look for what they miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
+
+A complaint counts only with a check that fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
+
+/** What is stable stands first. */
+function reviewPrompt(parts: {
+  readonly stack: StackName;
+  readonly order: string;
+  readonly files: string;
+  readonly evidence: string;
+}): string {
+  const { stack, order, files, evidence } = parts;
+  return promptOf("Review", INSTRUCTION, [
+    ["Forms of a check", checkForms(stack)],
+    ["What was ordered", order],
+    ["The work", files],
+    ["Evidence", evidence],
+  ]);
+}
+
+/** A judgement that does not hold is an objection, and so is a refusal that names none. */
+function complaintsOf({ reasons, complaints, judgements, accepts }: Review): readonly Complaint[] {
+  const against = judgements
+    .filter(({ holds }) => !holds)
+    .map(({ id, reason }): Complaint => ({ id: `${id}-judged`, text: reason, state: "unproven" }));
+  const refusal = !accepts && complaints.length === 0 && against.length === 0 ? [{ text: reasons, check: undefined }] : complaints;
+  return [...refusal.map(({ text, check }, index): Complaint => ({ id: `R${index + 1}`, text, check, state: "unproven" })), ...against];
+}
+
 export interface VerifyOptions {
   readonly gate: ProjectGate;
-  /** The role that repairs. */
   readonly repairedBy: Address;
-  /** Most rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
+  /** Rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
-  /** Returns the difference to the project that was there before; undefined where there was none. Default: none. */
+  /** The difference to the project before; undefined where there was none. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** False: no review by a model. Default true. */
+  /** Default true. */
   readonly review?: boolean | undefined;
-  /** The model of the review. Default: the role's. */
+  /** Default: the role's. */
   readonly model?: ChatModel | undefined;
-  /** Those who divide a product of size L, and must know when the work has ended. Default: none. */
+  /** Roles that divide a product of size L, and must know when the work has ended. */
   readonly planners?: readonly Address[] | undefined;
-  /** The tasks of a product of size L; what is left of them is removed when the product is done. */
+  /** Removes what is left of tasks when the product is done. */
   readonly board?: Pick<TaskBoard, "closed"> | undefined;
 }
 
@@ -62,36 +110,30 @@ const verifyOptions: Known<VerifyOptions> = {
   planners: kinds.addresses,
 };
 
-/** Most rounds of repair. */
 export const REPAIRS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
-/** Characters of source code that a reviewer reads. */
 const REVIEWED = 60_000;
-/** Test files that a reviewer is told of. */
 const MOST_TESTS = 100;
-/** Rounds with equal failures after which repair ends. */
 const MOST_EQUAL = 2;
 
 const SAME_AGAIN =
   "These are the same failures as in the last round. Change the strategy: find the real cause before you edit, and write the failing part from scratch.";
 
-/** The facts about the product in one round. */
 interface Round {
   readonly order: WorkOrder;
   readonly work: WorkReport;
-  /** The deliveries that were handed back since the order, oldest first. */
+  /** Handed back since the order, oldest first. */
   readonly earlier: readonly Delivery[];
   readonly verification: Verification;
   readonly complaints: readonly Complaint[];
   readonly review: Delivery["review"];
 }
 
-/** Proves the product by running it, has it reviewed once, and hands it over or back. Nothing that its author says counts: only what ran. */
+/** Proves the product by running it, has it reviewed once, and hands it over or back. Only what ran counts. */
 export class Verify extends ProjectAction<Delivery, readonly []> {
   override readonly description: string = "Verify the product by running it.";
   override readonly output: z.ZodType<Delivery> = DeliverySchema;
   readonly #options: VerifyOptions;
 
-  /** @throws UsageError `OPTION_UNKNOWN` */
   constructor(options: VerifyOptions) {
     checkKnownOptions("new Verify", options, verifyOptions);
     super({ workspace: options.gate.workspace });
@@ -144,7 +186,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     };
   }
 
-  /** The work as a reviewer reads it: what was changed, or the project's own files. */
+  /** What was changed, or the project's own files. */
   async #work(ctx: ActionContext<readonly []>): Promise<string> {
     const { diff } = this.#options;
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));
@@ -157,7 +199,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
       ),
       REVIEWED,
     );
-    // Tests have run, and a spot check has tried whether they can fail: their names are enough.
+    // Tests have run, and a spot check has tried whether they can fail.
     const tests = own.filter(isTestPath).slice(0, MOST_TESTS).join(", ");
     return tests === "" ? shown : `${shown}\n\nTests, not shown: ${tests}`;
   }
@@ -166,7 +208,6 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return ctx.step("list files", {}, async () => this.#options.gate.workspace.list(), { fresh: true });
   }
 
-  /** Hands the product over, or back to be repaired while that can help. */
   async #told(ctx: ActionContext<readonly []>, round: Round): Promise<readonly Message<Delivery>[]> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack, assumptions } = order;
@@ -180,7 +221,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return [ctx.message<Delivery>(repair, { instructContent: delivery, sendTo: [this.#options.repairedBy] })];
   }
 
-  /** Hands the product over. Those who gave out tasks get a copy: what the user says from now on is another change. */
+  /** Planners get a copy: what the user says from now on is another change. */
   async #ended(ctx: ActionContext<readonly []>, order: WorkOrder, delivery: Delivery): Promise<readonly Message<Delivery>[]> {
     const { planners = [], board } = this.#options;
     if (delivery.isDone) await board?.closed(ctx, order);
@@ -190,10 +231,10 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return [...copies, ctx.message<Delivery>(renderDelivery(delivery), { ...parts, sendTo: [ROUTE_TO_ALL] })];
   }
 
-  /** The faults to repair as text; undefined when there are none, or when another round would not help. */
+  /** Undefined when another round would not help. */
   #repair({ order, earlier, verification, complaints, work }: Round, isDone: boolean): string | undefined {
     const { size } = order;
-    // A small product has few calls: a corrected check takes the place of a round.
+    // A small product has few calls: a corrected check replaces a round.
     const taken = size === "S" && order.corrected !== undefined ? 1 : 0;
     const isUp = earlier.length + taken >= (this.#options.rounds?.[size] ?? REPAIRS[size]);
     const isWanted = isRed(verification) || complaints.some(({ state }) => state === "failing");
@@ -229,7 +270,7 @@ function workIn(news: readonly Message[]): WorkReport {
   return parsed.success ? parsed.data : { status: "finished", summary: news.at(-1)?.content ?? "" };
 }
 
-/** A diff without the company's own documents, which stand in the order, and with the tests at its end. */
+/** Without the company's own documents, and with the tests at its end. */
 function reviewedDiff(diff: string): string {
   const parts = diff.split(/^(?=diff --git )/m).map((text) => ({ text, path: / b\/(.*)$/m.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "" }));
   const reviewed = parts.filter(({ path }) => !WRITTEN_BY_MANAGER.has(path));

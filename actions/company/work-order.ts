@@ -4,7 +4,7 @@ import { z } from "zod";
 import { bullets } from "../markdown.ts";
 import type { PromptPart } from "../prompt.ts";
 
-/** The depth of the work: S is one engineer, M has a design and tests before the code, L has engineers side by side. */
+/** S is one engineer, M has a design and tests before the code, L has engineers side by side. */
 export type Size = "S" | "M" | "L";
 
 /** A file of a design. */
@@ -15,68 +15,61 @@ export interface DesignedFile {
 
 /** The structure that an architect has given the product. */
 export interface SystemDesign {
-  /** How the parts work together, in a few sentences. */
+  /** How the parts work together. */
   readonly approach: string;
-  /** Every source file of the product. The interfaces are in the files themselves. */
+  /** The interfaces are in the files themselves. */
   readonly files: readonly DesignedFile[];
 }
 
-/** A part of a product of size L, which one engineer writes while others write theirs. Plain JSON. */
+/** A part of a product of size L. Plain JSON. */
 export interface WorkTask {
-  /** Such as `t1`. */
   readonly id: string;
   readonly title: string;
   /** Paths of the design; no other task writes them. */
   readonly owns: readonly string[];
   /** Test files that pass once it and its needs are merged. */
   readonly tests: readonly string[];
-  /** Ids of the tasks that come before it. */
+  /** Ids of tasks. */
   readonly needs: readonly string[];
-  /** `stuck`: it is not merged, and the integrating engineer ends it. */
+  /** `stuck`: not merged; the integrating engineer ends it. */
   readonly state: "open" | "working" | "merged" | "stuck";
   /** Name of the engineer. */
   readonly by?: string | undefined;
-  /** How often it was given to its engineer. */
   readonly tries: number;
-  /** A note for the next engineer, such as why the task is stuck. */
+  /** For the next engineer. */
   readonly note?: string | undefined;
-  /** Name of the fork that keeps the work on it, where that is not merged. */
+  /** The fork with unmerged work. */
   readonly keptIn?: string | undefined;
 }
 
-/**
- * Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole, so that no one works
- * from a summary.
- */
+/** Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole. */
 export interface WorkOrder {
   readonly kind: "order";
-  /** The user's words, unchanged. */
+  /** Unchanged. */
   readonly requirement: string;
-  /** The user's later words, unchanged, oldest first. */
+  /** The user's later words, oldest first. */
   readonly feedback: readonly string[];
   readonly name: string;
   readonly size: Size;
   readonly stack: StackName;
   readonly assumptions: readonly string[];
   readonly criteria: readonly Criterion[];
-  /** True when the user allows packages to be installed. */
   readonly mayInstall?: boolean | undefined;
-  /** True when the project had files before. */
   readonly isChange: boolean;
-  /** The files and symbols of a project that had files before. */
+  /** Files and symbols of a project that had files before. */
   readonly map?: string | undefined;
-  /** The text of `docs/requirement.md` before the work began. */
+  /** `docs/requirement.md` before the work began. */
   readonly recordedWords?: string | undefined;
-  /** Problems from before the work began, such as failing tests. They do not count against the work. */
+  /** Failures from before the work, which do not count. */
   readonly failedBefore?: readonly string[] | undefined;
   readonly design?: SystemDesign | undefined;
-  /** Ids of the criteria whose check was corrected because an engineer disputed it. */
+  /** Criteria whose check was corrected after a dispute. */
   readonly corrected?: readonly string[] | undefined;
-  /** The test files of the QA engineer. Nobody else changes them. */
+  /** Only QA changes them. */
   readonly tests?: readonly string[] | undefined;
-  /** The plan of a product of size L with its present state. Each task comes after its needs. */
+  /** With their present state. Each comes after its needs. */
   readonly tasks?: readonly WorkTask[] | undefined;
-  /** Id of the task of the one who gets the order. */
+  /** The recipient's task. */
   readonly task?: string | undefined;
 }
 
@@ -93,7 +86,6 @@ const WorkTaskSchema: z.ZodType<WorkTask> = z.object({
   keptIn: z.string().optional(),
 });
 
-/** Guards a {@link WorkOrder}. */
 export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   kind: z.literal("order"),
   requirement: z.string(),
@@ -115,12 +107,9 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   task: z.string().optional(),
 });
 
-/** The file with the user's words. */
 export const REQUIREMENT_FILE = "docs/requirement.md";
-/** The file with the acceptance criteria. */
 export const ACCEPTANCE_FILE = "docs/acceptance.json";
 
-/** The documents of an order, as files of the project. */
 export function orderFiles(order: WorkOrder): readonly { path: string; content: string }[] {
   const { requirement, feedback, stack, assumptions, criteria, failedBefore, recordedWords } = order;
   const later = feedback.map((words, index) => `# Change ${index + 1}\n\n${words}`);
@@ -131,7 +120,7 @@ export function orderFiles(order: WorkOrder): readonly { path: string; content: 
   ];
 }
 
-/** The content of `docs/acceptance.json` that a later company takes over. */
+/** What a later company takes over. */
 export interface AcceptanceFile extends Pick<WorkOrder, "criteria"> {
   readonly stack?: StackName | undefined;
   readonly assumptions?: readonly string[] | undefined;
@@ -143,7 +132,6 @@ const AcceptanceFileSchema: z.ZodType<AcceptanceFile> = z.object({
   criteria: z.array(CriterionSchema),
 });
 
-/** Reads `docs/acceptance.json`; undefined when the text is no such file. */
 export function acceptanceIn(text: string | undefined): AcceptanceFile | undefined {
   try {
     return AcceptanceFileSchema.parse(JSON.parse(text ?? ""));
@@ -155,15 +143,12 @@ export function acceptanceIn(text: string | undefined): AcceptanceFile | undefin
 const INSTALL =
   "The user allows packages to be installed. Use few, well-kept ones; name them with versions in package.json or requirements.txt, and call install_packages before done.";
 
-/** The whole order: what stays the same for all who work on it comes first. */
+/** What stays the same comes first. */
 export function renderOrder(order: WorkOrder): string {
   return parted([...sharedParts(order), checksPart(order), ...ownParts(order)]);
 }
 
-/**
- * The parts of an order that are equal for all who work on it, from the first to the last: prompts begin with them, so that a provider's cache
- * of prefixes serves all that follow.
- */
+/** Equal for all who work on the order: prompts begin with them, so that a provider's cache of prefixes serves all that follow. */
 export function sharedParts(order: WorkOrder): readonly PromptPart[] {
   const { requirement, feedback, name, size, stack, assumptions, mayInstall, criteria, isChange, map, failedBefore, design } = order;
   const { rules, layout } = stackNamed(stack);
@@ -184,18 +169,17 @@ export function sharedParts(order: WorkOrder): readonly PromptPart[] {
   ];
 }
 
-/** The checks of the criteria that are run, one in a line. */
 export function checksPart({ criteria }: Pick<WorkOrder, "criteria">): PromptPart {
   const run = criteria.filter(({ check }) => check.kind !== "judgement");
   return [`The checks of the criteria (${ACCEPTANCE_FILE})`, run.map(({ id, check }) => `${id}: ${JSON.stringify(check)}`).join("\n")];
 }
 
-/** The parts of an order that come to be while it is worked on. */
+/** Parts that come to be while it is worked on. */
 export function ownParts(order: WorkOrder): readonly PromptPart[] {
   return [["Tests, written by QA; only QA changes them", bullets(order.tests ?? [])], ...taskParts(order)];
 }
 
-/** The order as a reviewer reads it, who needs neither the rules of the stack nor the checks, which have been run. */
+/** Without the rules of the stack and the checks, which have been run. */
 export function renderForReview({ requirement, feedback, assumptions, criteria, design }: WorkOrder): string {
   return parted([
     ["The user's words", requirement],
@@ -206,7 +190,7 @@ export function renderForReview({ requirement, feedback, assumptions, criteria, 
   ]);
 }
 
-/** Parts of a prompt under their headings; those without text are left out. */
+/** Parts without text are left out. */
 export function parted(parts: readonly PromptPart[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")
@@ -219,7 +203,6 @@ function criterionLine({ id, priority, given, when, then, check }: Criterion): s
   return check.kind === "judgement" ? `${line} To be judged: ${check.reason}` : line;
 }
 
-/** The criteria with their checks, one line each. */
 export function renderCriteria({ criteria }: Pick<WorkOrder, "criteria">): string {
   return criteria.map(renderCriterion).join("\n");
 }
@@ -233,7 +216,7 @@ function renderDesign({ approach, files }: SystemDesign): string {
   return `${approach}\n${bullets(files.map(({ path, purpose }) => `${path}: ${purpose}`))}`;
 }
 
-/** The plan comes last: it is the only part that differs between the engineers. */
+/** The only part that differs between the engineers comes last. */
 function taskParts({ tasks = [], task: id }: WorkOrder): readonly PromptPart[] {
   const own = tasks.find((task) => task.id === id);
   if (own === undefined) return [["The work of the engineers", bullets(tasks.map(taskResult))]];
@@ -253,45 +236,41 @@ function taskResult(task: WorkTask): string {
   return parts.filter((part) => part !== undefined).join(" ");
 }
 
-/** The folder of a fork, relative to the project. */
 export function forkFolder(name: string): string {
   return `.troupe/trees/${name}`;
 }
 
-/** The documents that only the product manager writes. */
+/** Only the product manager writes these. */
 export const WRITTEN_BY_MANAGER: ReadonlySet<string> = new Set([REQUIREMENT_FILE, ACCEPTANCE_FILE]);
 
-/** The newest work order among messages; undefined when there is none. */
 export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | undefined {
   const found = memory.get().findLast(({ instructContent }) => isOrder(instructContent));
   return found === undefined ? undefined : WorkOrderSchema.parse(found.instructContent);
 }
 
-/** True while work on an order is under way: no delivery has come since. */
+/** No delivery has come since. */
 export function isUnderWay(memory: { get(): readonly Message[] }): boolean {
   const all = memory.get();
   const ordered = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
   return ordered > all.findLastIndex(({ instructContent }) => isDelivery(instructContent));
 }
 
-/** The plan on which engineers work side by side; undefined when there is none, or when the product has been delivered since. */
+/** Undefined without one, or when the product has been delivered since. */
 export function planUnderWay(memory: { get(): readonly Message[] }): WorkOrder | undefined {
   const payloads = memory.get().map(({ instructContent }) => instructContent);
   const planned = payloads.findLastIndex((payload) => isOrder(payload) && (payload as WorkOrder).tasks !== undefined);
   return planned > payloads.findLastIndex(isDelivery) ? WorkOrderSchema.parse(payloads[planned]) : undefined;
 }
 
-/** True for the payload of a message that carries a delivery. */
 export function isDelivery(payload: unknown): boolean {
   return (payload as { readonly kind?: unknown } | undefined)?.kind === "delivery";
 }
 
-/** True for the payload of a message that carries a work order. */
 export function isOrder(payload: unknown): boolean {
   return (payload as { readonly kind?: unknown } | undefined)?.kind === "order";
 }
 
-/** True for the path of a test file, in any of the stacks. */
+/** In any of the stacks. */
 export function isTestPath(path: string): boolean {
   return (
     /(^|\/)(tests?|__tests__|spec)\//.test(path) ||

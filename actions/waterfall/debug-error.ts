@@ -8,14 +8,14 @@ import {
   renderDebugReport,
   renderTestReport,
   TestReportSchema,
-} from "./test-report.ts";
+  RunTests,
+} from "./run-tests.ts";
 import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { payloadOf, ProjectAction } from "../project-action.ts";
-import { decisionParts, decisionsIn, STACK } from "./decisions.ts";
+import { decisionParts, decisionsIn } from "./write-code.ts";
+import { STACK, WritePrd } from "./write-prd.ts";
 import { type PromptPart, promptOf } from "../prompt.ts";
-import { RunTests } from "./run-tests.ts";
 import { WriteDesign } from "./write-design.ts";
-import { WritePrd } from "./write-prd.ts";
 import { WriteTasks } from "./write-tasks.ts";
 
 const INSTRUCTION =
@@ -30,7 +30,7 @@ interface Round {
   readonly failing: PromptPart;
 }
 
-/** Finds out why tests fail and writes the files again that are to blame. */
+/** Finds out why tests fail and rewrites the files at fault. */
 export class DebugError extends ProjectAction<DebugReport, DebugErrorNeeds> {
   override readonly description: string = "Find out why tests fail, and repair it.";
   override readonly needs: DebugErrorNeeds = [WritePrd, WriteDesign, WriteTasks, RunTests];

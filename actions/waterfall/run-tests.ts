@@ -9,21 +9,117 @@ import {
   UsageError,
 } from "../../src/index.ts";
 import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
-import type { z } from "zod";
-import { DebugReportSchema, renderTestReport, type TestReport, TestReportSchema } from "./test-report.ts";
+import { z } from "zod";
 import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-action.ts";
-import { shortened } from "../markdown.ts";
-import { TaskPlanSchema } from "./task-plan.ts";
-import { WriteTasks } from "./write-tasks.ts";
+import { shortened, inFence, bullets, sections } from "../markdown.ts";
+import { TaskPlanSchema, WriteTasks } from "./write-tasks.ts";
+
+/** The result of a project's tests. */
+export interface TestReport {
+  /** `not run`: the sandbox refused; `hint` says how to allow it. `none`: there are no tests. */
+  readonly tests: "passed" | "failed" | "not run" | "none";
+  /** Rounds of debugging before it. */
+  readonly round: number;
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly failures: readonly TestReportFailure[];
+  readonly output?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+/** A test that failed, or a test file that did. */
+export interface TestReportFailure {
+  readonly name: string;
+  readonly file?: string | undefined;
+  readonly message: string;
+}
+
+/** Guards a {@link TestReport}. */
+export const TestReportSchema: z.ZodType<TestReport> = z.object({
+  tests: z.enum(["passed", "failed", "not run", "none"]),
+  round: z.int().min(0),
+  total: z.int().min(0),
+  passed: z.int().min(0),
+  failed: z.int().min(0),
+  failures: z.array(z.object({ name: z.string(), file: z.string().optional(), message: z.string() })),
+  output: z.string().optional(),
+  hint: z.string().optional(),
+});
+
+const SHOWN_FAILURES = 20;
+const SHOWN_MESSAGE = 1_500;
+const SHOWN_OUTPUT = 4_000;
+
+export function renderTestReport(report: TestReport): string {
+  const left = report.failures.length - SHOWN_FAILURES;
+  const failures = report.failures.slice(0, SHOWN_FAILURES).map(failureText);
+  if (left > 0) failures.push(`${left} more failures`);
+  return sections("Tests", [
+    ["Result", `${resultOf(report)}${report.hint === undefined ? "" : `\n\n${report.hint}`}`],
+    ["Failures", bullets(failures)],
+    ["Output", report.output === undefined || report.output === "" ? "" : inFence(shortened(report.output, SHOWN_OUTPUT))],
+  ]);
+}
+
+function resultOf({ tests, total, passed, failed }: TestReport): string {
+  switch (tests) {
+    case "passed":
+      return `All ${passed} tests passed${total > passed ? `, ${total - passed} were skipped` : ""}.`;
+    case "failed":
+      return `${failed} of ${total} tests failed.`;
+    case "not run":
+      return "The tests were not run.";
+    case "none":
+      return "There are no tests.";
+  }
+}
+
+function failureText({ name, file, message }: TestReportFailure): string {
+  const where = file === undefined || file === name ? "" : ` in ${file}`;
+  return `${name}${where}\n${inFence(shortened(message, SHOWN_MESSAGE))}`;
+}
+
+/** The diagnosis of failing tests, and the files that were written again. */
+export interface DebugReport {
+  readonly round: number;
+  readonly analysis: string;
+  readonly files: readonly string[];
+}
+
+/** Guards a {@link DebugReport}. */
+export const DebugReportSchema: z.ZodType<DebugReport> = z.object({
+  round: z.int().min(1),
+  analysis: z.string(),
+  files: z.array(z.string()),
+});
+
+export function diagnosisSchema(paths: readonly string[]): z.ZodType<{ readonly analysis: string; readonly files: readonly string[] }> {
+  return z.object({
+    analysis: z.string().describe("why the tests fail, and what must change where"),
+    files: z
+      .array(z.enum(paths))
+      .min(1)
+      .transform((files) => [...new Set(files)])
+      .describe("the files to write again, as few as possible; tests only if they contradict the requirements"),
+  });
+}
+
+export function renderDebugReport({ round, analysis, files }: DebugReport): string {
+  return sections(`Debugging, round ${round}`, [
+    ["Analysis", analysis],
+    ["Files written again", bullets(files)],
+  ]);
+}
 
 /** Options of the test run. */
 export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace"> {
   readonly sandbox: Sandbox;
   /** Milliseconds for all tests. Default 60,000. */
   readonly timeout?: number;
-  /** Most rounds in which failing tests go back to be repaired. Default 3. */
+  /** Rounds in which failing tests go back to be repaired. Default 3. */
   readonly debugRounds?: number;
-  /** The role that repairs. Default `Engineer`. */
+  /** Default `Engineer`. */
   readonly repairedBy?: Address;
 }
 
@@ -35,14 +131,13 @@ const runTestsOptions: Known<RunTestsOptions> = {
   repairedBy: kinds.address,
 };
 
-/** Characters kept of what the tests printed. */
 const OUTPUT = 8_000;
 
 type RunTestsNeeds = readonly [typeof WriteTasks];
 
 /**
- * Runs the tests of the plan, and no others that lie in the project's folder, in a sandbox. While they fail and rounds are left, the report goes to the one who repairs; the last
- * report goes to everyone. How many rounds there were is told by the messages: by the repair that this run answers.
+ * Runs the tests of the plan in a sandbox. While they fail and rounds are left, the report goes to the role that repairs; the last report
+ * goes to everyone. The messages count the rounds.
  */
 export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
   override readonly description: string = "Run the tests.";
@@ -54,7 +149,6 @@ export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
   readonly #debugRounds: number;
   readonly #repairedBy: Address;
 
-  /** @throws UsageError `OPTION_INVALID` when `debugRounds` is no whole number of 0 or more. */
   constructor(options: RunTestsOptions) {
     super(options, runTestsOptions);
     const { workspace, sandbox, timeout, debugRounds = 3, repairedBy = "Engineer" } = options;
@@ -92,7 +186,7 @@ export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
   }
 }
 
-/** The round of debugging that this run of the tests follows; 0 when it follows none. */
+/** The round of debugging that this run follows; 0 for none. */
 function roundOf(news: readonly Message[]): number {
   const rounds = news
     .map((message) => DebugReportSchema.safeParse(message.instructContent))
@@ -118,7 +212,7 @@ function partsKept(went: ProjectTests): Omit<TestReport, "round"> {
   }
 }
 
-/** Tests that did not end count as one more that failed. */
+/** Tests that did not end count as one more failure. */
 function late(ms: number, counted: Omit<TestReport, "round" | "tests">): Omit<TestReport, "round"> {
   const failure = {
     name: "node --test",

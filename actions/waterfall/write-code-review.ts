@@ -1,20 +1,82 @@
 import { type ActionContext, type InputsOf, kinds, type Known, type Message, UsageError } from "../../src/index.ts";
-import type { z } from "zod";
+import { z } from "zod";
 import { askCode } from "../code-reply.ts";
-import { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, ReviewSchema, renderReviewReport } from "./code-review.ts";
 import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";
-import { bullets } from "../markdown.ts";
+import { bullets, sections } from "../markdown.ts";
 import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "../project-action.ts";
-import { type Decisions, decisionParts, decisionsIn, STACK } from "./decisions.ts";
+import { type Decisions, decisionParts, decisionsIn } from "./write-code.ts";
+import { STACK, WritePrd } from "./write-prd.ts";
 import { type PromptPart, promptOf } from "../prompt.ts";
-import { descriptionOf } from "./task-plan.ts";
+import { descriptionOf, WriteTasks } from "./write-tasks.ts";
 import { WriteDesign } from "./write-design.ts";
-import { WritePrd } from "./write-prd.ts";
-import { WriteTasks } from "./write-tasks.ts";
+
+/** Looks good to me, or looks bad to me. */
+export type Verdict = "LGTM" | "LBTM";
+
+/** A review of one file. */
+export interface Review {
+  readonly verdict: Verdict;
+  readonly comments: readonly string[];
+}
+
+/** Guards a {@link Review}. */
+export const ReviewSchema: z.ZodType<Review> = z
+  .object({
+    verdict: z.enum(["LGTM", "LBTM"]).describe("LBTM when the file must be changed, else LGTM"),
+    comments: z.array(z.string()).describe("with LBTM each thing that must change and how; with LGTM remarks, or none"),
+  })
+  .refine(({ verdict, comments }) => verdict === "LGTM" || comments.some((comment) => comment.trim() !== ""), {
+    path: ["comments"],
+    message: "says nothing that could be changed; give a comment, or LGTM",
+  });
+
+/** The result of the review of all files. */
+export interface ReviewReport {
+  readonly files: readonly ReviewedFile[];
+}
+
+/** The result of the review of one file. */
+export interface ReviewedFile extends Review {
+  readonly path: string;
+  /** The verdict and the comments are those of the last round. */
+  readonly rounds: number;
+  readonly rewrites: number;
+}
+
+/** Guards a {@link ReviewReport}. */
+export const ReviewReportSchema: z.ZodType<ReviewReport> = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      verdict: z.enum(["LGTM", "LBTM"]),
+      comments: z.array(z.string()),
+      rounds: z.number(),
+      rewrites: z.number(),
+    }),
+  ),
+});
+
+export function renderReviewReport({ files }: ReviewReport): string {
+  return sections(
+    "Code review",
+    files.map((file) => [file.path, `${headline(file)}\n\n${bullets(file.comments)}`] as const),
+  );
+}
+
+function headline({ verdict, rounds, rewrites }: ReviewedFile): string {
+  const written = rewrites === 0 ? "" : `, written again ${times(rewrites)}`;
+  return verdict === "LBTM" && rewrites === rounds
+    ? `${verdict} in round ${rounds}${written} and not reviewed after that`
+    : `${verdict} in round ${rounds}${written}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
 
 /** Options of a review. */
 export interface WriteCodeReviewOptions extends ProjectActionOptions {
-  /** Most rounds for each file. Default 2. */
+  /** Rounds for each file. Default 2. */
   readonly rounds?: number;
 }
 
@@ -25,7 +87,7 @@ const REVIEW =
 
 type WriteCodeReviewNeeds = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
 
-/** Reviews each source file; one that is refused is written again and reviewed again, for a bounded number of rounds. */
+/** Reviews each source file; a refused one is rewritten and reviewed again, for a bounded number of rounds. */
 export class WriteCodeReview extends ProjectAction<ReviewReport, WriteCodeReviewNeeds> {
   override readonly description: string = "Review the source files and write those again that need it.";
   override readonly needs: WriteCodeReviewNeeds = [WritePrd, WriteDesign, WriteTasks];
@@ -54,7 +116,7 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, WriteCodeReview
     return renderReviewReport(output);
   }
 
-  /** Reviews one file until it is good or the rounds are used up. What is written again is put into `project`. */
+  /** Rewritten files are put into `project`. */
   async #review(
     ctx: ActionContext<InputsOf<WriteCodeReviewNeeds>>,
     path: string,

@@ -1,11 +1,47 @@
 import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
-import type { z } from "zod";
-import { type Design, DesignSchema, renderDesign } from "./design.ts";
-import { PrdSchema } from "./prd.ts";
+import { z } from "zod";
+import { PrdSchema, WritePrd, STACK } from "./write-prd.ts";
 import { documentFiles, payloadOf, ProjectAction } from "../project-action.ts";
-import { STACK } from "./decisions.ts";
 import { promptOf } from "../prompt.ts";
-import { WritePrd } from "./write-prd.ts";
+import { inFence, bullets, sections } from "../markdown.ts";
+import { ProjectPathsSchema } from "../project-path.ts";
+
+/** A system design. */
+export interface Design {
+  readonly implementationApproach: string;
+  readonly fileList: readonly string[];
+  /** A Mermaid diagram, or words. */
+  readonly dataStructuresAndInterfaces: string;
+  /** A Mermaid diagram, or words. */
+  readonly programCallFlow: string;
+  readonly anythingUnclear: string;
+}
+
+/** Guards a {@link Design}. */
+export const DesignSchema: z.ZodType<Design> = z.object({
+  implementationApproach: z.string().describe("the hard points, and how the design meets them with the stack given"),
+  fileList: ProjectPathsSchema.refine((paths) => paths.length > 0, "names no file").describe("paths of all files, tests included"),
+  dataStructuresAndInterfaces: z
+    .string()
+    .describe("Mermaid classDiagram source, without a fence: modules, functions with types, data, relations"),
+  programCallFlow: z.string().describe("Mermaid sequenceDiagram source, without a fence, complete and using the names above"),
+  anythingUnclear: z.string().default("").describe("what the requirements leave open and what is assumed; empty when nothing"),
+});
+
+export function renderDesign(design: Design): string {
+  return sections("System design", [
+    ["Implementation approach", design.implementationApproach],
+    ["Files", bullets(design.fileList)],
+    ["Data structures and interfaces", diagram(design.dataStructuresAndInterfaces)],
+    ["Program call flow", diagram(design.programCallFlow)],
+    ["Unclear", design.anythingUnclear],
+  ]);
+}
+
+/** Models fence diagrams against the instruction, or write prose. */
+function diagram(text: string): string {
+  return /^(classDiagram|sequenceDiagram|flowchart|graph|stateDiagram)\b/.test(text.trim()) ? inFence(text.trim(), "mermaid") : text;
+}
 
 const INSTRUCTION =
   "Design the system that meets the requirements below: the simplest one that does. Name every file, and the interfaces between them so precisely that each file can be written on its own.";

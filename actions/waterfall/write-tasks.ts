@@ -1,22 +1,79 @@
 import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
-import type { z } from "zod";
-import { DesignSchema } from "./design.ts";
-import { type Prd, PrdSchema } from "./prd.ts";
+import { z } from "zod";
+import { DesignSchema, WriteDesign } from "./write-design.ts";
+import { type Prd, PrdSchema, WritePrd, STACK } from "./write-prd.ts";
 import { documentFiles, payloadOf, ProjectAction } from "../project-action.ts";
 import type { ProjectFile } from "../project-files.ts";
-import { STACK } from "./decisions.ts";
 import { promptOf } from "../prompt.ts";
-import { renderTaskPlan, type TaskPlan, TaskPlanSchema } from "./task-plan.ts";
-import { WriteDesign } from "./write-design.ts";
-import { WritePrd } from "./write-prd.ts";
 import { bullets, sections } from "../markdown.ts";
+import { isTestFile, ProjectPathsSchema, tooMany } from "../project-path.ts";
+
+/** The files to write, in order. */
+export interface TaskPlan {
+  readonly requiredPackages: readonly string[];
+  readonly logicAnalysis: readonly { readonly file: string; readonly description: string }[];
+  /** Each after those it needs. */
+  readonly taskList: readonly string[];
+  /** `tests/*.test.mjs` */
+  readonly testList: readonly string[];
+  readonly fullApiSpec: string;
+  readonly sharedKnowledge: string;
+  readonly anythingUnclear: string;
+}
+
+/** A test file among the sources counts as a test. */
+export const TaskPlanSchema: z.ZodType<TaskPlan> = z
+  .object({
+    requiredPackages: z
+      .array(z.string())
+      .default([])
+      .describe("packages beyond the platform; empty, unless the requirement itself asks for one"),
+    logicAnalysis: z
+      .array(z.object({ file: z.string(), description: z.string() }))
+      .describe("for each file of taskList what it holds, what it offers by name, and which other files it needs"),
+    taskList: ProjectPathsSchema.refine((paths) => paths.some((path) => !isTestFile(path)), "names no source file").describe(
+      "paths of the source files, each after those it needs; no tests",
+    ),
+    testList: ProjectPathsSchema.refine((paths) => paths.every(isTestFile), "has a file that is not tests/NAME.test.mjs").describe(
+      "paths of the test files, tests/NAME.test.mjs each",
+    ),
+    fullApiSpec: z.string().default("").describe("interfaces between front and back end; empty when there are none"),
+    sharedKnowledge: z.string().default("").describe("what all who write a file must know: names, formats, units, conventions"),
+    anythingUnclear: z.string().default("").describe("what is open and what is assumed; empty when nothing"),
+  })
+  .transform((plan, context) => {
+    const taskList = plan.taskList.filter((path) => !isTestFile(path));
+    const testList = [...new Set([...plan.testList, ...plan.taskList.filter(isTestFile)])];
+    const fault = tooMany(taskList.length + testList.length);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+    return { ...plan, taskList, testList };
+  });
+
+export function renderTaskPlan(plan: TaskPlan): string {
+  return sections("Tasks", [
+    ["Source files, in order", bullets(plan.taskList)],
+    ["Test files", bullets(plan.testList)],
+    ["What each file does", bullets(plan.logicAnalysis.map(({ file, description }) => `\`${file}\`: ${description}`))],
+    ["Required packages", bullets(plan.requiredPackages)],
+    ["Interfaces", plan.fullApiSpec],
+    ["Shared knowledge", plan.sharedKnowledge],
+    ["Unclear", plan.anythingUnclear],
+  ]);
+}
+
+export function descriptionOf(plan: TaskPlan, path: string): string {
+  return plan.logicAnalysis
+    .filter(({ file }) => file === path || file === `./${path}`)
+    .map(({ description }) => description)
+    .join("\n");
+}
 
 const INSTRUCTION =
   "Break the design below into files to write, one after another, each after those it needs, and into test files that show that the requirements of priority P0 are met. Every file of the design is a source file or a test file. README.md and package.json are written for you; name them only if they must hold something special.";
 
 type WriteTasksNeeds = readonly [typeof WritePrd, typeof WriteDesign];
 
-/** Turns a design into a plan of files: `docs/task/`, and the frame of the project, `package.json` and `README.md`, unless the plan has its own. */
+/** Turns a design into a plan of files: `docs/task/`, and `package.json` and `README.md` unless the plan has its own. */
 export class WriteTasks extends ProjectAction<TaskPlan, WriteTasksNeeds> {
   override readonly description: string = "Break the design into files to write.";
   override readonly needs: WriteTasksNeeds = [WritePrd, WriteDesign];
@@ -43,7 +100,6 @@ export class WriteTasks extends ProjectAction<TaskPlan, WriteTasksNeeds> {
     return renderTaskPlan(tasks);
   }
 
-  /** Files that every project gets when neither the plan nor the folder has them. */
   async #frame(ctx: ActionContext<InputsOf<WriteTasksNeeds>>, prd: Prd, tasks: TaskPlan): Promise<readonly ProjectFile[]> {
     const missing = [manifestFile(prd), readmeFile(prd, tasks)].filter(({ path }) => !tasks.taskList.includes(path));
     const there = await this.files.read(
@@ -54,16 +110,12 @@ export class WriteTasks extends ProjectAction<TaskPlan, WriteTasksNeeds> {
   }
 }
 
-/**
- * The `package.json` of a project. It says nothing of modules on purpose: then Node.js loads a page's classic scripts as they are, and
- * files with `import` or `export` as modules.
- */
+/** It says nothing of modules: then Node.js loads a page's classic scripts as they are, and files with `import` or `export` as modules. */
 export function manifestFile({ projectName }: Prd): ProjectFile {
   const manifest = { name: projectName, version: "0.1.0", private: true, scripts: { test: "node --test" } };
   return { path: "package.json", content: JSON.stringify(manifest, undefined, 2) };
 }
 
-/** A plain `README.md`. */
 export function readmeFile(prd: Prd, tasks: TaskPlan): ProjectFile {
   const page = tasks.taskList.find((path) => /(^|\/)index\.html$/.test(path));
   const content = sections(prd.projectName, [

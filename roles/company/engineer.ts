@@ -1,38 +1,29 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
 import { gateRequest, workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
-import { type ProjectGate, redParts, type WorkReport, WorkReportSchema } from "../../actions/company/project-gate.ts";
-import { takeWorkTool } from "../../actions/company/take-work.ts";
+import { type ProjectGate, redParts, type WorkReport, WorkReportSchema, takeWorkTool } from "../../actions/company/project-gate.ts";
 import { isTestPath, newestOrder, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
 import type { MachineOptions } from "../../src/tools/index.ts";
 import type { ForkedProject } from "../../src/workspace/index.ts";
-import { companyTools } from "./company-tools.ts";
-import { worker } from "./worker.ts";
+import { companyTools, worker } from "./worker.ts";
 
-/** Options of an engineer. */
 export interface CompanyEngineerOptions extends MachineOptions {
   readonly name: string;
   readonly gate: ProjectGate;
-  /** The role that writes the tests of products of size M and L. */
+  /** Writes the tests of products of size M and L. */
   readonly testedBy: Address;
-  /** The user allows packages to be installed. */
   readonly mayInstall: boolean;
-  /** The role that writes the criteria. */
   readonly specifiedBy: Address;
-  /** The role that verifies the work. */
   readonly verifiedBy: Address;
-  /** Returns the project with the forks of its tasks. */
   readonly project: () => ForkedProject;
-  /** The share of the run's budget within which it asks the model. */
   readonly budgetShare: number;
 }
 
-/** The cause of an engineer's messages. */
 export const IMPLEMENT = "Implement";
 
-/** Calls of the model: S has at most eight in all, of which triage and review are two. */
+/** S has at most eight calls in all, of which triage and review are two. */
 const STEPS = { small: 3, repair: 2, whole: 40 };
 
 const WORK = `The user's words decide; names in the checks (files, flags, ids of elements) are binding.
@@ -47,7 +38,7 @@ const OWN_TESTS = `Every function that can go wrong has a test, which must fail 
 
 const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of the interfaces, and keep their exported names. ${RULES} What contradicts the user's words goes back: a test by dispute_test, a check by dispute_check.`;
 
-/** The engineer: works on an order, or on what the verification found, until the checks are green. */
+/** Works on an order, or on what the verification found, until the checks are green. */
 export function engineer(options: CompanyEngineerOptions): Role {
   const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall, budgetShare, project } = options;
   const machine = { workspace, sandbox, gate, mayInstall };
@@ -97,20 +88,17 @@ export function engineer(options: CompanyEngineerOptions): Role {
   });
 }
 
-/** In a project that is new and small there is nothing to look for: the engineer is shown all of it. */
+/** The engineer is shown all of a small new project. */
 const SEARCHING: ReadonlySet<string> = new Set(["file_search", "read_files"]);
 
-/** Most tests that are handed back to QA in one run. */
 export const MOST_DISPUTES = 3;
 
-/** Tests that were handed back before this activation. */
 function disputesIn({ memory }: RoleContext): number {
   const isDispute = ({ instructContent }: Message): boolean => WorkReportSchema.safeParse(instructContent).data?.status === "disputed";
   // The present one is remembered already.
   return memory.get().filter(isDispute).length - 1;
 }
 
-/** The red results of a project whose tests are QA's, as text. */
 function redForTested(verification: Verification): string | undefined {
   const red = redParts(verification);
   const isWeak = verification.faults.some(({ kind }) => kind === "weak tests");
@@ -118,7 +106,7 @@ function redForTested(verification: Verification): string | undefined {
 }
 
 function refusesDocuments(path: string): string | undefined {
-  // Some file systems make no difference between small and capital letters.
+  // Some file systems ignore the case of letters.
   return WRITTEN_BY_MANAGER.has(path.toLowerCase()) ? "it says what the user wants; only the product manager writes it" : undefined;
 }
 

@@ -6,27 +6,20 @@ import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
 import type { MachineOptions } from "../../src/tools/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
-import { companyTools } from "./company-tools.ts";
-import { worker } from "./worker.ts";
+import { companyTools, worker } from "./worker.ts";
 
-/** Options of a QA engineer. */
 export interface CompanyQaOptions extends MachineOptions {
   readonly name: string;
   readonly gate: ProjectGate;
-  /** The user allows packages to be installed. */
   readonly mayInstall: boolean;
   readonly engineer: Address;
-  /** The role that divides products of size L. */
   readonly planner: Address;
   readonly verifier: Address;
-  /** The share of the run's budget within which it asks the model. */
   readonly budgetShare: number;
 }
 
-/** The cause of a QA engineer's messages. */
 export const TEST_FIRST = "TestFirst";
 
-/** Calls of the model. */
 const STEPS = { tests: 12, dispute: 6 };
 
 const WORK = `You write the tests of the product before its code, from the user's words, the criteria and the interfaces of the design, which are shown above: do not read them again.
@@ -39,7 +32,7 @@ const RULES = `Each test has the id of its criterion in its title, such as "A3: 
 
 Only you change tests. You change nothing else; the tools that dispute are the engineer's.`;
 
-/** The QA engineer: writes tests that fail on the interfaces, before there is code. */
+/** Writes tests that fail on the interfaces, before there is code. */
 export function qaEngineer(options: CompanyQaOptions): Role {
   const { name, workspace, sandbox, gate, mayInstall, engineer, planner, verifier, budgetShare } = options;
   const judges = { tests: (verification: Verification) => passingParts(verification, workspace), dispute: brokenParts };
@@ -61,14 +54,14 @@ export function qaEngineer(options: CompanyQaOptions): Role {
       const order = newestOrder(rc.memory) as WorkOrder;
       const files = await assignedFiles(rc, workspace, order, isTestPath);
       const role = `You are a QA Engineer, named ${name}. ${mode === "tests" ? WORK : DISPUTE}\n\n${RULES}`;
-      // Tests need no browser, so checks of a page say nothing to them.
+      // Tests need no browser.
       const task = assignmentText(rc, { order, files, hasChecks: order.stack !== "page", role });
       return { tools: toolsOf(mode, order, shownText(files)), steps: STEPS[mode], task };
     },
     handOver: async (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const paths = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });
       const before = newestOrder(rc.memory) as WorkOrder;
-      // A test that was handed over once stays expected: a dispute corrects it, and does not remove it.
+      // A dispute corrects a test, and does not remove it.
       const tests = [...new Set([...(before.tests ?? []), ...paths.filter(isTestPath)])].sort((a, b) => (a < b ? -1 : 1));
       const order: WorkOrder = { ...before, tests };
       const message = rc.message(`${renderOrder(order)}\n\n## From QA\n${report.summary}`, {
@@ -84,7 +77,6 @@ export function qaEngineer(options: CompanyQaOptions): Role {
 
 const NO_DISPUTE = "Only the engineer hands something back. Correct your tests, or call done.";
 
-/** True when the news is an order, and not a test that is disputed. */
 function isOrdered({ news }: RoleContext): boolean {
   return news.some(({ instructContent }) => isOrder(instructContent));
 }
@@ -93,7 +85,6 @@ function refusesAllButTests(path: string): string | undefined {
   return isTestPath(path) ? undefined : "it is no test, and the code is the engineer's";
 }
 
-/** Tests that do not load. */
 function brokenParts({ suites, faults }: Verification): string | undefined {
   const failures = suites.flatMap((suite) => suite.failures);
   const broken = failures.filter(({ name, file }) => name === file).map(({ file, message }) => `${file} does not load: ${message}`);
@@ -101,10 +92,10 @@ function brokenParts({ suites, faults }: Verification): string | undefined {
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-/** The faults of tests that were written before the code, as text; undefined when each of the new files loads and fails. */
+/** Undefined when each of the new files loads and fails. */
 function passingParts({ suites, faults, notChecked }: Verification, workspace: Workspace): string | undefined {
   if (notChecked !== undefined) return undefined;
-  // Files in the folder of tests that no runner takes for tests, such as fixtures, need no failing test.
+  // Fixtures in the folder of tests need no failing test.
   const ran = new Set(suites.flatMap(({ files }) => files));
   const own = workspace.pending.filter((path) => isTestPath(path) && ran.has(path));
   const failures = suites.flatMap((suite) => suite.failures);

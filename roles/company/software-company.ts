@@ -1,7 +1,6 @@
 import { ProjectGate } from "../../actions/company/project-gate.ts";
 import { DesignSystem } from "../../actions/company/design-system.ts";
-import { MergeTasks } from "../../actions/company/merge-tasks.ts";
-import { MOST_TASKS, PlanTasks } from "../../actions/company/plan-tasks.ts";
+import { MergeTasks, MOST_TASKS, PlanTasks } from "../../actions/company/plan-tasks.ts";
 import { Reconsider } from "../../actions/company/reconsider.ts";
 import { MOST_TRIES, TaskBoard } from "../../actions/company/task-board.ts";
 import { Specify } from "../../actions/company/specify.ts";
@@ -28,40 +27,38 @@ import { workAction } from "./worker.ts";
 
 /** Options of a software company. */
 export interface SoftwareCompanyOptions {
-  /** The workspace that holds the project. */
   readonly workspace: Workspace;
-  /** The sandbox in which the product and its tests run. */
   readonly sandbox: Sandbox;
-  /** The depth of the work. Default: the product manager decides by the requirement. */
+  /** Default: the product manager decides. */
   readonly size?: Size | undefined;
-  /** Default: the product manager decides by the requirement. */
+  /** Default: the product manager decides. */
   readonly stack?: StackName | undefined;
-  /** The project has files of a user, and is changed. Default false. */
+  /** The project has files of a user. Default false. */
   readonly existing?: boolean | undefined;
-  /** Returns the difference to the project before the change, for the review. Default: the review reads the project's files. */
+  /** The difference to the project before the change. Default: the review reads the project's files. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** The user allows the packages that the project names to be installed, with the network for that step alone. Default false. */
+  /** Packages may be installed, with the network for that step alone. Default false. */
   readonly allowInstall?: boolean | undefined;
-  /** A person approves the criteria (`prd`), or the design of products of size M and L (`plan`). Default: nobody does. */
+  /** A person approves the criteria (`prd`), or the design of products of size M and L (`plan`). Default: no one. */
   readonly approve?: "prd" | "plan" | undefined;
-  /** True when a person can be asked what the requirement leaves open. Default false: it is decided and told as an assumption. */
+  /** A person can be asked. Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
   /** False: the company ends with the criteria, and with the design of products of size M and L. Default true. */
   readonly implement?: boolean | undefined;
-  /** False: no review by a model. Default true. */
+  /** Default true. */
   readonly review?: boolean | undefined;
-  /** The model of the review. Default: the team's. */
+  /** Default: the team's. */
   readonly reviewModel?: ChatModel | undefined;
-  /** Most rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
+  /** Rounds of repair by size. Default 1 for S, 3 for M and L. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
-  /** Engineers who work side by side on a product of size L, 1 to 8; such a product needs a workspace on disk. Default 3. */
+  /** Engineers side by side on a product of size L, 1 to 8, in a workspace on disk. Default 3. */
   readonly engineers?: number | undefined;
   /**
-   * Share of the run's budget that is kept for the proof, from 0 to less than 1: engineers and QA cannot spend it. When they have spent the rest,
-   * the work ends as it is, and is verified. Default 0.15.
+   * Share of the run's budget, from 0 to less than 1, that engineers and QA cannot spend. When they have spent the rest, the work is
+   * verified as it is. Default 0.15.
    */
   readonly verificationShare?: number | undefined;
-  /** Runs the project's checks. Default: `verifyProject` of `troupe/checks`. */
+  /** Default: `verifyProject` of `troupe/checks`. */
   readonly verify?: Verifier | undefined;
 }
 
@@ -90,7 +87,7 @@ const USUAL_VERIFICATION_SHARE = 0.15;
 
 /**
  * The roles that take an idea to a product that is proven by running it. Hire them all. The output of the run is a `Delivery`: a verdict
- * with evidence for each acceptance criterion. With `implement` false it is the order of work with its criteria and design.
+ * with evidence for each acceptance criterion. With `implement` false it is the work order with its criteria and design.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
  */
@@ -116,10 +113,10 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
 }
 
 /**
- * Returns the rounds that a run of the software company can take, each of which brings it on: with fewer, a product of size L whose tasks need
- * one another could be cut off. What the user says later takes as many again.
+ * Rounds that a run of the software company can take: with fewer, a product of size L whose tasks need one another could be cut off. What
+ * the user says later takes as many again.
  *
- * @param repairs the most rounds of repair. Default 3
+ * @param repairs rounds of repair. Default 3
  * @throws UsageError `ARGUMENT_INVALID`
  */
 export function companyRounds(repairs: number = Math.max(...Object.values(REPAIRS))): number {
@@ -130,7 +127,7 @@ export function companyRounds(repairs: number = Math.max(...Object.values(REPAIR
       `Expected rounds of repair as a whole number of at least 0, got ${given}. Leave it out for 3.`,
     );
   }
-  // The criteria, the design, the tests and the plan; at the end the whole, its verification, and the news of it.
+  // The criteria, the design, the tests and the plan; at the end the whole, its verification, and its news.
   const fixed = 4 + 3;
   const tasks = MOST_TASKS * MOST_TRIES;
   return fixed + 2 * (tasks + MOST_DISPUTES + repairs);
@@ -170,7 +167,7 @@ function verifier(gate: ProjectGate, board: TaskBoard, { diff, review, reviewMod
   return defineRole({
     name: VERIFIER,
     profile: "Verifier",
-    // A review that cannot be paid is left out; the verdicts stay.
+    // A review that cannot be paid is left out.
     budgetShare: 1,
     goal: "find out by running it whether the product does what the user asked for",
     watch: [],
@@ -191,13 +188,12 @@ function planner(gate: ProjectGate, board: TaskBoard): Role {
   });
 }
 
-/** The project with its forks, made when they are first needed: only then must the workspace be on disk. */
+/** Made when first needed: only then must the workspace be on disk. */
 function forkedProject(workspace: Workspace): () => ForkedProject {
   let made: ForkedProject | undefined;
   return () => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` */
 function verificationShareOf({ verificationShare: share = USUAL_VERIFICATION_SHARE }: SoftwareCompanyOptions): number {
   if (typeof share === "number" && share >= 0 && share < 1) return share;
   throw new UsageError(
@@ -206,7 +202,6 @@ function verificationShareOf({ verificationShare: share = USUAL_VERIFICATION_SHA
   );
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` */
 function namesOf(engineers: number = USUAL_ENGINEERS): readonly string[] {
   if (Number.isInteger(engineers) && engineers >= 1 && engineers <= ENGINEERS.length) return ENGINEERS.slice(0, engineers);
   throw new UsageError(

@@ -1,7 +1,6 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
 import { doneTool, giveUpTool, installTool, type ProjectGate, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
-import { taskIn } from "../../actions/company/task-board.ts";
-import { taskFaults } from "../../actions/company/task-faults.ts";
+import { taskIn, taskFaults } from "../../actions/company/task-board.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Tool } from "../../src/agent/index.ts";
@@ -10,26 +9,19 @@ import { editorTool, fileSearchTool, type MachineOptions, readFilesTool, shellTo
 import { type ForkedProject, openFork, type Workspace } from "../../src/workspace/index.ts";
 import { worker } from "./worker.ts";
 
-/** Options of an engineer who works beside others. */
 export interface TaskEngineerOptions extends MachineOptions {
   readonly name: string;
   readonly gate: ProjectGate;
-  /** The user allows packages to be installed. */
   readonly mayInstall: boolean;
-  /** Returns the project with its forks. */
   readonly project: () => ForkedProject;
-  /** The role that merges the work. */
   readonly manager: Address;
-  /** The share of the run's budget within which it asks the model. */
   readonly budgetShare: number;
-  /** Shared by all of them; its name is {@link IMPLEMENT_TASK}. */
+  /** Shared by all of them. */
   readonly action: Action<WorkReport>;
 }
 
-/** The cause of the messages of engineers who work side by side. */
 export const IMPLEMENT_TASK = "ImplementTask";
 
-/** Most calls of the model for one task. */
 const STEPS = 20;
 
 const WORK = `You write one task of a product, while colleagues write the others. You work in a copy of the project: the code of the tasks that yours needs is there, and other code only throws "not written".
@@ -38,20 +30,20 @@ The user's words decide. Write only the files of your task, and keep their expor
 
 Tests are QA's. When one contradicts the order, or your task cannot be done in your files, give up and say why: another engineer ends it.`;
 
-/** An engineer who writes one task at a time, in a fork of the project. The project manager merges it. */
+/** Writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
   const { name, workspace, sandbox, gate, project, manager, action, mayInstall, budgetShare } = options;
-  const toolsIn = (place: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
+  const toolsIn = (folder: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
     const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, order?.tasks ?? []);
     return [
-      writeFilesTool({ workspace: place, refuse, shown }),
-      editorTool({ workspace: place, refuse, shown }),
-      fileSearchTool({ workspace: place }),
-      readFilesTool({ workspace: place }),
-      shellTool({ workspace: place, sandbox, refuse }),
-      doneTool({ gate: gate.at(place), judge, asked: order && testRequest(order) }),
-      ...(mayInstall ? [installTool(gate.at(place))] : []),
+      writeFilesTool({ workspace: folder, refuse, shown }),
+      editorTool({ workspace: folder, refuse, shown }),
+      fileSearchTool({ workspace: folder }),
+      readFilesTool({ workspace: folder }),
+      shellTool({ workspace: folder, sandbox, refuse }),
+      doneTool({ gate: gate.at(folder), judge, asked: order && testRequest(order) }),
+      ...(mayInstall ? [installTool(gate.at(folder))] : []),
       giveUpTool(),
     ];
   };
@@ -68,11 +60,11 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
     assign: async (rc) => {
       const order = newestOrder(rc.memory) as WorkOrder;
       const { task, fork } = presentTask(rc);
-      const place = await openFork(rc.steps, project(), fork);
+      const folder = await openFork(rc.steps, project(), fork);
       const wanted = new Set([...task.owns, ...task.tests]);
-      const files = await assignedFiles(rc, place, order, (path) => wanted.has(path));
+      const files = await assignedFiles(rc, folder, order, (path) => wanted.has(path));
       const text = assignmentText(rc, { order, files, hasChecks: true, role: `You are an Engineer, named ${name}. ${WORK}` });
-      return { tools: toolsIn(place, order, task, shownText(files)), steps: STEPS, task: text };
+      return { tools: toolsIn(folder, order, task, shownText(files)), steps: STEPS, task: text };
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>

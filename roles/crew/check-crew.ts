@@ -16,26 +16,25 @@ import { describeRole, type RoleDescription } from "../../src/inspector/index.ts
 import { type CallBound, type CostOptions, costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
 import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.ts";
 
-/** A crew to check: what its team would be given. */
+/** What its team would be given. */
 export interface CrewToCheck {
   readonly roles: Iterable<Role>;
-  /** Roles that no run begins with, and that one can hire. The bounds of calls and money do not count them. */
+  /** Roles that one can hire. The bounds do not count them. */
   readonly reserve?: Iterable<Role> | undefined;
-  /** The model of roles without one of their own. */
+  /** Of roles without their own. */
   readonly model?: Pick<ChatModel, "id" | "price" | "maxOutputTokens"> | undefined;
-  /** Models by the names of roles. */
+  /** By the names of roles. */
   readonly models?: Readonly<Record<string, Pick<ChatModel, "id" | "price" | "maxOutputTokens">>> | undefined;
-  /** Prices that override the table. */
   readonly prices?: PriceTable | undefined;
-  /** The most a run may cost; undefined: no bound. */
+  /** Default: no bound. */
   readonly budget?: MicroUsd | undefined;
-  /** True when models without a known price may work under a budget. Default false. */
+  /** Default false. */
   readonly allowUnpriced?: boolean | undefined;
-  /** The most rounds of a run. Default 100, as for a team. */
+  /** Default 100, as for a team. */
   readonly rounds?: number | undefined;
   /** The actions whose messages are the result. Default: those that no role hears. */
   readonly output?: readonly string[] | undefined;
-  /** The most tokens of one question, for the bound of the cost. Default 32,000. */
+  /** Tokens of one question, for the bound of the cost. Default 32,000. */
   readonly inputTokens?: number | undefined;
 }
 
@@ -61,35 +60,33 @@ export interface CrewFinding {
     | "MODEL_MISSING"
     | "PRICE_UNKNOWN"
     | "CALLS_UNBOUNDED";
-  /** The role it concerns; undefined: the crew. */
+  /** Undefined: the crew. */
   readonly role?: string;
   readonly message: string;
 }
 
-/** The result of a check. A crew with a fault cannot do what it is meant to; a warning may be meant. */
+/** A crew with a fault cannot work; a warning may be meant. */
 export interface CrewReport {
   readonly faults: readonly CrewFinding[];
   readonly warnings: readonly CrewFinding[];
   readonly roles: readonly RoleBound[];
-  /** Calls of all roles; undefined where they are not bounded. */
+  /** Undefined where they are not bounded. */
   readonly calls: number | undefined;
-  /** The most a run can cost in micro-dollars: by its calls or by its budget, whichever is less; undefined where neither bounds it. */
+  /** In micro-dollars, by its calls or by its budget; undefined where neither bounds it. */
   readonly cost: MicroUsd | undefined;
 }
 
-/** More roles are a population, which is made by a program. */
+/** More roles are a population, which a program makes. */
 const MOST_ROLES = 2_000;
 const ROUNDS = 100;
 const INPUT_TOKENS = 32_000;
 
 /**
- * Checks a crew before it costs anything: messages that nobody hears, roles that nothing starts, circles without an end, names that lead nowhere, missing
- * models and prices, and the most calls and money that a run can take. Nothing runs and nothing is asked.
+ * Checks a crew before it costs anything: unheard messages, roles that nothing starts, endless circles, unknown names, missing models and
+ * prices, and the calls and money that a run can take. Nothing runs. A role of the reserve is checked as hired.
  *
- * A role of the reserve is checked as one that was hired: its names, what starts it, its model and its price.
- *
- * The bounds count one call for each question, three for a question with a schema, and each call with `inputTokens` and the model's longest reply. Tries that
- * a server cut off are not counted. Where code of an action decides how often it asks, only the budget is a bound, and the report says so.
+ * The bounds count one call for each question, three for a question with a schema, each with `inputTokens` and the model's longest reply;
+ * cut-off tries are not counted. Where code decides how often it asks, only the budget is a bound.
  *
  * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` without roles; `CREW_TOO_LARGE` for more than 2,000 roles
  * @example
@@ -128,17 +125,8 @@ export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
   const costs = { prices: crew.prices ?? {}, inputTokens: crew.inputTokens ?? INPUT_TOKENS };
   const bounds = roles.map((role) => roleBound(role, graph, crew, costs));
   const unbounded = bounds.filter(({ calls }) => calls === undefined);
-  const limits = unbounded.flatMap(({ name, unbounded: why = "" }): Found[] =>
-    crew.budget === undefined
-      ? [
-          {
-            level: "warning",
-            code: "CALLS_UNBOUNDED",
-            role: name,
-            message: `${name} may ask without a bound: ${why}. Give the run a budget.`,
-          },
-        ]
-      : [],
+  const limits = (crew.budget === undefined ? unbounded : []).map(({ name, unbounded: why = "" }) =>
+    warning("CALLS_UNBOUNDED", `${name} may ask without a bound: ${why}. Give the run a budget.`, name),
   );
   const { calls, cost } = crewCost(bounds, crew.budget);
   return { ...byLevel([...found, ...limits]), roles: bounds, calls, cost };
@@ -146,6 +134,14 @@ export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
 
 interface Found extends CrewFinding {
   readonly level: "fault" | "warning";
+}
+
+function fault(code: CrewFinding["code"], message: string, role?: string): Found {
+  return { level: "fault", code, ...(role === undefined ? {} : { role }), message };
+}
+
+function warning(code: CrewFinding["code"], message: string, role?: string): Found {
+  return { ...fault(code, message, role), level: "warning" };
 }
 
 interface DescribedRole {
@@ -174,24 +170,19 @@ function describedRoles(definitions: readonly Role[]): { readonly roles: readonl
   for (const role of definitions) {
     try {
       const description = describeRole(role);
-      if (names.has(description.name)) {
-        faults.push({
-          level: "fault",
-          code: "ROLE_INVALID",
-          role: description.name,
-          message: `Expected roles of different names, got a second "${description.name}".`,
-        });
-      } else roles.push({ description, role });
-      names.add(description.name);
+      const { name } = description;
+      if (names.has(name)) faults.push(fault("ROLE_INVALID", `Expected roles of different names, got a second "${name}".`, name));
+      else roles.push({ description, role });
+      names.add(name);
     } catch (error) {
       if (!(error instanceof TroupeError)) throw error;
-      faults.push({ level: "fault", code: "ROLE_INVALID", message: error.message });
+      faults.push(fault("ROLE_INVALID", error.message));
     }
   }
   return { roles, faults };
 }
 
-/** Causes that are waited for and that nobody has. @param isOpen true when code of some role may name any cause */
+/** @param isOpen true when code of some role may name any cause */
 function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Found[] {
   const known = new Set([
     UserRequirement.name,
@@ -206,7 +197,7 @@ function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Fou
       seen.add(id);
       const list = [...known].slice(0, 20).join(", ");
       const message = `${role.name} waits for "${cause}", which nobody of the crew causes. They can cause: ${list}.`;
-      return [{ level: isOpen ? "warning" : "fault", code: "NAME_UNKNOWN", role: role.name, message }];
+      return [(isOpen ? warning : fault)("NAME_UNKNOWN", message, role.name)];
     }),
   );
 }
@@ -220,7 +211,7 @@ function sleepers(roles: readonly DescribedRole[], { workers, awake }: CrewGraph
       asleep.length === own.length ? name : `${name}'s ${asleep.flatMap(({ actions }) => actions.map((action) => action.name)).join(", ")}`;
     const waits = [...new Set(asleep.flatMap(({ starts }) => starts))].join(", ") || watch.join(", ") || "nothing";
     const message = `${what} never starts to work: it waits for ${waits}, and no message of the run leads there.`;
-    return [{ level: "fault", code: "ROLE_ASLEEP", role: name, message }];
+    return [fault("ROLE_ASLEEP", message, name)];
   });
 }
 
@@ -230,13 +221,13 @@ function unheard({ unheard: all, awake }: CrewGraph, output: readonly string[] |
   if (output === undefined) {
     if (causes.length < 2) return [];
     const message = `The messages of ${causes.join(", ")} are heard by no role: all of them are results of the run. Name those that are meant in output.`;
-    return [{ level: "warning", code: "MESSAGE_UNHEARD", message }];
+    return [warning("MESSAGE_UNHEARD", message)];
   }
   return spoken
     .filter(({ cause }) => !output.includes(cause))
     .map(({ worker, cause }) => {
       const message = `The messages of ${cause} by ${worker.role.name} are heard by no role, and are no output. Let a role watch it, or name it in output.`;
-      return { level: "fault", code: "MESSAGE_UNHEARD", role: worker.role.name, message };
+      return fault("MESSAGE_UNHEARD", message, worker.role.name);
     });
 }
 
@@ -246,17 +237,10 @@ function circles({ circles: all, awake }: CrewGraph, rounds: number): readonly F
     .map(({ workers, end }): Found => {
       const round = workers.map(({ role, actions }) => `${role.name} (${actions.map(({ name }) => name).join(", ") || "its answer"})`);
       const path = [...round, round[0]].join(" -> ");
-      return end === "endless"
-        ? {
-            level: "fault",
-            code: "CIRCLE_ENDLESS",
-            message: `Nothing ends the circle ${path}: it goes on until the ${rounds} rounds are used up. Give one of its actions endsWhen or limit.`,
-          }
-        : {
-            level: "warning",
-            code: "CIRCLE_OPEN",
-            message: `The circle ${path} ends when a message says so, at the latest after ${rounds} rounds.`,
-          };
+      if (end !== "endless")
+        return warning("CIRCLE_OPEN", `The circle ${path} ends when a message says so, at the latest after ${rounds} rounds.`);
+      const message = `Nothing ends the circle ${path}: it goes on until the ${rounds} rounds are used up. Give one of its actions endsWhen or limit.`;
+      return fault("CIRCLE_ENDLESS", message);
     });
 }
 
@@ -271,20 +255,13 @@ function models(roles: readonly DescribedRole[], crew: CrewToCheck): readonly Fo
     if (model === undefined) {
       // An action of code may ask nothing.
       const isSure = description.isPlain && (description.mode === "agent" || description.actions.some(isQuestion));
-      return [
-        {
-          level: isSure ? "fault" : "warning",
-          code: "MODEL_MISSING",
-          role: name,
-          message: `${name} has no model, and the team has none for it.`,
-        },
-      ];
+      return [(isSure ? fault : warning)("MODEL_MISSING", `${name} has no model, and the team has none for it.`, name)];
     }
     if (budget === undefined || allowUnpriced || told.has(model.id) || costOfCalls(1, model, { prices, inputTokens: 1 }) !== undefined)
       return [];
     told.add(model.id);
     const message = `The price of ${model.id} is not known, so that a budget of ${formatUsd(budget)} cannot bind it. Give its price, or allow it without one.`;
-    return [{ level: "fault", code: "PRICE_UNKNOWN", role: name, message }];
+    return [fault("PRICE_UNKNOWN", message, name)];
   });
 }
 

@@ -3,10 +3,8 @@ import type { RoleDescription } from "../../src/inspector/index.ts";
 import type { Worker } from "./crew-graph.ts";
 import { declaredTraits } from "./declared-action.ts";
 
-/** The calls of a role in one run, or why nothing bounds them. */
 export type CallBound = { readonly kind: "calls"; readonly calls: number } | { readonly kind: "unbounded"; readonly why: string };
 
-/** A worker and the most times that it starts. */
 export interface Starts {
   readonly worker: Worker;
   readonly activations: number;
@@ -15,31 +13,24 @@ export interface Starts {
 /** The most that a role can do in one run. */
 export interface RoleBound {
   readonly name: string;
-  /** The times that it starts to work. */
   readonly activations: number;
-  /** The calls of its model; undefined where nothing bounds them but the budget. */
+  /** Undefined where only the budget bounds them. */
   readonly calls: number | undefined;
-  /** Why they are not bounded. */
   readonly unbounded?: string;
-  /** Micro-dollars of these calls; undefined where they are not bounded, or the price is not known. */
+  /** Micro-dollars; undefined where the calls are not bounded, or the price is not known. */
   readonly cost: MicroUsd | undefined;
 }
 
-/** The parts that the cost of a call depends on, besides its model. */
 export interface CostOptions {
   readonly prices: PriceTable;
-  /** The most tokens of one question. */
   readonly inputTokens: number;
 }
 
-/** The most calls for one question with a schema: a reply that does not fit is asked for again, and once more. */
 const CALLS_OF_TYPED = 3;
-/** The most requests for a plan in mode `plan_and_act`. */
 const CALLS_OF_PLAN = 3 * CALLS_OF_TYPED;
-/** The limit on the tokens of a reply where a price is known and a model has no limit of its own. */
+/** The limit of a model that has none. */
 const OUTPUT_TOKENS = 16_384;
 
-/** Returns the most calls of a role by its mode. */
 export function roleCalls(role: RoleDescription, starts: readonly Starts[]): CallBound {
   if (role.mode === "step") return { kind: "calls", calls: 0 };
   if (!role.isPlain) return { kind: "unbounded", why: `code of ${role.name} decides how often it asks` };
@@ -84,7 +75,6 @@ function callsOfStart(role: RoleDescription, { actions }: Worker): CallBound {
   }
 }
 
-/** True for an action that is one question to the model. */
 export function isQuestion(action: Action): boolean {
   return declaredTraits(action) !== undefined || action.run === Action.prototype.run;
 }
@@ -94,7 +84,6 @@ function callsOfAction(action: Action): CallBound {
   return { kind: "calls", calls: action.output === undefined ? 1 : CALLS_OF_TYPED };
 }
 
-/** Returns the most that some calls cost; undefined when the price is not known. */
 export function costOfCalls(
   calls: number,
   model: Pick<ChatModel, "id" | "price" | "maxOutputTokens">,
@@ -109,7 +98,6 @@ export function costOfCalls(
   return Math.ceil(calls * (inputTokens * tier.input + output * tier.output)) as MicroUsd;
 }
 
-/** Returns the calls of all roles, and the most they cost together. */
 export function crewCost(
   roles: readonly RoleBound[],
   budget: MicroUsd | undefined,

@@ -3,46 +3,33 @@ import { Action, type Role, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeed
 import type { RoleDescription } from "../../src/inspector/index.ts";
 import { declaredTraits } from "./declared-action.ts";
 
-/** A part of a role that messages start: a reaction, or the whole role in the other modes. */
+/** A reaction, or the whole role in the other modes. */
 export interface Worker {
-  /** Unique in the crew. */
   readonly id: string;
   readonly role: RoleDescription;
-  /** The causes that start it. */
   readonly starts: readonly string[];
-  /** The causes of which it needs a message each, besides. */
   readonly needs: readonly string[];
-  /** The actions it may run. */
   readonly actions: readonly Action[];
-  /** The causes of its messages. */
   readonly says: readonly Saying[];
 }
 
-/** A kind of message that a worker may say. */
 export interface Saying {
   readonly cause: string;
-  /** Names and addresses of its recipients; `"any"`: its code decides; undefined: every role that watches it. */
+  /** `"any"`: its code decides; undefined: every role that watches it. */
   readonly to: readonly string[] | "any" | undefined;
-  /** The most of these messages that others hear. */
   readonly limit: number | undefined;
-  /** True when it may say nothing, or to nobody. */
+  /** It may say nothing, or to no one. */
   readonly mayEnd: boolean;
 }
 
-/** A crew as a graph: workers, and who starts whom. */
 export interface CrewGraph {
   readonly workers: readonly Worker[];
-  /** The workers that the user's message or other workers can start. */
   readonly awake: ReadonlySet<string>;
-  /** Circles of workers in which nothing stops the messages but the rounds, and circles that a limit stops. */
   readonly circles: readonly Circle[];
-  /** The most times that each worker starts. */
   readonly activations: ReadonlyMap<string, number>;
-  /** Messages that no role hears, by the worker that says them. */
   readonly unheard: readonly { readonly worker: Worker; readonly cause: string }[];
 }
 
-/** Workers that start each other. */
 export interface Circle {
   readonly workers: readonly Worker[];
   /** `limited`: a number of messages bounds it. `open`: code or a value ends it. `endless`: nothing does. */
@@ -51,13 +38,12 @@ export interface Circle {
 
 const USER = "<user>";
 
-/** Returns the workers of a role. */
 export function workersOf(role: RoleDescription, definition: Role): readonly Worker[] {
   // A person can always end a circle.
   const ended = ({ mayEnd, ...saying }: Saying): Saying => ({ ...saying, mayEnd: mayEnd || definition.human });
   if (role.mode === "by_cause" && role.isPlain && role.reactions.length > 0) {
-    return role.reactions.map(({ on, needs, do: action }, place) => ({
-      id: `${role.name}/${place} ${action.name}`,
+    return role.reactions.map(({ on, needs, do: action }, index) => ({
+      id: `${role.name}/${index} ${action.name}`,
       role,
       starts: on,
       needs,
@@ -92,11 +78,7 @@ function sayingOf(action: Action): Saying {
   return { cause: action.name, to, limit: undefined, mayEnd: isCode || to === "any" };
 }
 
-/**
- * Returns the graph of a crew.
- *
- * @param rounds the most rounds of a run, in each of which a role acts at most once
- */
+/** @param rounds in each of which a role acts at most once */
 export async function crewGraph(workers: readonly Worker[], rounds: number): Promise<CrewGraph> {
   const { alg, Graph: GraphClass } = await import("@dagrejs/graphlib");
   const links = linksOf(workers);
@@ -105,7 +87,7 @@ export async function crewGraph(workers: readonly Worker[], rounds: number): Pro
   for (const graph of [whole, bounded]) for (const id of [USER, ...workers.map((worker) => worker.id)]) graph.setNode(id);
   for (const { from, to, limit } of links) {
     whole.setEdge(from, to);
-    // A limited message is a source of its own: it cannot carry a circle on for ever.
+    // A limited message cannot continue a circle for ever.
     bounded.setEdge(limit === undefined ? from : USER, to);
   }
   const byId = new Map(workers.map((worker) => [worker.id, worker]));
@@ -140,7 +122,7 @@ interface Link {
   readonly limit: number | undefined;
 }
 
-/** The roles that each role starts. Code that chooses its recipients may start everybody. */
+/** Code that chooses its recipients may start everyone. */
 function linksOf(workers: readonly Worker[]): readonly Link[] {
   const says = [UserRequirement, UserFeedback].map(({ name: cause }) => ({ cause, to: undefined, limit: undefined, mayEnd: false }));
   const links = linksFrom([{ id: USER, role: undefined, says }, ...workers], workers);
@@ -176,7 +158,7 @@ function reaches(worker: Worker, sender: string | undefined, cause: string, to: 
   return addresses.includes(ROUTE_TO_ALL) && (starts.includes("*") || starts.includes(cause));
 }
 
-/** @param components the strongly connected workers, those that start nobody else first */
+/** @param components strongly connected workers, those that start no others first */
 function activationsOf(
   components: readonly (readonly string[])[],
   links: readonly Link[],

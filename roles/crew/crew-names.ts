@@ -4,23 +4,20 @@ import { type CrewAction, crewForm, type CrewRole, type CrewSpec } from "./crew-
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
 
-/** The form of a crew; names that lead nowhere are faults too. */
+/** Names that lead nowhere are faults too. */
 export const CrewSchema: z.ZodType<CrewSpec> = crewForm.superRefine((crew, ctx) => checkNames(crew, ctx)) as z.ZodType<CrewSpec>;
 
-/** The mode of a role whose file names none. */
 export function modeOf({ mode, actions = [], tools: named, checks, human }: CrewRole): NonNullable<CrewRole["mode"]> {
   if (mode !== undefined) return mode;
   if (named !== undefined || checks !== undefined || (actions.length === 0 && human !== true)) return "agent";
   return actions.some(({ on, needs }) => on !== undefined || needs !== undefined) ? "by_cause" : "react";
 }
 
-/** The causes that start an action of mode `by_cause`. */
 export function causesOf({ on, needs = [] }: CrewAction, { watch = [UserRequirement.name] }: CrewRole): readonly string[] {
   if (on !== undefined) return typeof on === "string" ? [on] : on;
   return needs.length > 0 ? needs : watch;
 }
 
-/** The causes that a role hears. */
 export function watchOf(role: CrewRole): readonly string[] {
   const { watch = [], actions = [] } = role;
   const isByCause = modeOf(role) === "by_cause";
@@ -33,21 +30,19 @@ export function watchOf(role: CrewRole): readonly string[] {
   return all.length === 0 ? [UserRequirement.name] : all;
 }
 
-/** A name in a prompt: a cause, or `text` for the news. */
+/** A cause, or `text` for the news. */
 export interface TemplateName {
   readonly cause: string;
   readonly field?: string;
 }
 
-/** Everything between double braces. */
 const PLACE = /\{\{([^{}]*)\}\}/g;
 
-/** Returns the names in a prompt. */
 function templateNames(prompt: string): readonly TemplateName[] {
   return [...prompt.matchAll(PLACE)].map(([, inner = ""]) => templateName(inner));
 }
 
-/** Returns a prompt with its names replaced. What stands in their place is not read again. */
+/** The replacements are not read again. */
 export function filledTemplate(prompt: string, textOf: (name: TemplateName) => string): string {
   return prompt.replace(PLACE, (_whole, inner: string) => textOf(templateName(inner)));
 }
@@ -59,6 +54,11 @@ function templateName(inner: string): TemplateName {
 }
 
 type Report = (path: readonly PropertyKey[], message: string, words?: IssueWords) => void;
+
+/** @param expected "models to name roles" */
+function checkKnown(report: Report, path: readonly PropertyKey[], expected: string, words: IssueWords & { readonly given: string }): void {
+  if (!words.known?.includes(words.given)) report(path, `Expected ${expected}, got "${words.given}".`, words);
+}
 
 function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   const report: Report = (path, message, words) =>
@@ -78,17 +78,14 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   const causes = [UserRequirement.name, UserFeedback.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
   for (const { role, path } of placed) checkCauses(role, path, causes, roles, report);
   const roleNames = roles.map((role) => role.name);
-  for (const given of Object.keys(models)) {
-    if (!roleNames.includes(given))
-      report(["models", given], `Expected models to name roles, got "${given}".`, { given, known: roleNames, isKey: true });
-  }
-  output.forEach((given, place) => {
+  for (const given of Object.keys(models))
+    checkKnown(report, ["models", given], "models to name roles", { given, known: roleNames, isKey: true });
+  output.forEach((given, index) => {
     if (!causes.includes(given))
-      report(["output", place], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
+      report(["output", index], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
   });
 }
 
-/** A role of a crew with its place in the file. */
 interface PlacedRole {
   readonly role: CrewRole;
   readonly path: readonly (string | number)[];
@@ -96,7 +93,7 @@ interface PlacedRole {
 
 function placedRoles({ roles = [], reserve = [] }: CrewSpec): readonly PlacedRole[] {
   const listed = (part: "roles" | "reserve", all: readonly CrewRole[]): readonly PlacedRole[] =>
-    all.map((role, place) => ({ role, path: [part, place] }));
+    all.map((role, index) => ({ role, path: [part, index] }));
   return [...listed("roles", roles), ...listed("reserve", reserve)];
 }
 
@@ -121,11 +118,10 @@ function checkRole(role: CrewRole, path: readonly (string | number)[], report: R
   if (mode === "agent" && human !== true && actions.length > 1)
     report([...path, "actions"], "Expected at most one action of an agent: it names its message and gives its form.");
   if (mode !== "agent" && actions.length === 0) report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
-  allow.forEach((given, place) => {
-    if (!named.includes(given))
-      report([...path, "allow", place], `Expected allow to name tools of the role, got "${given}".`, { given, known: named });
-  });
-  actions.forEach((action, place) => checkAction(action, mode, [...path, "actions", place], report));
+  allow.forEach((given, index) =>
+    checkKnown(report, [...path, "allow", index], "allow to name tools of the role", { given, known: named }),
+  );
+  actions.forEach((action, index) => checkAction(action, mode, [...path, "actions", index], report));
 }
 
 function checkAction(action: CrewAction, mode: string, path: readonly (string | number)[], report: Report): void {
@@ -146,14 +142,8 @@ function checkAction(action: CrewAction, mode: string, path: readonly (string | 
     if (isBoth) report([...path, "output", given], "Expected a field to have kind or oneOf, got both.");
   }
   const known = Object.keys(output ?? {});
-  for (const given of Object.keys(endsWhen)) {
-    if (!known.includes(given))
-      report([...path, "endsWhen", given], `Expected endsWhen to name fields of the output, got "${given}".`, {
-        given,
-        known,
-        isKey: true,
-      });
-  }
+  for (const given of Object.keys(endsWhen))
+    checkKnown(report, [...path, "endsWhen", given], "endsWhen to name fields of the output", { given, known, isKey: true });
 }
 
 function checkCauses(
@@ -163,18 +153,16 @@ function checkCauses(
   roles: readonly CrewRole[],
   report: Report,
 ): void {
-  const cause = (given: string, at: readonly (string | number)[]): void => {
-    if (!causes.includes(given))
-      report([...path, ...at], `Expected a cause that somebody of the crew has, got "${given}".`, { given, known: causes });
-  };
-  (role.watch ?? []).forEach((given, place) => cause(given, ["watch", place]));
+  const cause = (given: string, at: readonly (string | number)[]): void =>
+    checkKnown(report, [...path, ...at], "a cause that somebody of the crew has", { given, known: causes });
+  (role.watch ?? []).forEach((given, index) => cause(given, ["watch", index]));
   const addresses = roles.flatMap(({ name: own, profile = "" }) => [own, profile]).filter((one) => one !== "");
   (role.actions ?? []).forEach((action, index) => {
     const at = ["actions", index];
     const { on, needs = [], sendTo = [], prompt = "" } = action;
     if (typeof on === "string") cause(on, [...at, "on"]);
-    else (on ?? []).forEach((given, place) => cause(given, [...at, "on", place]));
-    needs.forEach((given, place) => cause(given, [...at, "needs", place]));
+    else (on ?? []).forEach((given, index) => cause(given, [...at, "on", index]));
+    needs.forEach((given, index) => cause(given, [...at, "needs", index]));
     for (const { cause: given, field: wanted } of templateNames(prompt)) {
       if (given !== "text") cause(given, [...at, "prompt"]);
       const maker = roles.flatMap(({ actions = [] }) => actions).find((one) => one.name === given);
@@ -182,12 +170,9 @@ function checkCauses(
       if (wanted !== undefined && maker !== undefined && !known.includes(wanted))
         report([...path, ...at, "prompt"], `Expected {{${given}.${wanted}}} to name a field of ${given}.`, { given: wanted, known });
     }
-    sendTo.forEach((given, place) => {
-      if (given !== "<self>" && !addresses.includes(given))
-        report([...path, ...at, "sendTo", place], `Expected sendTo to name roles or profiles, got "${given}".`, {
-          given,
-          known: addresses,
-        });
+    sendTo.forEach((given, index) => {
+      if (given === "<self>") return;
+      checkKnown(report, [...path, ...at, "sendTo", index], "sendTo to name roles or profiles", { given, known: addresses });
     });
   });
 }

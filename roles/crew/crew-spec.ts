@@ -20,23 +20,23 @@ export type CrewTool = (typeof CREW_TOOLS)[number];
 /** The kind of a field of a typed message. */
 export type FieldKind = "text" | "number" | "integer" | "boolean";
 
-/** A field of a typed message: a kind, a list of a kind, or a kind with its description. */
+/** A field of a typed message. */
 export type CrewField =
   | FieldKind
   | readonly [FieldKind]
   | {
       readonly kind?: FieldKind | readonly [FieldKind] | undefined;
-      /** The texts it may be, in place of a kind. */
+      /** Instead of a kind. */
       readonly oneOf?: readonly string[] | undefined;
-      /** Told to the model. */
+      /** For the model. */
       readonly description?: string | undefined;
-      /** True when it may be left out. Default false. */
+      /** Default false. */
       readonly optional?: boolean | undefined;
     };
 
-/** An action that is declared: one question to the model of its role. */
+/** One question to the model of its role. */
 export interface CrewAction {
-  /** Its name is the cause of its messages. No other action of the crew has it. */
+  /** The cause of its messages, unique in the crew. */
   readonly name: string;
   readonly description?: string | undefined;
   /** The causes that start it. Default: its needs, else the role's `watch`. */
@@ -44,20 +44,20 @@ export interface CrewAction {
   /** The causes of which it needs a new message each. */
   readonly needs?: readonly string[] | undefined;
   /**
-   * The question. `{{text}}` stands for the news, `{{Cause}}` for the newest message of a cause, `{{Cause.field}}` for a field of a typed one. Default:
+   * `{{text}}` stands for the news, `{{Cause}}` for the newest message of a cause, `{{Cause.field}}` for a field of a typed one. Default:
    * the description and the news.
    */
   readonly prompt?: string | undefined;
-  /** The fields of its typed message, in the order in which the model gives them. Default: its message is a text. */
+  /** In the order in which the model gives them. Default: its message is a text. */
   readonly output?: Readonly<Record<string, CrewField>> | undefined;
   /** Names and profiles of roles, or `<self>`. Default: every role that watches it. */
   readonly sendTo?: readonly string[] | undefined;
-  /** A message whose fields have these values goes to nobody, so that a circle of roles ends. */
+  /** A message with these values goes to no one, so that a circle of roles ends. */
   readonly endsWhen?: Readonly<Record<string, string | number | boolean>> | undefined;
-  /** The most of its messages in one run that others hear. Default: no limit. */
+  /** Messages in one run that others hear. Default: no limit. */
   readonly limit?: number | undefined;
   readonly temperature?: number | undefined;
-  /** The most tokens of a reply. */
+  /** Of a reply. */
   readonly maxTokens?: number | undefined;
 }
 
@@ -71,44 +71,41 @@ export interface CrewRole {
   readonly description?: string | undefined;
   /** Added to the system prompt of each question. */
   readonly instructions?: string | undefined;
-  /** The causes whose messages it hears, besides those its actions name. Default: `UserRequirement`, where its actions name none. */
+  /** Causes that it hears besides those that its actions name. Default: `UserRequirement`, where its actions name none. */
   readonly watch?: readonly string[] | undefined;
   /** Default: `agent` with tools, checks or no action; `by_cause` where an action has `on` or `needs`; else `react`. */
   readonly mode?: "by_cause" | "by_order" | "react" | "plan_and_act" | "agent" | undefined;
   readonly actions?: readonly CrewAction[] | undefined;
-  /** Tools of its agent. */
   readonly tools?: readonly CrewTool[] | undefined;
-  /** The tools among them that run without asking a person. */
+  /** Tools that run without asking a person. */
   readonly allow?: readonly CrewTool[] | undefined;
-  /** Commands, each a program and its arguments, that must end with code 0 before its agent may be done. */
+  /** Commands that must end with code 0 before its agent may be done. */
   readonly checks?: readonly (readonly [string, ...string[]])[] | undefined;
-  /** A person plays it. Default false. */
+  /** Default false. */
   readonly human?: boolean | undefined;
-  /** Id of its model. Default: the crew's. */
+  /** Default: the crew's. */
   readonly model?: string | undefined;
-  /** The most actions of one activation, or steps of its agent. */
+  /** Actions of one activation, or steps of its agent. */
   readonly steps?: number | undefined;
-  /** The most seconds of one activation. Default 3600. */
+  /** Seconds of one activation. Default 3600. */
   readonly timeout?: number | undefined;
 }
 
 /** A crew as a file says it. */
 export interface CrewSpec {
   readonly name?: string | undefined;
-  /** Dollars that a run may cost. */
+  /** Dollars. */
   readonly budget?: number | undefined;
-  /** The most rounds of a run. */
   readonly rounds?: number | undefined;
-  /** Id of the model of all roles that name none. */
+  /** Of all roles that name none. */
   readonly model?: string | undefined;
-  /** Ids of models by the names of roles, also of a shipped crew's. */
+  /** By the names of roles, also of a shipped crew's. */
   readonly models?: Readonly<Record<string, string>> | undefined;
-  /** A shipped crew, whose roles come before the roles of the file. */
+  /** A shipped crew, whose roles come first. */
   readonly use?: string | undefined;
-  /** Options of the shipped crew. */
   readonly with?: Readonly<Record<string, string | number | boolean>> | undefined;
   readonly roles?: readonly CrewRole[] | undefined;
-  /** Roles that no run begins with, and that a run can hire by their names: `troupe hire`. */
+  /** Roles that a run can hire: `troupe hire`. */
   readonly reserve?: readonly CrewRole[] | undefined;
   /** The actions whose messages are the result. Default: those that no role hears. */
   readonly output?: readonly string[] | undefined;
@@ -183,7 +180,7 @@ const roleSchema = z.strictObject({
   timeout: z.number().positive().max(1_000_000).optional(),
 });
 
-/** The form of a crew, without the names in it. @internal */
+/** Without the check of names. @internal @internal */
 export const crewForm = z.strictObject({
   name: name.optional(),
   budget: z.number().positive().max(1_000_000).optional(),
@@ -197,7 +194,7 @@ export const crewForm = z.strictObject({
   output: names.min(1).optional(),
 });
 
-/** Returns the JSON Schema of a crew file, for editors. */
+/** For editors. */
 export function crewJsonSchema(): Record<string, unknown> {
   return { ...z.toJSONSchema(crewForm, { io: "input" }), title: "A crew of Troupe" };
 }

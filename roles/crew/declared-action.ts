@@ -3,31 +3,27 @@ import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_A
 import { filledTemplate } from "./crew-names.ts";
 import type { CrewAction, CrewField, FieldKind } from "./crew-spec.ts";
 
-/** The facts about a declared action that need no run. */
 export interface DeclaredTraits {
-  /** Its recipients; undefined: every role that watches it. */
+  /** Undefined: every role that watches it. */
   readonly sendTo: readonly string[] | undefined;
-  /** The most of its messages that others hear. */
   readonly limit: number | undefined;
-  /** True when some of its messages go to nobody. */
   readonly mayEnd: boolean;
 }
 
 const traits = new WeakMap<Action, DeclaredTraits>();
 
-/** Returns the traits of an action that a crew file declares; undefined for others. */
 export function declaredTraits(action: Action): DeclaredTraits | undefined {
   return traits.get(action);
 }
 
-/** The state of a role with declared actions: its messages so far, by action. */
+/** The messages so far, by action. */
 export const SaidSchema: z.ZodType<Said> = z.object({ said: z.record(z.string(), z.number()).default({}) });
 
-/** A type alias: an interface is no custom state. */
+/** An interface is no custom state. */
 type Said = { said: Record<string, number> };
 
 /**
- * Makes an action from its declaration: one question to the model of its role. An agent does not run it, and takes its name, form and recipients.
+ * One question to the model of its role. An agent does not run it, and takes its name, form and recipients.
  *
  * @param instructions of its role
  */
@@ -62,7 +58,7 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
   return action as Action;
 }
 
-/** True when nobody needs to hear the message: it says the end, or is one too many. */
+/** The message says the end, or is one too many. */
 function isLast({ endsWhen, limit = Infinity }: CrewAction, count: number, value: unknown): boolean {
   if (count > limit) return true;
   if (endsWhen === undefined) return false;
@@ -85,7 +81,6 @@ function promptOf({ prompt, description = "" }: CrewAction, ctx: Pick<ActionCont
   });
 }
 
-/** The schema of the fields of a message, in their order. */
 function fieldsSchema(fields: Readonly<Record<string, CrewField>>): z.ZodObject {
   return z.strictObject(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])));
 }

@@ -9,13 +9,11 @@ import { shippedRoles } from "./shipped-crews.ts";
 
 /** The ports of a crew: where it works, and what its tools may reach. */
 export interface CrewPorts {
-  /** The folder of the project. */
   readonly workspace: Workspace;
-  /** Runs commands, code and checks. */
   readonly sandbox: Sandbox;
-  /** The search engines of `web_search`. Default: DuckDuckGo. An empty list: no search. */
+  /** Default: DuckDuckGo. An empty list: no search. */
   readonly search?: readonly SearchProvider[];
-  /** Rules for requests to the web; false: no requests. Default: public addresses. */
+  /** False: no requests. Default: public addresses. */
   readonly web?: WebAccess | false;
 }
 
@@ -26,31 +24,29 @@ const crewPorts: Known<CrewPorts> = {
   web: kinds.either(kinds.object, kinds.oneOf(false)),
 };
 
-/** A crew that can be hired: `new Team({ name, roles, reserve, budget })`. */
+/** `new Team({ name, roles, reserve, budget })` */
 export interface Crew {
   readonly name: string;
   readonly roles: readonly Role[];
-  /** Roles that no run begins with, and that a run can hire. */
+  /** Roles that a run can hire. */
   readonly reserve: readonly Role[];
-  /** The most a run may cost; undefined: the file does not say. */
   readonly budget: MicroUsd | undefined;
   readonly rounds: number | undefined;
-  /** Id of the model of all roles without one of their own. */
+  /** Of all roles without their own. */
   readonly model: string | undefined;
-  /** Ids of models by the names of roles: make them models, and give them to the team as `models`. */
+  /** By the names of roles: make them models, and give them to the team as `models`. */
   readonly models: Readonly<Record<string, string>>;
-  /** The shipped crew that it uses. */
   readonly use?: string | undefined;
-  /** The actions whose messages are the result; undefined: those that no role hears. */
+  /** Undefined: those that no role hears. */
   readonly output: readonly string[] | undefined;
 }
 
 /**
- * Reads the text of a crew file, in YAML or JSON. The text is not trusted: see `readYaml`.
+ * Reads a crew file, in YAML or JSON. The text is not trusted: see `readYaml`.
  *
  * @param name of the file, for errors
- * @throws UsageError `CREW_INVALID` with the line and the column of each fault, what was expected, what came, and the nearest known word; the faults are in
- * `data.faults` too
+ * @throws UsageError `CREW_INVALID` with line and column of each fault, what was expected, what came, and the nearest known word; the
+ * faults are in `data.faults` too
  * @example
  * import { readCrew } from "troupe/roles";
  *
@@ -62,9 +58,9 @@ export function readCrew(text: string, name: string = "the crew"): Promise<CrewS
 }
 
 /**
- * Makes a crew of its file: its roles with their actions, tools and checks. Nothing runs yet.
+ * Makes a crew of its file. Nothing runs yet.
  *
- * @throws UsageError `CREW_INVALID` for a crew that does not have the form of a file, also for a shipped crew or an option that does not exist
+ * @throws UsageError `CREW_INVALID`, also for an unknown shipped crew or option
  * @example
  * import { type ChatModel, Team } from "troupe";
  * import { openCrew, readCrew } from "troupe/roles";

@@ -10,7 +10,6 @@ interface Asked<Q, A> {
 export class AskedTogether<Q, A> {
   readonly #queue: TurnQueue<Asked<Q, A>>;
 
-  /** @param answer returns the answers in the order of the questions */
   constructor(answer: (questions: readonly Q[]) => Promise<readonly A[]>) {
     this.#queue = new TurnQueue(async (batch) => {
       try {

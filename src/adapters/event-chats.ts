@@ -29,7 +29,6 @@ const KEPT_CHATS = 64;
 /** The last turn of each frozen message: it is mostly the same turn again. */
 const latestTurns = new WeakMap<object, ChatTurn>();
 
-/** @throws NotJsonError */
 export function chatOf(messages: readonly Json[]): Chat | undefined {
   const turns: ChatTurn[] = [];
   let before = "";

@@ -138,7 +138,6 @@ class FolderCache implements Cache {
     }
   }
 
-  /** Returns false when the condition does not hold. */
   #put(key: string, value: string, ttl: number, condition: PutOptions = {}): Promise<boolean> {
     const text = JSON.stringify({ v: VERSION, key, expires: this.#clock.now() + ttl, value });
     return this.#typed("CACHE_UNWRITABLE", "write", () =>
@@ -184,7 +183,6 @@ function damaged(reason: string): CacheEntry {
   return { kind: "damaged", reason };
 }
 
-/** Reads the entry of a key, or of any key where none is given. */
 function entryIn(bytes: Uint8Array | undefined, key: string | undefined, now: number): Omit<FoundEntry, "tag"> {
   if (bytes === undefined) return { entry: { kind: "miss" } };
   const file = parsedJson(new TextDecoder().decode(bytes));

@@ -14,7 +14,7 @@ import { assertPlain } from "./stored-json.ts";
 export const SPAN: number = 2 ** 31;
 
 /** True when this machine stores numbers with the lowest byte first. */
-export const IS_LITTLE: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** The row of a message. */
 export interface EncodedMessage {
@@ -23,19 +23,16 @@ export interface EncodedMessage {
   readonly body: string;
 }
 
-/** @throws NotJsonError for a key that names a prototype */
 export function encodeMessage({ runId, addedAt, message }: MessageToStore): EncodedMessage {
   const body = JSON.stringify({ v: MESSAGE_VERSION, runId, addedAt, message });
   assertPlain(body, `message ${message.id}`);
   return { identity: identityDigest(runId, message.id), body };
 }
 
-/** Returns the digest of (run, id), for lookups. */
 export function identityDigest(runId: string, id: string): Buffer {
   return digestOf(identityOf(runId, id));
 }
 
-/** Returns the checksum of a message's row. */
 export function messageChecksum(row: number, identity: string, body: string): Buffer {
   return digestOf(`${row} ${identity} ${body}`);
 }
@@ -45,11 +42,12 @@ const CHECKSUM_END = 32;
 
 /**
  * Reads a message from a line of checksum and identity, as small hexadecimal digits, and place and body: `checksum place identity body`.
- * Undefined when it is damaged. @throws MemoryError `MEMORY_NEWER`
+ *
+ * @throws MemoryError `MEMORY_DAMAGED` for a changed line, `MEMORY_NEWER`
  */
-export function decodeMessage(line: string, base: number): StoredMessage | undefined {
+export function decodeMessage(line: string, base: number): StoredMessage {
   const what = line.slice(CHECKSUM_END + 1);
-  if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) return undefined;
+  if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) throw changedMessage();
   const rowEnd = what.indexOf(" ");
   const body = what.slice(what.indexOf(" ", rowEnd + 1) + 1);
   const { v, runId, addedAt, message } = JSON.parse(body) as MessageToStore & { readonly v: unknown };
@@ -57,7 +55,6 @@ export function decodeMessage(line: string, base: number): StoredMessage | undef
   return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: frozenMessage(message) };
 }
 
-/** Returns a vector's numbers as bytes, little-endian on every machine. */
 export function vectorBytes(vector: Float32Array): Uint8Array {
   const bytes = new Uint8Array(vector.length * 4);
   if (IS_LITTLE) {
@@ -75,7 +72,6 @@ export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Arr
   return crc32(`${row} ${fingerprint}`, crc32(bytes));
 }
 
-/** Reads numbers from bytes, in the same memory if possible. */
 export function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
   const from = all.byteOffset + start;
   if (IS_LITTLE && from % 4 === 0) return new Float32Array(all.buffer, from, length / 4);
@@ -85,9 +81,15 @@ export function numbersOf(all: Uint8Array, start: number, length: number): Float
   return Float32Array.from({ length: length / 4 }, (_, n) => view.getFloat32(n * 4, true));
 }
 
-/** Returns a digest of 128 bits. */
 function digestOf(what: string | Uint8Array): Buffer {
   return hash("sha256", what, "buffer").subarray(0, 16);
+}
+
+export function changedMessage(): MemoryError {
+  return new MemoryError(
+    "MEMORY_DAMAGED",
+    "Expected the rows of a memory as they were stored, but one was changed since. Keep a copy of the store, and put back a copy from before.",
+  );
 }
 
 function newer(version: unknown): MemoryError {

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { MemoryError } from "../kernel/errors.ts";
 import type {
   MessageIdentity,
-  MessagePage,
   MessageStore,
   MessageToStore,
   RemoveOptions,
   StoredAt,
+  StoredMessage,
   StoredVector,
   StoreState,
 } from "../memory/message-store.ts";
@@ -56,8 +56,8 @@ export function postgresStore(options: PostgresOptions): MessageStore {
  * See {@link postgresStore}. It owns the connections.
  *
  * PostgresStore.S1 (`add`) a resolved addition is committed as a whole; when the answer to a commit is lost, it is repeated and adds nothing
- * twice. PostgresStore.S2 (`read`) every row is checked when it is read: a damaged message is counted and left out, a damaged vector is made
- * again, and adding a message again repairs its row. Writers of a role come one after another, so that places appear in their order.
+ * twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is the error `MEMORY_DAMAGED`, and a changed
+ * vector is computed again. Writers of a role come one after another, so that places appear in their order.
  */
 class PostgresStore implements MessageStore {
   readonly #server: PostgresServer;
@@ -104,16 +104,13 @@ class PostgresStore implements MessageStore {
     );
   }
 
-  async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
+  async *read(roleId: string, after: number): AsyncGenerator<readonly StoredMessage[]> {
     const { base } = (await this.#places(roleId)) ?? nowhere;
     const pages = this.#pages<{ place: string; line: string }>(base + after, base + SPAN, ({ schema }) => ({
       name: "memory read",
       text: `SELECT place, ${LINE} AS line FROM ${schema}.memory_messages WHERE place > $1 AND place < $2 ORDER BY place LIMIT ${PAGE}`,
     }));
-    for await (const page of pages) {
-      const messages = page.flatMap(({ line }) => decodeMessage(line, base) ?? []);
-      yield { messages, damaged: page.length - messages.length };
-    }
+    for await (const page of pages) yield page.map(({ line }) => decodeMessage(line, base));
   }
 
   async places(roleId: string): Promise<readonly number[]> {
@@ -261,7 +258,7 @@ class PostgresStore implements MessageStore {
     }
   }
 
-  /** Finds the messages that are stored already, and repairs damaged rows. What this batch wrote in an earlier try is new. */
+  /** Finds the messages that are stored already. What this batch wrote in an earlier try is new. */
   async #known(
     { schema }: PostgresDatabase,
     rows: Rows,
@@ -269,21 +266,13 @@ class PostgresStore implements MessageStore {
     given: readonly EncodedMessage[],
     batch: string,
   ): Promise<Map<string, StoredAt>> {
-    const found = await rows<{ place: string; identity: string; is_mine: boolean; line: string }>(
-      `SELECT place, encode(identity, 'hex') AS identity, batch = $3 AS is_mine, ${LINE} AS line FROM ${schema}.memory_messages
+    const found = await rows<{ place: string; identity: string; is_mine: boolean }>(
+      `SELECT place, encode(identity, 'hex') AS identity, batch = $3 AS is_mine FROM ${schema}.memory_messages
        WHERE number = $1 AND identity = ANY ($2::bytea[])`,
       [base / SPAN, given.map(({ identity }) => identity), batch],
     );
     const known = new Map<string, StoredAt>();
-    for (const { place, identity, is_mine: isMine, line } of found) {
-      const isWhole = decodeMessage(line, base) !== undefined;
-      const again = isWhole ? undefined : given.find((row) => row.identity.toString("hex") === identity);
-      if (again !== undefined) {
-        const values = [place, again.body, messageChecksum(Number(place), identity, again.body), batch];
-        await rows(`UPDATE ${schema}.memory_messages SET body = $2, checksum = $3, batch = $4 WHERE place = $1`, values);
-      }
-      known.set(identity, { place: Number(place) - base, isNew: isMine || !isWhole });
-    }
+    for (const { place, identity, is_mine: isNew } of found) known.set(identity, { place: Number(place) - base, isNew });
     return known;
   }
 

@@ -153,7 +153,6 @@ export class RemoteCache implements Cache {
     return { held, text, copy: held.kind === "hit" ? storedIn(held.value) : undefined, now: this.#parts.clock.now() };
   }
 
-  /** Writes an entry over a text of the server, and keeps a copy. Returns null when the server does not answer. */
   async #send(key: string, it: Stored, over: string | undefined): Promise<boolean | null> {
     const ttl = it.expires - this.#parts.clock.now();
     const isSent = await this.#ask(() => this.#parts.remote.replace(key, textOf(it), revisionOf(over), ttl));
@@ -171,7 +170,6 @@ export class RemoteCache implements Cache {
     }
   }
 
-  /** Keeps a copy of what the server has. */
   async #keep(key: string, it: Stored): Promise<void> {
     try {
       await this.#parts.local.set(key, textOf(it), it.expires - this.#parts.clock.now());
@@ -224,7 +222,6 @@ function joined({ text, copy, now }: Found): CacheEntry | undefined {
   return isNewer || value === copy.value ? { kind: "hit", value: copy.value } : { kind: "hit", value, other: copy.value };
 }
 
-/** Returns the revision that a write replaces which the server does not get. */
 function replacedBy({ text, copy }: Found, expected: CacheEntry | undefined): string {
   if (text !== null) return revisionOf(text);
   if (copy !== undefined) return copy.over ?? revisionOf(textOf(copy));

@@ -24,7 +24,6 @@ export interface TallyText {
   readonly checksum: string;
 }
 
-/** Encodes a tally. */
 export function tallyText(tally: RunTally): TallyText {
   const text = JSON.stringify(tally);
   return { text, checksum: checksumOf(tally.summary.id, text) };
@@ -77,7 +76,6 @@ export class OwnedTallies {
     }
   }
 
-  /** Returns the tally of the events before an append, if there is one. */
   before(runId: string, seq: number): OwnedTally | undefined {
     const owned = this.#owned.get(runId);
     return owned?.fold.next === seq ? owned : undefined;
@@ -96,7 +94,6 @@ export class OwnedTallies {
   }
 }
 
-/** Adds appended events to a tally. @returns the tally to be written with them, if it is time */
 export function tallyAfter(owned: OwnedTally, events: readonly RunEvent[]): RunTally | undefined {
   const { fold } = owned;
   for (const event of events) fold.add(event);

@@ -1,4 +1,5 @@
 import type { AwsClient } from "aws4fetch";
+import type { Shape } from "../kernel/argument.ts";
 import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
@@ -18,10 +19,9 @@ import {
   type StoredObject,
 } from "../kernel/object-store.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
-import { isCount } from "../kernel/value-kind.ts";
-import { clauseText, valueText } from "../kernel/value-text.ts";
+import { clauseText } from "../kernel/value-text.ts";
 
-/** The keys of an account. They are shown in no error and no log. */
+/** The keys of an account. No error and no log shows them. */
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -33,49 +33,44 @@ export interface S3ObjectsOptions {
   /** Such as `https://s3.eu-central-1.amazonaws.com`, without the bucket. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** Stands before every key. Default: nothing. */
+  /** Precedes every key. Default: nothing. */
   readonly prefix?: string;
   /** Default `us-east-1`. */
   readonly region?: string;
   readonly credentials: S3Credentials;
   /** Bytes of one object. Default 256 MiB. */
   readonly mostBytes?: number;
-  /** Further tries of a request that had no answer, or one that says "later". Default 4, after 0.2, 0.4, 0.8 and 1.6 seconds. */
+  /** Retries of a request without an answer, or with one that means "later". Default 4, after 0.2, 0.4, 0.8 and 1.6 seconds. */
   readonly retries?: number;
-  /** Milliseconds of one try, besides the time that its bytes take at {@link leastBytesPerSecond}. Default 60,000. */
+  /** Milliseconds of one try, besides the time that its bytes take at 128 KiB a second. Default 60,000. */
   readonly timeout?: number;
-  /** Bytes that are carried in a second at least. A slower try is given up. Default 128 KiB: an object of 256 MiB may take 35 minutes. */
-  readonly leastBytesPerSecond?: number;
   readonly clock?: Clock;
 }
 
+const aPart = (says: string, form: RegExp): Shape => ({ says, fits: (value) => typeof value === "string" && form.test(value) });
+
 const s3ObjectsOptions: Known<S3ObjectsOptions> = {
-  endpoint: kinds.text,
-  bucket: kinds.text,
+  endpoint: kinds.secret,
+  bucket: aPart("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
   prefix: kinds.text,
-  region: kinds.text,
+  region: aPart("the name of a region", /^[a-z0-9-]{1,50}$/),
   credentials: { ...kinds.object, isSecret: true },
   mostBytes: kinds.count,
   retries: kinds.count,
-  timeout: kinds.milliseconds,
-  leastBytesPerSecond: kinds.amount,
+  timeout: { says: "milliseconds above 0", fits: (value) => Number.isFinite(value) && (value as number) > 0 },
   clock: kinds.clock,
 };
 
-const RETRIES = 4;
-const TIMEOUT = 60_000;
 const LEAST_BYTES_PER_SECOND = 128 * 1024;
 const FIRST_PAUSE = 200;
 /** Answers that mean "later": 409 is a condition that was decided at the same time. */
 const LATER: ReadonlySet<number> = new Set([409, 429, 500, 502, 503, 504]);
 /** Bytes of one answer to a list of at most 1,000 keys, and of an error. */
 const LIST_BYTES = 4 * 1024 * 1024;
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /**
- * A store of objects in a bucket, by the protocol of S3. The server must know conditional writes (`If-None-Match`, `If-Match`): AWS, MinIO and
- * Cloudflare R2 say that they do, and the gateway of Ceph 16.2 was tried; it needs `retries`, because it answers who loses a race with 500. The package `aws4fetch` is loaded at the first use; without it, that call throws UsageError
- * `PACKAGE_MISSING`.
+ * A store of objects in a bucket, by the protocol of S3. The server must know conditional writes (`If-None-Match`, `If-Match`), as AWS, MinIO,
+ * Cloudflare R2 and Ceph do. The package `aws4fetch` is loaded at the first use; without it, that call throws UsageError `PACKAGE_MISSING`.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
  * @example
@@ -91,31 +86,17 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   checkGivenOptions("s3Objects", options, s3ObjectsOptions);
   const { endpoint, bucket, prefix, region = "us-east-1", credentials, clock = systemClock } = options;
-  const { mostBytes = OBJECT_BYTES, retries = RETRIES, timeout = TIMEOUT, leastBytesPerSecond = LEAST_BYTES_PER_SECOND } = options;
+  const { mostBytes = OBJECT_BYTES, retries = 4, timeout = 60_000 } = options;
   const base = endpointOf(endpoint);
-  if (typeof bucket !== "string" || !BUCKET.test(bucket)) {
-    throw new UsageError("OPTION_INVALID", `Expected the name of a bucket, got ${valueText(bucket)}.`);
-  }
+  if (bucket === undefined) throw new UsageError("OPTION_INVALID", "Expected the name of a bucket, got undefined.");
   if (prefix !== undefined) checkObjectKey(prefix);
-  if (typeof region !== "string" || !/^[a-z0-9-]{1,50}$/.test(region)) {
-    throw new UsageError("OPTION_INVALID", `Expected the name of a region, got ${valueText(region)}.`);
-  }
   const { accessKeyId, secretAccessKey, sessionToken = "none" } = credentials ?? {};
   if (![accessKeyId, secretAccessKey, sessionToken].every((key) => typeof key === "string" && key !== "")) {
     throw new UsageError("OPTION_INVALID", "Expected credentials with accessKeyId and secretAccessKey, got at least one without a text.");
   }
-  for (const [name, count] of Object.entries({ mostBytes, retries })) {
-    if (!isCount(count)) throw new UsageError("OPTION_INVALID", `Expected ${name} as a whole number, got ${valueText(count)}.`);
-  }
-  for (const [name, amount] of Object.entries({ timeout, leastBytesPerSecond })) {
-    if (!(Number.isFinite(amount) && amount > 0)) {
-      throw new UsageError("OPTION_INVALID", `Expected ${name} as a number above 0, got ${valueText(amount)}.`);
-    }
-  }
   const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}/${bucket}`;
   const before = prefix === undefined ? "" : `${prefix}/`;
-  const limits = { mostBytes, retries, timeout, leastBytesPerSecond };
-  return new S3Objects({ root, before, shown: base.host, region, credentials, ...limits, clock });
+  return new S3Objects({ root, before, shown: base.host, region, credentials, mostBytes, retries, timeout, clock });
 }
 
 /** @throws UsageError `OPTION_INVALID`; its text does not have the address, which may have a password */
@@ -151,15 +132,16 @@ interface S3Answer {
   readonly status: number;
   readonly tag: string;
   readonly bytes: Uint8Array;
-  /** How many tries came before this one. */
-  readonly tries: number;
+  /** The code of an error. Its other members may have the key id and what was signed. */
+  readonly code: string;
+  /** True for an object that does not exist. */
+  readonly isMissing: boolean;
 }
 
 /**
- * Asks the server. It owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored
- * bytes: the try may have been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code.
- * S3Objects.S3 (`#limit`) the limit of a try grows with the bytes that are sent, and with those of the answer. S3Objects.S4 (`#put`) a server
- * that compares tags without their quotes, as Ceph's gateway does, refuses a condition that holds. It is asked without them from then on.
+ * Owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored bytes: the try may have
+ * been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code. S3Objects.S4 (`put`) a server that compares tags without
+ * their quotes, as Ceph's gateway does, refuses a condition that holds. It is asked without them from then on.
  */
 class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;
@@ -174,36 +156,31 @@ class S3Objects implements ObjectStore {
     checkObjectKey(key);
     checkPut(options);
     checkObjectSize(key, bytes.length, this.#settings.mostBytes);
-    const { signal, ifMatch } = options;
+    const { ifNone, ifMatch, signal } = options;
+    const put = (isBare: boolean): Promise<S3Answer & { readonly tries: number }> => {
+      const match = ifMatch === undefined ? {} : { "if-match": isBare ? ifMatch.replaceAll('"', "") : ifMatch };
+      const headers = { ...(ifNone === true ? { "if-none-match": "*" } : {}), ...match };
+      return this.#ask({ method: "PUT", path: this.#path(key), headers, bytes, key, signal, most: LIST_BYTES });
+    };
     const isBare = this.#comparesBare;
-    let answer = await this.#put(key, bytes, options, isBare);
+    let answer = await put(isBare);
     if (answer.status === 412 && ifMatch !== undefined && !isBare && (await this.get(key, { signal }))?.tag === ifMatch) {
-      answer = await this.#put(key, bytes, options, true);
+      answer = await put(true);
       if (answer.status === 200) this.#comparesBare = true;
     }
     if (answer.status === 200) return answer.tag;
     // A store without the object answers If-Match with 404.
-    if (answer.status !== 412 && !(answer.status === 404 && ifMatch !== undefined && codeIn(answer.bytes) !== "NoSuchBucket")) {
-      throw this.#refused(answer);
-    }
+    if (answer.status !== 412 && !(answer.isMissing && ifMatch !== undefined)) throw this.#refused(answer);
     const found = answer.tries === 0 ? undefined : await this.get(key, { signal });
     if (found === undefined || Buffer.compare(found.bytes, bytes) !== 0) throw objectConflict(key);
     return found.tag;
-  }
-
-  #put(key: string, bytes: Uint8Array, { ifNone, ifMatch, signal }: PutOptions, isBare: boolean): Promise<S3Answer> {
-    const headers = {
-      ...(ifNone === true ? { "if-none-match": "*" } : {}),
-      ...(ifMatch === undefined ? {} : { "if-match": isBare ? ifMatch.replaceAll('"', "") : ifMatch }),
-    };
-    return this.#ask({ method: "PUT", path: this.#path(key), headers, bytes, key, signal, most: LIST_BYTES });
   }
 
   async get(key: string, { signal }: ObjectCall = {}): Promise<StoredObject | undefined> {
     checkObjectKey(key);
     const answer = await this.#ask({ method: "GET", path: this.#path(key), key, signal, most: this.#settings.mostBytes });
     if (answer.status === 200) return { bytes: answer.bytes, tag: answer.tag };
-    if (answer.status === 404 && codeIn(answer.bytes) !== "NoSuchBucket") return undefined;
+    if (answer.isMissing) return undefined;
     throw this.#refused(answer);
   }
 
@@ -227,35 +204,36 @@ class S3Objects implements ObjectStore {
   async remove(key: string, { signal }: ObjectCall = {}): Promise<void> {
     checkObjectKey(key);
     const answer = await this.#ask({ method: "DELETE", path: this.#path(key), key, signal, most: LIST_BYTES });
-    if (answer.status >= 300 && !(answer.status === 404 && codeIn(answer.bytes) !== "NoSuchBucket")) throw this.#refused(answer);
+    if (answer.status >= 300 && !answer.isMissing) throw this.#refused(answer);
   }
 
   #path(key: string): string {
     return `/${this.#settings.before}${key}`;
   }
 
-  /** Asks until there is an answer, or the tries are used up. */
-  async #ask(request: S3Request): Promise<S3Answer> {
+  async #ask(request: S3Request): Promise<S3Answer & { readonly tries: number }> {
     const { retries, clock } = this.#settings;
     throwIfAborted(request.signal);
-    const client = await this.#loaded();
+    const client = await (this.#client ??= loadedClient(this.#settings));
     for (let tries = 0; ; tries++) {
-      const answer = await this.#try(client, request).catch((error: unknown) => error);
-      const isLast = tries >= retries;
-      if (isAnswer(answer) && (isLast || !LATER.has(answer.status))) return { ...answer, tries };
-      throwIfAborted(request.signal);
-      if (!isAnswer(answer) && (isLast || (answer instanceof TroupeError && !(answer instanceof TimeoutError))))
-        throw this.#failure(answer);
+      try {
+        const answer = await this.#try(client, request);
+        if (tries >= retries || !LATER.has(answer.status)) return { ...answer, tries };
+      } catch (error) {
+        throwIfAborted(request.signal);
+        if (error instanceof TroupeError && !(error instanceof TimeoutError)) throw error;
+        if (tries >= retries) throw this.#unreachable(error);
+      }
       await sleep(clock, FIRST_PAUSE * 2 ** Math.min(tries, 10), request.signal);
     }
   }
 
-  async #try(client: AwsClient, { method, path, headers = {}, bytes, key, signal, most }: S3Request): Promise<Omit<S3Answer, "tries">> {
-    const { root, clock } = this.#settings;
+  async #try(client: AwsClient, { method, path, headers = {}, bytes, key, signal, most }: S3Request): Promise<S3Answer> {
+    const { root, clock, timeout } = this.#settings;
     const outer = signal ?? new AbortController().signal;
     const ending = new AbortController();
     const within = <T>(count: number, work: () => Promise<T>): Promise<T> =>
-      withTimeout(clock, this.#limit(count), "a request to a store of objects", outer, work);
+      withTimeout(clock, timeout + (count / LEAST_BYTES_PER_SECOND) * 1_000, "a request to a store of objects", outer, work);
     try {
       const response = await within(bytes?.length ?? 0, async () => {
         const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };
@@ -263,27 +241,19 @@ class S3Objects implements ObjectStore {
         // A redirect would take the signature to another server.
         return fetch(signed, { signal: AbortSignal.any([outer, ending.signal]), redirect: "manual" });
       });
-      const came = await within(lengthOf(response, most), () => bytesOf(response, key, most));
-      return { status: response.status, tag: response.headers.get("etag") ?? "", bytes: came };
+      const { status } = response;
+      const length = Math.min(Number(response.headers.get("content-length") ?? most), most);
+      const came = await within(length, () => bytesOf(response, key, most));
+      const code = /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(new TextDecoder().decode(came.subarray(0, 10_000)))?.[1] ?? "";
+      const isMissing = status === 404 && code !== "NoSuchBucket";
+      return { status, tag: response.headers.get("etag") ?? "", bytes: came, code, isMissing };
     } finally {
-      // Nobody waits for a body that was not read.
+      // Ends a body that was not read.
       ending.abort();
     }
   }
 
-  /** Milliseconds in which so many bytes must be carried. */
-  #limit(bytes: number): number {
-    const { timeout, leastBytesPerSecond } = this.#settings;
-    return timeout + (bytes / leastBytesPerSecond) * 1_000;
-  }
-
-  #loaded(): Promise<AwsClient> {
-    this.#client ??= loadedClient(this.#settings);
-    return this.#client;
-  }
-
-  #failure(cause: unknown): TroupeError {
-    if (cause instanceof TroupeError && !(cause instanceof TimeoutError)) return cause;
+  #unreachable(cause: unknown): ObjectStoreError {
     const { shown, retries } = this.#settings;
     const why = unreachedText(cause) ?? (cause instanceof TimeoutError ? cause.message : "the connection failed");
     return new ObjectStoreError(
@@ -293,22 +263,17 @@ class S3Objects implements ObjectStore {
     );
   }
 
-  #refused({ status, bytes }: S3Answer): ObjectStoreError {
-    const code = codeIn(bytes);
-    const told = refusalText({ status, said: code }, TERMS);
+  #refused({ status, code }: S3Answer): ObjectStoreError {
+    const said = refusalText({ status, said: code }, TERMS);
     return new ObjectStoreError(
       "OBJECTS_REFUSED",
-      `Expected the store of objects at ${this.#settings.shown} to agree, got ${told} Look at the bucket, the keys of the account and their rights.`,
+      `Expected the store of objects at ${this.#settings.shown} to agree, got ${said} Look at the bucket, the keys of the account and their rights.`,
       { data: { status, code } },
     );
   }
 }
 
 const TERMS: ServerTerms = { token: "the key id and the key of an account that has the right", address: "the address and the bucket" };
-
-function isAnswer(value: unknown): value is Omit<S3Answer, "tries"> {
-  return typeof value === "object" && value !== null && "status" in value;
-}
 
 /** A bucket may hold keys of others. */
 function isOurs(key: string, before: string): boolean {
@@ -318,17 +283,6 @@ function isOurs(key: string, before: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The code of an S3 error. Its other members may have the key id and what was signed. */
-function codeIn(bytes: Uint8Array): string {
-  return /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes.subarray(0, 10_000)))?.[1] ?? "";
-}
-
-/** The bytes of an answer, as the server announces them; the most that are read where it does not. */
-function lengthOf(response: Response, most: number): number {
-  const length = response.headers.get("content-length") ?? "";
-  return /^\d{1,15}$/.test(length) ? Math.min(Number(length), most) : most;
 }
 
 async function bytesOf(response: Response, key: string, most: number): Promise<Uint8Array> {

@@ -44,11 +44,9 @@ export class Database {
   #mayHaveLost = false;
   #isClosed = false;
 
-  /** @param before statements to run before the file is read */
-  constructor(driver: SqliteDriver, location: string, busyTimeout: number, before?: string) {
+  constructor(driver: SqliteDriver, location: string, busyTimeout: number) {
     this.#native = new driver.libsql(":memory:", { timeout: busyTimeout });
     try {
-      if (before !== undefined) this.#native.exec(before);
       this.#native.prepare(`ATTACH ? AS ${FILE}`).run([location]);
     } catch (error) {
       this.#native.close();
@@ -66,7 +64,6 @@ export class Database {
     this.#native.exec(sql);
   }
 
-  /** Runs one statement. @returns the number of changed rows */
   run(sql: string, values: readonly SqlValue[]): number {
     return this.#statement(sql).run(values).changes;
   }
@@ -120,7 +117,6 @@ export class Database {
     }
   }
 
-  /** Gives unused pages back to the disk. @throws errors of statements */
   compact(): void {
     this.exec(`VACUUM ${FILE}`);
     this.#truncateLog();
@@ -140,7 +136,6 @@ export class Database {
     this.#waitsForDisk = waits;
   }
 
-  /** Moves the whole log into the file and starts a new one. @throws errors of statements, `SQLITE_BUSY` while somebody reads it */
   #renewLog(): void {
     if (!this.#truncateLog()) {
       throw Object.assign(new Error("the log cannot be reset while it is read"), { code: "SQLITE_BUSY" });
@@ -148,7 +143,6 @@ export class Database {
     this.#mayHaveLost = false;
   }
 
-  /** @returns false while somebody reads the log */
   #truncateLog(): boolean {
     return this.first(`PRAGMA ${FILE}.wal_checkpoint(TRUNCATE)`)?.[0] === 0;
   }
@@ -174,7 +168,6 @@ export interface SqliteDriver {
   readonly libsql: Libsql;
 }
 
-/** Loads the library. @throws the error `UNWRITABLE` of a kind when it has no build for this machine */
 export async function loadDriver(kind?: FileKind): Promise<SqliteDriver> {
   try {
     return { libsql: (await import("libsql")).default };

@@ -11,8 +11,9 @@ export interface FileKind {
   readonly name: string;
   /** Marks the files of this kind. */
   readonly applicationId: number;
-  /** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
-  readonly steps: readonly string[];
+  /** The only version of a file that is read. */
+  readonly version: number;
+  readonly schema: string;
   /** Returns the error of a fault, with the code of this kind of file. */
   error(fault: FileFault, message: string, o: { readonly cause?: unknown; readonly data: Json }): TroupeError;
 }
@@ -36,7 +37,6 @@ export function isBroken(error: unknown): boolean {
   return sqliteCode(inside) !== undefined && !isOfTheDisk(inside);
 }
 
-/** True for SQLite's error when the system could not write a file to the disk. */
 export function isUnsynced(error: unknown): boolean {
   return systemCode(error) === "SQLITE_IOERR_FSYNC";
 }
@@ -67,7 +67,6 @@ export function fileError(kind: FileKind, file: string, error: unknown): Error {
   return failed("damaged", `Expected a whole ${kind.name}, but ${file} is damaged: ${reason(error)}. ${REPAIR}`);
 }
 
-/** Returns the error for a run that could not be read further. SQLite's error is its cause. */
 export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
   if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
   if (error instanceof JournalError && error.code === "JOURNAL_DAMAGED" && error.data === undefined) {
@@ -84,7 +83,6 @@ export function unreadable(file: string, runId: string, intact: number, error: u
 
 const REPAIR = "Keep a copy of it and of its -wal, and put back a copy from before.";
 
-/** Returns the error for a run whose record is damaged after its first `intact` events. */
 export function damagedRun(file: string, runId: string, intact: number, why: string, cause?: unknown): JournalError {
   const whole =
     intact === 0
@@ -99,7 +97,6 @@ export function damagedRun(file: string, runId: string, intact: number, why: str
   );
 }
 
-/** The error of every call after `close`. */
 export function closedError(): JournalError {
   return new JournalError("JOURNAL_CLOSED", "Expected an open journal, but it has been closed. Make another one for the same file.");
 }

@@ -15,7 +15,6 @@ function hasChat(db: Database, number: number, turn: ChatTurn | undefined): bool
   return turn !== undefined && db.first("SELECT 1 FROM chats WHERE number = ? AND chat = unhex(?)", [number, turn.chat]) !== undefined;
 }
 
-/** Returns the row of a turn. */
 export function chatRow(db: Database, number: number, chat: string): ChatRow | undefined {
   const [before, message] =
     db.first("SELECT hex(before), hex(message) FROM chats WHERE number = ? AND chat = unhex(?)", [number, chat]) ?? [];

@@ -59,29 +59,9 @@ export async function openFile(options: FileOptions): Promise<Database> {
   }
 }
 
-/**
- * Opens a broken file read-only, without the checks that would refuse all of it.
- *
- * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
- */
-export async function openRemains(options: FileOptions): Promise<Database> {
-  const { kind, file } = options;
-  let db: Database | undefined;
-  try {
-    // A file that is shorter than its header says is read to its end.
-    db = readOnly(await loadDriver(kind), file, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
-    identify(db, file, kind);
-    return db;
-  } catch (error) {
-    db?.close();
-    throw fileError(kind, file, error);
-  }
-}
-
 /** Milliseconds to wait for other processes in {@link withFile}. */
 const PATIENCE = 2_000;
 
-/** Opens a file for one piece of work, and closes it. @throws errors of its kind */
 export async function withFile<T>(path: string, kind: FileKind, work: (db: Database, file: string) => T): Promise<T> {
   const file = resolve(path);
   const db = await openFile({ kind, file, clock: systemClock, patience: PATIENCE });
@@ -94,7 +74,6 @@ export async function withFile<T>(path: string, kind: FileKind, work: (db: Datab
   }
 }
 
-/** Gives unused space of a file back to the disk. @returns the bytes before and after */
 export function compactFile(path: string, kind: FileKind): Promise<{ readonly before: number; readonly after: number }> {
   return withFile(path, kind, (db, file) => {
     const before = sizeOf(file);
@@ -115,7 +94,7 @@ export function createPrivately(file: string): void {
 function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
   let db: Database | undefined;
   try {
-    db = readOnly(driver, file);
+    db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
     identify(db, file, kind);
   } catch (error) {
     // A write that ended while the file was created; only a connection that may write can repair it.
@@ -123,10 +102,6 @@ function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
   } finally {
     db?.close();
   }
-}
-
-function readOnly(driver: SqliteDriver, file: string, before?: string): Database {
-  return new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT, before);
 }
 
 function prepared(driver: SqliteDriver, options: FileOptions): Database {
@@ -161,7 +136,6 @@ function noWal({ kind, file }: FileOptions, mode: string): Error {
   return kind.error("unwritable", expected, { data: { file } });
 }
 
-/** Returns the bytes of a file and of its log. */
 export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
@@ -178,65 +152,58 @@ const faultCodes: Readonly<Record<FileFault, string>> = {
 export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,
-  steps: [
-    // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
-    // The place of an event is its run's number * 2^31 + its seq, so that events of a run are stored together and in order. A row has the
-    // events of one append: its place is that of the first. A row of `chats` has a message that a model read and the conversation before it.
-    `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
+  version: 1,
+  // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event, `start` the one
+  // before its first: a run whose name was changed is found by it. The place of an event is its run's number * 2^31 + its seq, so that events of
+  // a run are stored together and in order. A row has the events of one append: its place is that of the first. A row of `chats` has a message
+  // that a model read and the conversation before it. `owner` is the process of the owner, or how the last one left. Tallies can be made again from the events. The
+  // `head` of a snapshot is the checksum of the event before it. The list of a tenant, whose name and a dot begin the ids of its runs, reads
+  // only what it shows.
+  schema: `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
    CREATE TABLE file.runs (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      run TEXT NOT NULL UNIQUE,
      epoch INTEGER NOT NULL,
      events INTEGER NOT NULL,
-     head BLOB NOT NULL
+     head BLOB NOT NULL,
+     owner TEXT,
+     start BLOB NOT NULL
    ) STRICT;
+   CREATE INDEX file.runs_by_start ON runs (start);
+   CREATE INDEX file.runs_by_tenant ON runs (substr(run, 1, instr(run, '.')), number);
    CREATE TABLE file.events (place INTEGER PRIMARY KEY, body BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.chats (
      number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
-   CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
-    // The process of the owner, or how the last one left.
-    "ALTER TABLE file.runs ADD COLUMN owner TEXT",
-    // The summaries of runs, which can be made again from the events.
-    "CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;",
-    // The newest snapshot of a run. `head` is the checksum of the event before it.
-    "CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;",
-    // The checksum before the first event: a run whose name was changed is found by it. The list of a tenant, whose name and a dot begin
-    // the ids of its runs, reads only what it shows.
-    `ALTER TABLE file.runs ADD COLUMN start BLOB;
-   CREATE INDEX file.runs_by_start ON runs (start);
-   CREATE INDEX file.runs_by_tenant ON runs (substr(run, 1, instr(run, '.')), number);`,
-  ],
+   CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;
+   CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;
+   CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;`,
   error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
 };
 
-/** Returns the version of a file, 0 for an empty one. @throws errors of its kind: `foreign`, `newer` */
-export function identify(db: Database, file: string, kind: FileKind): { readonly version: number } {
+/** Returns true for a file of its kind, false for an empty one. @throws errors of its kind: `foreign`, `newer` for any other version */
+function identify(db: Database, file: string, kind: FileKind): boolean {
   const application = whole(db, "PRAGMA file.application_id");
   const version = whole(db, "PRAGMA file.user_version");
   if (application === kind.applicationId) {
-    const newest = kind.steps.length;
-    if (version <= newest) return { version };
+    if (version === kind.version) return true;
     throw kind.error(
       "newer",
-      `Expected a ${kind.name} of version ${newest} at most, got ${version} in ${file}. Update this program to use it; nothing was changed.`,
+      `Expected a ${kind.name} of version ${kind.version}, got ${version} in ${file}. Use the version of this program that wrote it; nothing was changed.`,
       { data: { file, version } },
     );
   }
-  if (application === 0 && version === 0 && whole(db, "SELECT count(*) FROM file.sqlite_master") === 0) return { version };
+  if (application === 0 && version === 0 && whole(db, "SELECT count(*) FROM file.sqlite_master") === 0) return false;
   throw kind.error("foreign", foreignText(kind, file, "the database of another program"), { data: { file } });
 }
 
-/** Brings a file to the newest version in one transaction. Its contents stay. @throws errors of {@link identify} */
 function prepareSchema(db: Database, file: string, kind: FileKind): void {
-  const { applicationId, steps } = kind;
-  if (identify(db, file, kind).version === steps.length) return;
+  if (identify(db, file, kind)) return;
   db.transaction("IMMEDIATE", () => {
     // Another process may have done this meanwhile.
-    const { version } = identify(db, file, kind);
-    for (const step of steps.slice(version)) db.exec(step);
-    db.exec(`PRAGMA file.application_id = ${applicationId}; PRAGMA file.user_version = ${steps.length}`);
+    if (identify(db, file, kind)) return;
+    db.exec(`${kind.schema} PRAGMA file.application_id = ${kind.applicationId}; PRAGMA file.user_version = ${kind.version}`);
   });
 }
 

@@ -10,7 +10,7 @@ import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvents } from "./event-rows.ts";
-import { createPrivately, type FileOptions, JOURNAL, openFile, openRemains } from "./sqlite-file.ts";
+import { createPrivately, type FileOptions, JOURNAL, openFile } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { keepSnapshot, newestSnapshot } from "./sqlite-snapshots.ts";
 import {
@@ -117,7 +117,7 @@ export class SqliteJournal implements Journal {
     takesRun("Journal.read", runId, from);
     const options = this.#options;
     const open = async (): Promise<Database> => (await this.#opened()).db;
-    return readEvents({ options, open, rescue: () => openRemains(options) }, runId, from);
+    return readEvents({ options, open }, runId, from);
   }
 
   async runs(): Promise<readonly RunInfo[]> {
@@ -205,7 +205,6 @@ export class SqliteJournal implements Journal {
     return this.#ask(() => infoOf(db, runId));
   }
 
-  /** Makes a tally that is missing, and keeps it for the next reader. A run that cannot be read has none. */
   async #tallied(info: RunInfo): Promise<RunInfo> {
     if (info.tally !== undefined || info.events === 0) return info;
     try {
@@ -217,7 +216,6 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  /** Opens the file once. After a failure the next call tries again. */
   #opened(): Promise<OpenJournal> {
     if (this.#isClosed) return Promise.reject(closedError());
     this.#opening ??= this.#open();
@@ -280,7 +278,6 @@ export class Commits {
     });
   }
 
-  /** Resolves when no change waits. */
   settled(): Promise<void> {
     return this.#asked.settled();
   }

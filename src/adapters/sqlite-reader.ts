@@ -16,62 +16,30 @@ interface Page {
   readonly events: readonly RunEvent[];
   readonly next: Position | undefined;
   /** The reason why no page follows. */
-  readonly end?: "whole" | ReadFailure;
+  readonly end?: "whole" | Error;
 }
 
-interface ReadFailure {
-  readonly error: unknown;
-  /** The file itself is broken: more of it may be read one row at a time. */
-  readonly isBroken: boolean;
-}
-
-/** The file of a reader. `open` gives the connection of the journal; `rescue` opens a broken file without its checks. */
+/** The file of a reader. */
 export interface RunSource {
   readonly options: FileOptions;
   open(): Promise<Database>;
-  rescue(): Promise<Database>;
 }
 
 /**
  * Reads a run in pages, each from the present state of the file, and checks every row. Writers are not blocked, and events written before
- * the last page are read too. A broken file is read on row by row, to the first row that is lost.
+ * the last page are read too.
  *
  * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, `JOURNAL_UNREADABLE`, after everything intact before it
  */
 export async function* readEvents(source: RunSource, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const cursor = new Cursor(source, runId, from);
-  let broken: ReadFailure | undefined;
-  let rescue: Database | undefined;
-  try {
-    for (;;) {
-      const page = await cursor.page(rescue);
-      for (const event of page.events) yield event;
-      if (page.end === "whole") return;
-      if (page.end !== undefined) {
-        // In a broken file a run that is not found is lost, not unknown.
-        if (broken !== undefined) throw isUnknown(page.end.error) ? broken.error : page.end.error;
-        if (!page.end.isBroken) throw page.end.error;
-        broken = page.end;
-        rescue = await rescued(source, broken);
-      }
-      await nextMacrotask();
-    }
-  } finally {
-    rescue?.close();
+  for (;;) {
+    const page = await cursor.page();
+    for (const event of page.events) yield event;
+    if (page.end === "whole") return;
+    if (page.end !== undefined) throw page.end;
+    await nextMacrotask();
   }
-}
-
-/** @throws the first error when the broken file cannot be opened either */
-async function rescued(source: RunSource, { error }: ReadFailure): Promise<Database> {
-  try {
-    return await source.rescue();
-  } catch {
-    throw error;
-  }
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof JournalError && error.code === "RUN_UNKNOWN";
 }
 
 /**
@@ -94,13 +62,18 @@ class Cursor {
     this.#from = Math.max(0, from);
   }
 
-  /** Reads the next page; one row of a broken file. */
-  async page(rescue: Database | undefined): Promise<Page> {
+  async page(): Promise<Page> {
     const { clock, patience } = this.#source.options;
-    const atOnce = this.#next === undefined || rescue !== undefined ? 1 : PAGE_ROWS;
+    const read = async (atOnce: number): Promise<Page> => {
+      const db = await this.#source.open();
+      return patiently(() => db.transaction("DEFERRED", () => this.#read(db, atOnce)), clock, patience);
+    };
     try {
-      const db = rescue ?? (await this.#source.open());
-      const page = await patiently(() => db.transaction("DEFERRED", () => this.#read(db, atOnce)), clock, patience);
+      // A row that SQLite cannot read takes the others of its page with it.
+      const page = await read(this.#next === undefined ? 1 : PAGE_ROWS).catch((error: unknown) => {
+        if (isBroken(error)) return read(1);
+        throw error;
+      });
       this.#next = page.next;
       return page;
     } catch (error) {
@@ -151,8 +124,7 @@ class Cursor {
   }
 
   #ends(events: readonly RunEvent[], next: Position | undefined, error: unknown): Page {
-    const trouble = unreadable(this.#source.options.file, this.#runId, next?.seq ?? 0, error);
-    return { events, next, end: { error: trouble, isBroken: isBroken(error) } };
+    return { events, next, end: unreadable(this.#source.options.file, this.#runId, next?.seq ?? 0, error) };
   }
 
   #damage(intact: number, why: string): JournalError {

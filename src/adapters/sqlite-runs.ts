@@ -15,7 +15,7 @@ import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import { writeChat } from "./sqlite-events.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
-import { compactFile, identify, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
+import { compactFile, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
@@ -46,7 +46,6 @@ export interface RunHead {
   readonly checksum: string;
 }
 
-/** Returns the row of a run, if there is one. */
 export function headOf(db: Database, runId: string): RunHead | undefined {
   const row = db.first(HEAD, [keyOf(runId)]);
   if (row === undefined) return undefined;
@@ -71,7 +70,6 @@ export function knownRun(db: Database, runId: string): RunHead {
 
 const ROW = "SELECT number, CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs";
 
-/** Returns all runs, the oldest first. */
 export function allRuns(db: Database): readonly RunInfo[] {
   return db.all(`${ROW} ORDER BY number`).map(([number, run, events]) => runInfo(number, run, events));
 }
@@ -87,7 +85,6 @@ const TALLY = "SELECT CAST(tally AS BLOB), hex(checksum) FROM tallies JOIN runs 
 /** The last character: no id that begins with a text comes after that text and this. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-/** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export function newestOf(db: Database, { limit, before, prefix = "", tallies = false }: RunsPage): readonly RunInfo[] {
   const end = before === undefined ? MAX_NUMBER + 1 : headOf(db, before)?.number;
   if (end === undefined) throw unknownBefore(before ?? "");
@@ -99,7 +96,6 @@ export function newestOf(db: Database, { limit, before, prefix = "", tallies = f
   return tallies ? infos.map((info) => withTally(db, info)) : infos;
 }
 
-/** Returns one run of the list with its tally. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export function infoOf(db: Database, runId: string): RunInfo {
   const { events } = knownRun(db, runId);
   return withTally(db, { runId, events });
@@ -124,7 +120,6 @@ export function keepTally(db: Database, tally: RunTally): void {
   ]);
 }
 
-/** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
 function runInfo(number: unknown, run: unknown, events: unknown): RunInfo {
   const runId = idOf(run);
   if (runId === undefined) throw damagedRow(number, "Expected the name of each run, but one was changed since it was written", {});
@@ -146,7 +141,6 @@ function damagedRow(number: unknown, found: string, data: { readonly runId?: str
   );
 }
 
-/** @throws JournalError `RUN_EXISTS`, `JOURNAL_FULL` */
 export function createRun(db: Database, runId: string): void {
   if (headOf(db, runId) !== undefined)
     throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
@@ -156,7 +150,6 @@ export function createRun(db: Database, runId: string): void {
   db.run("INSERT INTO runs (run, epoch, events, head, start) VALUES (?, ?, 0, unhex(?), unhex(?))", [keyOf(runId), NOBODY, start, start]);
 }
 
-/** Gives a run to a new owner. @param isOurs true when the last owner is of the same journal object @throws JournalError `RUN_UNKNOWN` */
 export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
   const head = knownRun(db, runId);
   const { number, epoch, events } = head;
@@ -167,7 +160,6 @@ export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
   return { epoch: next, former };
 }
 
-/** Returns how the last owner left a run. A file of an earlier version does not tell. This journal holds the lock of the run. */
 function formerOf({ epoch, events }: RunHead, owner: string | undefined, isOurs: boolean): FormerOwner {
   if (owner === DIED || owner?.endsWith(diedBefore(events)) === true) return "died";
   if (epoch === NOBODY) return LEFT.find((how) => how === owner) ?? (owner === undefined && events === 0 ? "none" : "released");
@@ -176,7 +168,6 @@ function formerOf({ epoch, events }: RunHead, owner: string | undefined, isOurs:
   return identity !== undefined && hasDied(identity) ? "died" : "taken";
 }
 
-/** Ends an epoch. @returns false when it is not the run's */
 export function endEpoch(db: Database, runId: string, epoch: number, o: ReleaseOptions): boolean {
   const head = headOf(db, runId);
   if (head === undefined || head.epoch !== epoch) return false;
@@ -195,14 +186,12 @@ function ownerIn(db: Database, number: number): string | undefined {
   return textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
 }
 
-/** Returns the row of a run for its owner. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE` */
 export function ownedRun(db: Database, runId: string, epoch: number): RunHead {
   const head = knownRun(db, runId);
   if (head.epoch === epoch && epoch !== NOBODY) return head;
   throw stale(runId, head.epoch, epoch);
 }
 
-/** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL` */
 export function appendEvents(db: Database, runId: string, epoch: number, expectedSeq: number, blocks: readonly EventBlock[]): void {
   const head = ownedRun(db, runId, epoch);
   if (head.events !== expectedSeq) {
@@ -220,7 +209,6 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
   db.run("UPDATE runs SET events = ?, head = unhex(?) WHERE number = ?", [end, checksum, head.number]);
 }
 
-/** Returns the row that has the event before another one. */
 export function rowBefore(db: Database, number: number, seq: number): { readonly seq: number; readonly checksum: string } | undefined {
   const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 1";
   const [place, checksum] = db.first(sql, [number * PLACES, number * PLACES + seq]) ?? [];
@@ -235,7 +223,6 @@ export function removeRun(db: Database, runId: string): void {
   db.run("DELETE FROM runs WHERE number = ?", [head.number]);
 }
 
-/** Puts other events in place of all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `JOURNAL_FULL` */
 export function rewriteRun(db: Database, runId: string, epoch: number, blocks: readonly EventBlock[]): void {
   const head = ownedRun(db, runId, epoch);
   emptyRun(db, head);
@@ -303,7 +290,7 @@ export interface JournalFacts {
 export function journalFacts(path: string): Promise<JournalFacts> {
   return withFile(path, JOURNAL, (db, file) => {
     db.transaction("IMMEDIATE", () => {});
-    return { version: identify(db, file, JOURNAL).version, runs: allRuns(db).length, bytes: sizeOf(file) };
+    return { version: JOURNAL.version, runs: allRuns(db).length, bytes: sizeOf(file) };
   });
 }
 

@@ -11,7 +11,6 @@ import { knownRun, ownedRun, type RunHead, rowBefore } from "./sqlite-runs.ts";
  * of another past is not returned. Its own contents are checked by the reader of its state.
  */
 
-/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, state }: RunSnapshot): void {
   const run = ownedRun(db, runId, epoch);
   const head = checksumBefore(db, runId, run, seq);

@@ -21,7 +21,6 @@ export class TurnQueue<T> {
     this.#running ??= this.#drain();
   }
 
-  /** Resolves when nothing waits. */
   async settled(): Promise<void> {
     await this.#running;
   }

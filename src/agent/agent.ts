@@ -25,11 +25,11 @@ import { EndableTools } from "./terminate.ts";
 export interface AgentOptions extends BrainOptions {
   readonly name: string;
   readonly description?: string;
-  /** A collection is used as it is: a change of it counts from the next step on. */
+  /** A change of a collection counts from the next step on. */
   readonly tools?: ToolCollection | Iterable<Tool>;
   /** Keeps the conversation from run to run. Default: in this process. An `AgentMemory` has its own tools. */
   readonly memory?: AgentMemory | ChatMemory;
-  /** Adds the tool `terminate`. Default true; never added to tools that have one of that name, or to a memory's own tools. */
+  /** Adds the tool `terminate`, but not to a memory's own tools or a tool of that name. Default true. */
   readonly terminate?: boolean;
 }
 
@@ -43,19 +43,19 @@ const agentOptions: Known<AgentOptions> = {
 
 /** Options of one run. */
 export interface AgentRunOptions {
-  /** Stops the run. Inside a role pass the role's own: another one would suspend the whole activation. */
+  /** Inside a role pass the role's own: another one would suspend the whole activation. */
   readonly signal?: AbortSignal;
 }
 
 const agentRunOptions: Known<AgentRunOptions> = { signal: kinds.signal };
 
-/** A run of an agent: its result, and its events, from the beginning for every reader but for pieces of text and of progress. */
+/** Its events, from the beginning for every reader but for pieces of text and of progress. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;
   /**
-   * Stops calls in flight and ends the run with status `stopped`. The conversation stays, and `run()` without a task goes on. With the option
-   * `steps` of a role a call in flight belongs to the activation, which is suspended: the run of its team ends as `stopped`, too.
+   * Ends the run with status `stopped`. The conversation stays, and `run()` without a task continues. With the option `steps` of a role a
+   * call in flight suspends its activation: the run of its team ends as `stopped`, too.
    */
   stop(reason?: string): void;
 }
@@ -64,9 +64,8 @@ export interface AgentRun extends AsyncIterable<AgentEvent> {
  * A session of a net over a memory. It owns its lifecycle and its memory; a {@link Brain} drives the net.
  *
  * `Agent.A1` one run at a time (`run`). `Agent.A2` a run always ends with a result, never with a rejection (`#live`). `Agent.A3` the
- * conversation stays in the memory, so the next run goes on in it (`memory`). `Agent.A4` an agent that has not run holds its options and
+ * conversation stays in the memory, so the next run continues it (`memory`). `Agent.A4` an agent that has not run holds its options and
  * nothing else (`memory`, `#live`).
- *
  * @example
  * import { Agent } from "troupe/agents";
  * import { scriptedModel } from "troupe/testing";
@@ -83,7 +82,9 @@ export class Agent {
   #memory: AgentMemory | undefined;
   #brain: Brain | undefined;
 
-  /** @throws UsageError `AGENT_INVALID`, `TOOL_INVALID`, `TOOL_CHOICE_INVALID` or `PERMISSION_INVALID` for options that can never work; `TOOL_DUPLICATE` for two tools of one name; `SCHEMA_UNSUPPORTED` for an output that JSON cannot carry. */
+  /**
+   * @throws UsageError `AGENT_INVALID`, `TOOL_INVALID`, `TOOL_CHOICE_INVALID`, `PERMISSION_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_UNSUPPORTED`
+   */
   constructor(options: AgentOptions) {
     takes("new Agent", "options", options, readable);
     checkParts(options);
@@ -92,7 +93,7 @@ export class Agent {
     const { name, description = "", tools } = options;
     this.name = name;
     this.description = description;
-    // An iterable may be read only once; the collection refuses two tools of one name.
+    // An iterable may be read only once.
     const isList = tools !== undefined && !(tools instanceof ToolCollection);
     this.#options = { ...options, ...(isList ? { tools: [...new ToolCollection(tools)] } : {}) };
   }
@@ -101,7 +102,6 @@ export class Agent {
     return this.#life.state;
   }
 
-  /** Steps of the latest run. */
   get steps(): number {
     return this.#life.steps;
   }
@@ -111,18 +111,14 @@ export class Agent {
     return this.#memory;
   }
 
-  /**
-   * Back to `IDLE`; the memory stays.
-   *
-   * @throws UsageError `AGENT_TRANSITION` while it runs
-   */
+  /** The memory stays. @throws UsageError `AGENT_TRANSITION` while it runs @throws UsageError `AGENT_TRANSITION` while it runs */
   reset(): void {
     this.#life.move("reset");
   }
 
   /**
-   * Works on a task until it has an answer; without a task it goes on with the one it has. From `FINISHED` and `ERROR` it resets itself.
-   * It begins at once and does not wait for readers of its events.
+   * Works on a task until it has an answer; without a task it continues with the one it has. It begins at once and does not wait for
+   * readers of its events.
    *
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
@@ -190,7 +186,7 @@ function endOf({ status, output }: BrainEnd, memory: AgentMemory): Ended {
   return { move: "finish", result: { status: "failed", answer: answer.text, error: gaveUp(answer.text) } };
 }
 
-/** An interruption leaves an agent that can go on; any other error does not. */
+/** An interruption leaves an agent that can continue; any other error does not. */
 function failed(thrown: unknown, signal: AbortSignal): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
@@ -213,7 +209,6 @@ function alreadyRunning(name: string): UsageError {
   );
 }
 
-/** Checks what programs without types get wrong, before the names of the options are checked. */
 function checkParts(options: unknown): void {
   if (!isRecord(options)) throw invalid("the parts of an agent, new Agent({ name, model, ... })", options);
   const { name, net } = options;

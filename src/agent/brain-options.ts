@@ -21,15 +21,13 @@ import type { Net } from "./net.ts";
 
 /** Rules for the tools of an agent. */
 export interface CallRules {
-  /** The name of the agent, as persons see it. */
+  /** As persons see it. */
   readonly name?: string;
-  /** Default: the permission of each tool. */
   readonly permissions?: PermissionPolicy;
-  /** Asked before a call that needs permission. Without one, such a call is denied. */
+  /** Asked before a call that needs permission; without one, such a call is denied. */
   readonly approve?: Approver;
-  /** Lets tools ask a person. */
   readonly ask?: HumanPort;
-  /** Passed to tools as `ctx.deps`, never recorded. Default: none; a role in mode `agent` passes those of its team. */
+  /** Passed to tools as `ctx.deps`, never recorded. A role in mode `agent` passes those of its team. */
   readonly deps?: Deps;
   /** Calls of one reply that run at the same time. Default 4. */
   readonly parallelTools?: number;
@@ -38,51 +36,46 @@ export interface CallRules {
 /** Options of a brain. */
 export interface BrainOptions extends CallRules {
   readonly model: ChatModel;
-  /** The net that guides it. Default {@link react}. */
+  /** Default {@link react}. */
   readonly net?: Net;
   /** Default 30. */
   readonly maxSteps?: number;
-  /**
-   * Most characters of one result of a tool that the model reads; a mark stands for the rest. Events have it whole. Default: the `maxOutput` of each
-   * tool alone.
-   */
+  /** Characters of one result of a tool that the model reads. Events have it whole. Default: the `maxOutput` of each tool. */
   readonly maxObserve?: number;
   /** Default "auto". */
   readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
-  /** The first message of every request but those that sum up a long conversation. */
+  /** The first message of every request but summaries. */
   readonly systemPrompt?: string;
   /** The last message of every request in which it decides what to do; never stored. */
   readonly nextStepPrompt?: string;
-  /** Records effects: a role's `ctx.steps`. Default: nothing is recorded, and model calls get retries and limits of their own. */
+  /** A role's `ctx.steps`. Default: nothing is recorded. */
   readonly steps?: StepPort;
   readonly clock?: Clock;
   /**
-   * Most that all runs may spend together, in micro-dollars: see `usd`. Or a shared pool: `budgetPool(usd(5))` of `troupe/limits`, or
-   * the `budget` of a step. A model without a known price is refused then, unless `calls: { requirePrice: false }`. Not with `steps`: there
-   * the budget of the role's run holds. Default: no bound.
+   * Micro-dollars that all runs may spend together (see `usd`), or a shared pool. A model without a known price is refused then, unless
+   * `calls: { requirePrice: false }`. Not with `steps`: there the budget of the role's run holds. Default: no bound.
    */
   readonly budget?: MicroUsd | BudgetPool;
-  /** Tokens of requests and replies together, after which one run makes no further call. The last call may pass it. Default: no limit. */
+  /** Tokens of requests and replies after which one run makes no further call. Default: no limit. */
   readonly tokenLimit?: number;
   /**
-   * Bounds on model calls that no `steps` records. Options hold for all runs together; `modelLimits(...)` of `troupe/limits` holds for
-   * all users of the same object. Default: none.
+   * Bounds on model calls that no `steps` records. Options hold for all runs together; `modelLimits(...)` for all users of the same object.
+   * Default: none.
    */
   readonly limits?: LimitOptions | ModelLimits;
   /** Retries, limits and timeouts of model calls that no `steps` records. */
   readonly calls?: Partial<CallPolicy>;
   /**
-   * Schema of the answer as a value. It is read from the answer's text; else the model is asked for it once the work is done, and
-   * again, twice at most, while its reply does not fit. Default: the answer is text alone.
+   * Schema of the answer as a value, read from its text; else the model is asked for it, three times at most. Default: the answer is text
+   * alone.
    */
   readonly output?: z.ZodType;
-  /** When repetition counts as a loop; false: never. */
+  /** False: never. */
   readonly loops?: LoopOptions | false;
-  /** When and how requests are shortened. */
   readonly compaction?: CompactionOptions;
 }
 
-/** The names of the options. @internal */
+/** @internal */
 export const brainOptions: Known<BrainOptions> = {
   ...kinds.each(kinds.text, "name", "systemPrompt", "nextStepPrompt"),
   ...kinds.each(kinds.object, "permissions", "calls"),
@@ -107,11 +100,7 @@ export const brainOptions: Known<BrainOptions> = {
   clock: kinds.clock,
 };
 
-/**
- * Refuses limits under which an agent would never make room, never notice a loop, or do nothing.
- *
- * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`, `PERMISSION_INVALID`, `TOOL_CHOICE_INVALID`
- */
+/** @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`, `PERMISSION_INVALID`, `TOOL_CHOICE_INVALID` */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
   const {
     parallelTools,

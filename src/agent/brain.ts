@@ -36,15 +36,14 @@ import { StepContext } from "./step-context.ts";
 /** Options of one run of a brain. */
 export interface BrainRunOptions {
   readonly signal?: AbortSignal;
-  /** Called with each event. */
   readonly tell?: (event: AgentEvent) => void;
 }
 
 const brainRunOptions: Known<BrainRunOptions> = { signal: kinds.signal, tell: kinds.function };
 
 /**
- * Runs a net over a memory: it decides which state comes next, counts steps, streams the text, and stops. It holds nothing of a run:
- * one brain may think over many memories at once.
+ * Runs a net over a memory: it decides which state comes next, counts steps, streams the text, and stops. One brain may think over many
+ * memories at once.
  *
  * `Brain.B1` after `maxSteps` steps no further one begins; a run may finish on the last one (`BrainRun.#enter`). `Brain.B2` a memory that
  * is done is not worked on (`BrainRun.#next`).
@@ -56,10 +55,10 @@ export class Brain {
   readonly #pool: BudgetPool | undefined;
   readonly #limits: ModelLimits | undefined;
   #compaction: Compaction | undefined;
-  /** Models that are known to take no pictures. */
+  /** Models that take no pictures. */
   readonly #blind = new WeakSet<ChatModel>();
 
-  /** @throws UsageError `AGENT_INVALID` for limits under which nothing could be done. */
+  /** @throws UsageError `AGENT_INVALID` */
   constructor(options: BrainOptions) {
     checkGivenOptions("new Brain", options, brainOptions);
     checkModel("AGENT_INVALID", "the model of a brain", options.model);
@@ -73,9 +72,9 @@ export class Brain {
   }
 
   /**
-   * Works until the memory is done or the steps are used up, and streams the text. Goes on with work that the memory holds.
+   * Works until the memory is done or the steps are used up, and streams the text. Continues work that the memory holds.
    *
-   * @throws ControlError when the signal aborts. @throws ModelError, OutputError, and any error of a state of the net.
+   * @throws ControlError when the signal aborts; ModelError, OutputError, and any error of a state of the net
    */
   run(memory: AgentMemory, o: BrainRunOptions = {}): AsyncGenerator<string, BrainEnd, void> {
     return this.begin(memory, o).pieces;
@@ -88,7 +87,7 @@ export class Brain {
     return this.work(memory, o, this.innerRun({}));
   }
 
-  /** @param inner the run as a part of an activation or of a call of a tool, where it is that @internal */
+  /** @param inner the run as a part of an activation or of a call of a tool @internal */
   work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
     const { toolChoice = "auto", output, steps } = this.#options;
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
@@ -97,7 +96,7 @@ export class Brain {
     return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
   }
 
-  /** Returns a run inside the activation or the call of a tool that the caller is in; undefined where it is in none. @internal */
+  /** Undefined where the caller is in no activation and in no call of a tool. @internal @internal */
   innerRun(request: JsonObject): InnerRun | undefined {
     const { name = "agent", model, steps } = this.#options;
     const meter = steps === undefined ? meterFor(model, [this.#pool]) : undefined;
@@ -122,7 +121,6 @@ export class Brain {
     return context;
   }
 
-  /** @param above the policy of the run that it is part of */
   #policy(above: CallPolicy | undefined): CallPolicy {
     const { calls, clock = above?.clock ?? systemClock } = this.#options;
     const requirePrice = this.#pool !== undefined && this.#pool.isBinding !== false;
@@ -134,7 +132,7 @@ export class Brain {
 export interface BrainEnd {
   readonly status: "finished" | "max_steps" | "loop";
   readonly steps: number;
-  /** The answer as a value of the given schema; undefined without one, and for an answer that says the task cannot be done. */
+  /** Undefined without a schema, and for an answer that says the task cannot be done. */
   readonly output?: unknown;
 }
 
@@ -150,7 +148,6 @@ interface BrainRunParts {
   readonly tell: ((event: AgentEvent) => void) | undefined;
 }
 
-/** A state at work. */
 interface Working {
   readonly at: "state";
   readonly name: string;
@@ -158,10 +155,8 @@ interface Working {
   readonly pieces: AsyncIterator<string>;
 }
 
-/** The position of a run in its net. */
 type NetPosition =
   | { readonly at: "start" }
-  /** No state is at work; `next` comes next. */
   | { readonly at: "between"; readonly next: string }
   | Working
   | { readonly at: "end"; readonly end: BrainEnd };
@@ -187,24 +182,22 @@ export class BrainRun {
     this.#parts = parts;
   }
 
-  /** The text of the run, piece by piece. */
   get pieces(): AsyncGenerator<string, BrainEnd, void> {
     this.#pieces ??= this.#run();
     return this.#pieces;
   }
 
-  /** Tokens used so far, rejected replies included. */
+  /** Rejected replies included. */
   readonly usage = (): Usage => this.tally.usage;
 
-  /** The sums of usage and cost so far. @internal */
+  /** @internal */
   get tally(): RunTally {
     return this.#parts.context.tally;
   }
 
-  /** Calls denied so far. */
   readonly denied = (): readonly DeniedCall[] => [...this.#parts.context.denied];
 
-  /** Runs to the end and passes each piece to `onPiece`. Use either this or {@link pieces}. */
+  /** Runs to the end. Use either this or {@link pieces}. */
   async through(onPiece: (text: string) => void): Promise<BrainEnd> {
     for (;;) {
       const piece = await this.pieces.next();
@@ -232,7 +225,7 @@ export class BrainRun {
     }
   }
 
-  /** The next piece of text; empty when the run has ended. */
+  /** Empty when the run has ended. */
   async #next(): Promise<string> {
     const { memory, context, span } = this.#parts;
     if (this.#progress.at === "start") this.#progress = { at: "between", next: await this.#start() };
@@ -258,7 +251,7 @@ export class BrainRun {
     return net.startOf(memory);
   }
 
-  /** Begins the next state; undefined when no step is left for it. */
+  /** Undefined when no step is left for it. */
   #enter(): Working | undefined {
     const { net, memory, context, maxSteps, tell } = this.#parts;
     if (this.#progress.at !== "between") return undefined;
@@ -282,7 +275,6 @@ export class BrainRun {
     return this.#end("finished", { output: await this.#typed(output, memory.answer.text) });
   }
 
-  /** @throws OutputError `OUTPUT_INVALID` when the model's last reply does not fit either. */
   async #typed(schema: z.ZodType, text: string): Promise<unknown> {
     const read = readReply(text, schema, outputSchema(schema));
     return read.ok ? read.value : this.#parts.context.read(schema, { prompt: TYPED_ANSWER });
@@ -294,11 +286,10 @@ export class BrainRun {
     return "";
   }
 
-  /** Ends the state at work, if there is one. */
   #leave(): void {
     if (this.#progress.at !== "state") return;
     const { pieces } = this.#progress;
-    // Not awaited: a generator that hangs in `next` never answers to `return`.
+    // Not awaited: a generator that hangs in `next` never answers `return`.
     void Promise.resolve(pieces.return?.()).then(undefined, () => {});
   }
 }
@@ -306,8 +297,7 @@ export class BrainRun {
 const OVER = new AbortedError("the run of the agent is over");
 
 /**
- * The beginning, the end and the signal of one run. It has a signal of its own, which aborts when the run ends.
- * With `steps` the signal is the given one: the waits belong to the role and are suspended with it.
+ * The signal of one run aborts when the run ends. With `steps` it is the given one: the waits belong to the role and are suspended with it.
  */
 class RunSpan {
   readonly signal: AbortSignal;

@@ -4,51 +4,116 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
+import type { ToolSpec } from "../model/chat-model.ts";
 import { type AgentMemory, isOneOf, remark } from "./agent-memory.ts";
-import { IMAGE_TOKENS, MessageTokens } from "./message-tokens.ts";
-import { onFrom, upTo } from "../tool/told-text.ts";
+import { onFrom, upTo } from "../tool/shown-text.ts";
 
-/** When and how the messages of a memory are shortened. Numbers are tokens unless said otherwise. */
+/** Numbers are tokens unless said otherwise. */
 export interface CompactionOptions {
   /** The context window of the model, its reply included. Default 128,000. */
   readonly contextTokens?: number;
-  /** Messages are shortened when a request is larger than this share of the window. Default 0.75. */
+  /** Messages are shortened when a request exceeds this share of the window. Default 0.75. */
   readonly share?: number;
-  /** The number of the newest results of tools that are never cleared. Default 3. */
+  /** The newest results of tools that are never cleared. Default 3. */
   readonly keepResults?: number;
-  /** Words of a summary. Default 300. */
+  /** Default 300. */
   readonly summaryWords?: number;
   /** Default: about four characters to a token. */
   readonly counter?: TokenCounter;
 }
 
-/** The names of the options. @internal */
+/** @internal */
 export const compactionOptions: Known<CompactionOptions> = {
   ...kinds.each(kinds.checked, "contextTokens", "share", "keepResults", "summaryWords"),
   counter: kinds.tokenCounter,
 };
 
-/** Bounds of a request whose messages are to be shortened. */
+/** Of a picture of ordinary size, roughly. */
+const IMAGE_TOKENS = 1_000;
+const MESSAGE_TOKENS = 4;
+
+/** Counts the tokens of each message once: they never change. */
+export class MessageTokens {
+  readonly #counter: TokenCounter;
+  readonly #known = new WeakMap<object, number>();
+  #isAsync = false;
+
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
+
+  ofMessage(message: ChatMessage): number | Promise<number> {
+    const known = this.#known.get(message);
+    if (known !== undefined) return known;
+    const calls = message.toolCalls === undefined ? "" : JSON.stringify(message.toolCalls);
+    const besides = MESSAGE_TOKENS + IMAGE_TOKENS * (message.images?.length ?? 0);
+    return this.#counted(message, `${message.content ?? ""}${message.name ?? ""}${calls}`, besides);
+  }
+
+  async ofMessages(messages: readonly ChatMessage[]): Promise<number> {
+    let sum = 0;
+    for (const message of messages) {
+      const tokens = this.ofMessage(message);
+      // A wait for each message would let other roles ask first.
+      sum += typeof tokens === "number" ? tokens : await tokens;
+    }
+    return sum;
+  }
+
+  /** Many memories know the sum without a look at each message. */
+  ofMemory(memory: AgentMemory, messages: readonly ChatMessage[]): number | Promise<number> {
+    const tokens = this.#isAsync ? Number.NaN : (memory.weigh?.(this.#countedSync) ?? Number.NaN);
+    return Number.isNaN(tokens) ? this.ofMessages(messages) : tokens;
+  }
+
+  /** NaN when the counter is async. */
+  readonly #countedSync = (message: ChatMessage): number => {
+    if (this.#isAsync) return this.#known.get(message) ?? Number.NaN;
+    const tokens = this.ofMessage(message);
+    if (typeof tokens === "number") return tokens;
+    this.#isAsync = true;
+    tokens.catch(() => {});
+    return Number.NaN;
+  };
+
+  async ofTools(tools: readonly ToolSpec[]): Promise<number> {
+    let sum = 0;
+    for (const tool of tools) {
+      const tokens = this.#known.get(tool) ?? this.#counted(tool, JSON.stringify(tool), 0);
+      sum += typeof tokens === "number" ? tokens : await tokens;
+    }
+    return sum;
+  }
+
+  #counted(what: object, text: string, besides: number): number | Promise<number> {
+    const took = (count: number): number => {
+      this.#known.set(what, count + besides);
+      return count + besides;
+    };
+    const count = this.#counter.count(text);
+    return typeof count === "number" ? took(count) : count.then(took);
+  }
+}
+
 interface ShrinkOptions {
-  /** Tokens that the whole request may have. */
+  /** Tokens of the whole request. */
   readonly room: number;
   /** Tokens of the request besides the messages. */
   readonly tokens: number;
-  /** Asks the model for a summary; undefined when no summary may be asked for. */
+  /** Undefined when no summary may be asked for. */
   readonly ask: AskText | undefined;
-  /** Called when the summary failed; the messages are cut then. @throws the error when it ends the run */
+  /** Called when the summary failed. @throws the error when it ends the run @throws the error when it ends the run */
   readonly unsummed: (error: unknown) => void;
 }
 
-/** Rough number of characters of a token, for cutting texts. */
+/** Of a token, roughly. */
 const CHARACTERS = 3;
-/** Share of the room that the newest messages keep when the older ones are summed up. */
+/** Share of the room that the newest messages keep. */
 const NEWEST_SHARE = 0.5;
 
 /**
  * Shortens the messages of a memory before a request exceeds the context window: old results of tools are cleared first, which costs
- * nothing; then the model sums up old messages; then long texts are cut in the middle, and the oldest messages left out if that is not
- * enough. The last two need no model.
+ * nothing; then the model sums up old messages; then long texts are cut in the middle, and the oldest messages left out if needed.
  *
  * `Compaction.C1` the goal and the newest group of messages stay (`#summed`, `#withoutOldest`). `Compaction.C2` calls and their results
  * stay together ({@link groupsOf}). `Compaction.C3` the result fits, also when no model answers, or not with a short text (`shrink`).
@@ -66,12 +131,10 @@ export class Compaction {
     this.#words = options.summaryWords ?? 300;
   }
 
-  /** Tokens that a request may have. */
   get room(): number {
     return this.#room;
   }
 
-  /** Shortens messages until their request fits. */
   async shrink(
     memory: AgentMemory,
     messages: readonly ChatMessage[],
@@ -99,11 +162,11 @@ export class Compaction {
     if (old.length === 0) return [...messages];
     const summary = await this.#summary(old.flat(), options);
     if (summary === undefined) return [...messages];
-    const told = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
-    return [...groups.slice(0, from).filter(isGoal).flat(), told, ...groups.slice(from).flat()];
+    const record = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
+    return [...groups.slice(0, from).filter(isGoal).flat(), record, ...groups.slice(from).flat()];
   }
 
-  /** Undefined when there is none: the messages are cut instead. */
+  /** Undefined: the messages are cut instead. */
   async #summary(old: readonly ChatMessage[], { ask, unsummed, room }: ShrinkOptions): Promise<string | undefined> {
     if (ask === undefined) return undefined;
     try {
@@ -114,7 +177,6 @@ export class Compaction {
     }
   }
 
-  /** Leaves out as many of the oldest groups as needed, with a mark in their place. */
   async #withoutOldest(messages: ChatMessage[], goal: readonly ChatMessage[], room: number): Promise<ChatMessage[]> {
     let left = await this.tokens.ofMessages(messages);
     if (left <= room) return messages;
@@ -130,10 +192,10 @@ export class Compaction {
     if (out.size === 0) return messages;
     const first = groups.findIndex((group) => out.has(group));
     const count = [...out].reduce((sum, group) => sum + group.length, 0);
-    return groups.flatMap((group, place) => (place === first ? [leftOut(count)] : out.has(group) ? [] : group));
+    return groups.flatMap((group, index) => (index === first ? [leftOut(count)] : out.has(group) ? [] : group));
   }
 
-  /** The index of the first of the newest groups that fit; at least the last one does. */
+  /** At least the last group fits. */
   async #newestFrom(groups: readonly ChatMessage[][], room: number): Promise<number> {
     let left = room;
     let from = groups.length;
@@ -164,10 +226,9 @@ function lineOf({ role, content = "", toolCalls = [] }: ChatMessage): string {
   return JSON.stringify({ role, text: content, ...(calls.length === 0 ? {} : { calls }) });
 }
 
-/** Shorter results are not cleared. */
 const SHORT_RESULT = 200;
 
-/** Messages that must stay together: calls of tools and their results; any other message stands alone. */
+/** Calls of tools and their results stay together; any other message stands alone. */
 export function groupsOf(messages: readonly ChatMessage[]): ChatMessage[][] {
   const groups: ChatMessage[][] = [];
   for (const message of messages) {
@@ -179,7 +240,7 @@ export function groupsOf(messages: readonly ChatMessage[]): ChatMessage[][] {
   return groups;
 }
 
-/** Clears long results and pictures of tools in all but the newest groups, with a mark in their place. Unchanged messages stay the same objects. */
+/** Clears long results and pictures in all but the newest groups. Unchanged messages stay the same objects. */
 export function withoutOldResults(messages: readonly ChatMessage[], newest: number): ChatMessage[] {
   const groups = groupsOf(messages);
   const withResults = groups.filter((group) => group.length > 1);
@@ -197,7 +258,7 @@ function withoutResult(message: ChatMessage): ChatMessage {
   };
 }
 
-/** Keeps the newest pictures that fit into so many tokens, with a mark in place of the others. Also returns the tokens left. */
+/** Keeps the newest pictures that fit. Also returns the tokens left. */
 function withPicturesIn(tokens: number, messages: readonly ChatMessage[]): { readonly messages: ChatMessage[]; readonly left: number } {
   let left = tokens;
   const kept = messages.toReversed().map((message) => {
@@ -213,7 +274,7 @@ function withPicturesIn(tokens: number, messages: readonly ChatMessage[]): { rea
 
 const NO_PICTURE = "[picture left out: the model does not take pictures]";
 
-/** The same messages with words in place of their pictures. Those without pictures stay the same objects. */
+/** Messages without pictures stay the same objects. */
 export function withoutPictures(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   if (messages.every(({ images }) => images === undefined)) return messages;
   return messages.map((message) => {
@@ -223,7 +284,7 @@ export function withoutPictures(messages: readonly ChatMessage[]): readonly Chat
   });
 }
 
-/** A message of at most so many characters: its beginning and its end, with a mark between. Longer arguments of calls are left out. */
+/** Keeps the beginning and the end of the text. Longer arguments of calls are left out. */
 export function shortened(message: ChatMessage, limit: number): ChatMessage {
   const { content = "", toolCalls } = message;
   const isLong = (call: ToolCall): boolean => call.function.arguments.length > limit;
@@ -233,7 +294,7 @@ export function shortened(message: ChatMessage, limit: number): ChatMessage {
     : text;
 }
 
-/** Arguments must stay JSON: servers parse them. */
+/** Servers parse arguments. */
 function withoutArguments(call: ToolCall): ToolCall {
   const cleared = JSON.stringify({ cleared: `${call.function.arguments.length} characters` });
   return { ...call, function: { ...call.function, arguments: cleared } };

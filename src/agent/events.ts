@@ -6,7 +6,7 @@ import type { Spendings } from "../model/ledger.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 
-/** A shortening of the messages of a memory; sizes are counted tokens. */
+/** Sizes are counted tokens. */
 export interface Compacted {
   readonly how: "cleared" | "summarized" | "cut";
   readonly before: number;
@@ -16,11 +16,11 @@ export interface Compacted {
 /** An event of a run of an agent. */
 export type AgentEvent =
   | { readonly type: "state.changed"; readonly from: AgentState; readonly to: AgentState; readonly move: AgentMove }
-  /** `state`: the state of the net that is entered. */
+  /** `state`: of the net. */
   | { readonly type: "step.started"; readonly step: number; readonly maxSteps: number; readonly state: string }
   /** A piece of the model's text. */
   | { readonly type: "text"; readonly step: number; readonly text: string }
-  /** A try of a model call failed and another begins: the text of this reply so far is void. */
+  /** A try failed: the text of this reply so far is void. */
   | { readonly type: "text.void"; readonly step: number }
   | {
       readonly type: "reply.ended";
@@ -39,8 +39,8 @@ export type AgentEvent =
 /** The result of a run of an agent. */
 export interface AgentResult {
   /**
-   * `failed`: an error, or the agent itself said that it cannot do the task. `loop`: it repeated itself after a warning. `budget`: the next
-   * call does not fit into a budget that binds it. `tokens`: its `tokenLimit` is reached. After all but `finished` and `failed` it can go on.
+   * `failed`: an error, or the agent said that it cannot do the task. `loop`: it repeated itself after a warning. `budget`: the next call
+   * does not fit into a budget. `tokens`: its `tokenLimit` is reached. After all but `finished` and `failed` it can continue.
    */
   readonly status: "finished" | "max_steps" | "loop" | "budget" | "tokens" | "stopped" | "failed";
   /** Empty when there is none. */
@@ -48,18 +48,17 @@ export interface AgentResult {
   /** The answer as a value of the agent's `output` schema; absent without one, and in a run that did not finish. */
   readonly output?: unknown;
   readonly steps: number;
-  /** Tokens of all calls, rejected replies included. */
+  /** Rejected replies included. */
   readonly usage: Usage;
-  /** The cost of this run. Interrupted calls count at what they may have cost; answers from the record of a role's run count at what they had cost. */
+  /** Interrupted calls count at what they may have cost; answers from a record at what they had cost. */
   readonly cost: Cost;
-  /** Usage and cost by the id of the model. */
   readonly byModel: Spendings;
-  /** Denied calls in their order, at most 100: a run can finish without having done its task. Each was a warning event too. */
+  /** At most 100. A run can finish without having done its task. */
   readonly denied: readonly DeniedCall[];
   readonly error?: Error;
 }
 
-/** The names of the members, and words of other frameworks for them. @internal */
+/** With words of other frameworks. @internal @internal */
 export const agentResultMembers: { readonly [Name in keyof Required<AgentResult>]: Name } & ResultMembers = {
   status: "status",
   answer: "answer",
@@ -76,16 +75,14 @@ export const agentResultMembers: { readonly [Name in keyof Required<AgentResult>
 /** A call that was denied. */
 export interface DeniedCall {
   readonly step: number;
-  /** The name of the tool as the model wrote it. */
+  /** As the model wrote it. */
   readonly tool: string;
-  /** The reason, as the model read it. */
   readonly why: string;
 }
 
-/** Rules for events: `isPassing` ones are not kept for late readers, and `join` joins two that wait. */
+/** `isPassing` events are not kept for late readers; `join` joins two that wait. */
 export interface EventKinds<E> {
   isPassing(event: E): boolean;
-  /** Undefined when they cannot be joined. */
   join(first: E, second: E): E | undefined;
 }
 
@@ -127,7 +124,7 @@ export class EventLog<E> {
   }
 }
 
-/** Pieces of text and progress are not kept. Text of one step is joined; of the progress of one call the newest counts. */
+/** Text of one step is joined; of the progress of one call the newest counts. */
 export const agentEventKinds: EventKinds<AgentEvent> = {
   isPassing: ({ type }) => type === "text" || type === "text.void" || type === "call.progress",
   join(first, second) {
@@ -138,7 +135,6 @@ export const agentEventKinds: EventKinds<AgentEvent> = {
 
 class EventReader<E> implements AsyncIterator<E> {
   #waiting: E[];
-  #taken = 0;
   #ended = false;
   #wake: (() => void)[] = [];
   readonly #kinds: EventKinds<E>;
@@ -151,7 +147,7 @@ class EventReader<E> implements AsyncIterator<E> {
   }
 
   add(event: E): void {
-    const last = this.#waiting.length > this.#taken ? this.#waiting.at(-1) : undefined;
+    const last = this.#waiting.at(-1);
     const joined = last === undefined ? undefined : this.#kinds.join(last, event);
     if (joined === undefined) this.#waiting.push(event);
     else this.#waiting[this.#waiting.length - 1] = joined;
@@ -165,7 +161,7 @@ class EventReader<E> implements AsyncIterator<E> {
 
   async next(): Promise<IteratorResult<E>> {
     for (;;) {
-      const event = this.#take();
+      const event = this.#waiting.shift();
       if (event !== undefined) return { done: false, value: event };
       if (this.#ended) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
@@ -177,20 +173,8 @@ class EventReader<E> implements AsyncIterator<E> {
   return(): Promise<IteratorResult<E>> {
     this.#leave(this);
     this.#waiting = [];
-    this.#taken = 0;
     this.end();
     return Promise.resolve({ done: true, value: undefined });
-  }
-
-  #take(): E | undefined {
-    const event = this.#waiting[this.#taken];
-    if (event === undefined) return undefined;
-    this.#taken++;
-    if (this.#taken === this.#waiting.length) {
-      this.#waiting = [];
-      this.#taken = 0;
-    }
-    return event;
   }
 
   #wakeAll(): void {

@@ -6,11 +6,9 @@ import { type AgentEvent, agentEventKinds, type AgentResult, type EventKinds } f
 /** One step of a flow: a task and its progress. */
 export interface FlowStep {
   readonly task: Task;
-  /** `open`: not begun, or begun and not done, with the reason in `result`. No step of a flow that has ended is `running`. */
+  /** `open`: not begun, or begun and not done, with the reason in `result`. No step of an ended flow is `running`. */
   readonly status: "open" | "running" | "done" | "blocked";
-  /** Tries so far. */
   readonly tries: number;
-  /** The result, or the reason of the failure. */
   readonly result: string;
 }
 
@@ -23,7 +21,6 @@ export interface FlowStep {
 export class FlowPlan {
   #steps = new Map<string, FlowStep>();
 
-  /** @throws PlanError when the tasks are no dependency graph, or none. */
   constructor(tasks: readonly TaskFields[]) {
     this.replaceOpen(tasks);
   }
@@ -36,7 +33,6 @@ export class FlowPlan {
     return this.steps.filter((step) => step.status === "done");
   }
 
-  /** Steps that may begin now, in their order. */
   get ready(): readonly FlowStep[] {
     const isDone = (id: string): boolean => this.#steps.get(id)?.status === "done";
     return this.steps.filter((step) => step.status === "open" && step.task.dependsOn.every(isDone));
@@ -46,7 +42,6 @@ export class FlowPlan {
     return this.steps.every((step) => step.status === "done");
   }
 
-  /** @throws PlanError `PLAN_UNKNOWN_TASK` */
   step(id: string): FlowStep {
     const step = this.#steps.get(id);
     if (step === undefined) throw new PlanError("PLAN_UNKNOWN_TASK", `Expected the id of a step of the plan, got ${id}.`);
@@ -61,12 +56,11 @@ export class FlowPlan {
     this.#change(id, (step) => ({ ...step, status: "done", result }));
   }
 
-  /** The step may be tried again, with the reason of the failure. */
   reopen(id: string, why: string): void {
     this.#change(id, (step) => ({ ...step, status: "open", result: why }));
   }
 
-  /** Blocks a step and the steps that depend on it. Returns the ids of all of them. */
+  /** Blocks a step and the steps that depend on it. Returns their ids. */
   block(id: string, why: string): readonly string[] {
     const tasks = this.steps.map((step) => step.task);
     const blocked = [...withDependents(tasks, id)].filter((one) => this.#steps.get(one)?.status !== "done");
@@ -77,11 +71,7 @@ export class FlowPlan {
     return blocked;
   }
 
-  /**
-   * Replaces all steps that are not done.
-   *
-   * @throws PlanError and changes nothing
-   */
+  /** @throws PlanError and changes nothing */
   replaceOpen(tasks: readonly TaskFields[]): void {
     const done = this.doneSteps;
     const made = tasks.map((fields) => taskOf({ ...fields, status: "open" }));
@@ -100,11 +90,10 @@ export class FlowPlan {
 
 /** An event of a run of a flow. */
 export type FlowEvent =
-  /** Also emitted for every new plan. */
   | { readonly type: "plan.made"; readonly steps: readonly FlowStep[] }
   | { readonly type: "step.started"; readonly step: FlowStep }
   | { readonly type: "step.ended"; readonly step: FlowStep; readonly result: AgentResult }
-  /** `blocked`: the ids of all blocked steps, when there are more than the step itself. */
+  /** `blocked`: the ids of all blocked steps, when there are several. */
   | {
       readonly type: "step.failed";
       readonly step: FlowStep;
@@ -120,13 +109,12 @@ export type FlowEvent =
 export interface FlowResult {
   /** `blocked`: some steps could not be done; the answer sums up the others. */
   readonly status: "finished" | "blocked" | "stopped" | "failed";
-  /** Empty when there is none. */
   readonly answer: string;
   readonly steps: readonly FlowStep[];
   readonly error?: Error;
 }
 
-/** The names of the members, and words of other frameworks for them. @internal */
+/** With words of other frameworks. @internal @internal */
 export const flowResultMembers: { readonly [Name in keyof Required<FlowResult>]: Name } & ResultMembers = {
   status: "status",
   answer: "answer",
@@ -135,7 +123,7 @@ export const flowResultMembers: { readonly [Name in keyof Required<FlowResult>]:
   ...{ output: "answer", content: "answer", text: "answer", finalOutput: "answer" },
 };
 
-/** Events of agents that are not kept there are not kept here; they are joined within one task. */
+/** Events of agents are joined within one task. */
 export const flowEventKinds: EventKinds<FlowEvent> = {
   isPassing: (event) => event.type === "agent.event" && agentEventKinds.isPassing(event.event),
   join(first, second) {

@@ -1,10 +1,12 @@
+import { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { ControlError, ModelError, OutputError, PlanError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { TaskFields } from "./task.ts";
 import { meterFor } from "../model/ask.ts";
+import { ChatMessage } from "../model/chat-message.ts";
 import { type CallPolicy, policyWithin } from "../model/call.ts";
 import { jitter } from "../model/retry.ts";
 import { InnerRun } from "../model/meter.ts";
@@ -13,25 +15,22 @@ import { Compaction } from "./compaction.ts";
 import type { AgentResult, EventLog } from "./events.ts";
 import { type FlowEvent, FlowPlan, type FlowResult, type FlowStep } from "./flow-plan.ts";
 import type { FlowExecutor, FlowParts, PlanningFlowOptions } from "./planning-flow.ts";
-import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { RunTally } from "./run-tally.ts";
 import { ModelClient } from "./model-client.ts";
 
-/** Errors after which every other try would fail too. */
+/** Every other try would fail too. */
 const FATAL_CODES: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);
 
-/** One run of a flow. It owns the plan and the steps under way. */
 export class FlowRunner {
   readonly #parts: FlowParts;
   readonly #goal: string;
   readonly #outer: AbortSignal;
-  /** Ends the steps under way when the flow fails. */
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #log: EventLog<FlowEvent>;
   readonly #planner: FlowPlanner;
-  /** The run as a part of an activation or of a call of a tool, where it is that. */
+  /** The run as a part of an activation or of a call of a tool. */
   readonly #inner: InnerRun | undefined;
   readonly #running = new Map<string, Promise<void>>();
   readonly #busy = new Set<FlowExecutor>();
@@ -103,7 +102,6 @@ export class FlowRunner {
     this.#announcePlan();
   }
 
-  /** Begins steps, waits for one to end, and makes a new plan after a failure. */
   async #work(): Promise<void> {
     for (;;) {
       if (this.#fatal !== undefined) throw this.#fatal;
@@ -214,7 +212,7 @@ export class FlowRunner {
     return this.#parts.executors.get(type.toLowerCase()) ?? this.#parts.first;
   }
 
-  /** The prompt of a step holds its own work and the results it needs; an executor that knew the rest of the plan would do that too. */
+  /** An executor that knew the rest of the plan would do that too. */
   #prompt({ task, tries, result }: FlowStep): string {
     const needed = task.dependsOn.map((id) => {
       const step = this.#thePlan.step(id);
@@ -242,7 +240,7 @@ export class FlowRunner {
 interface Surroundings {
   readonly signal: AbortSignal;
   readonly steps: StepPort | undefined;
-  /** The policy of the run that the flow is part of. */
+  /** The policy of the run around the flow. */
   readonly above: CallPolicy | undefined;
 }
 
@@ -270,4 +268,92 @@ function whyNot({ status, answer, error }: AgentResult): string {
   if (status === "max_steps") return "its steps were used up before it was done";
   if (status === "loop") return "it did the same again and again";
   return error?.message ?? (answer === "" ? status : answer);
+}
+
+interface PlannedExecutor {
+  readonly type: string;
+  readonly description: string;
+}
+
+const PlannedSteps = z.object({
+  steps: z
+    .array(
+      z.object({
+        id: z.string().min(1),
+        instruction: z.string().min(1),
+        dependsOn: z.array(z.string()).optional(),
+        type: z.string().optional(),
+      }),
+    )
+    .min(1),
+});
+
+const SHOWN_RESULT = 2_000;
+/** Tries for a plan that is no graph. */
+const PLAN_TRIES = 3;
+
+class FlowPlanner {
+  readonly #client: ModelClient;
+  readonly #executors: readonly PlannedExecutor[];
+  readonly #maxSteps: number;
+
+  constructor(client: ModelClient, executors: readonly PlannedExecutor[], maxSteps: number) {
+    this.#client = client;
+    this.#executors = executors;
+    this.#maxSteps = maxSteps;
+  }
+
+  /** @param take refuses steps that are no dependency graph @throws PlanError, OutputError when no reply was a plan; ModelError */
+  plan(goal: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
+    return this.#ask(`Goal:\n${goal}\n\nBreak the goal into as few steps as do it well, at most ${this.#maxSteps}.`, take);
+  }
+
+  replan(goal: string, plan: FlowPlan, failed: FlowStep, why: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
+    const done = plan.doneSteps.map(({ task, result }) => `- ${task.id}: ${task.instruction}\n  result: ${result.slice(0, SHOWN_RESULT)}`);
+    const open = plan.steps.filter((step) => step.status !== "done").map(({ task }) => `- ${task.id}: ${task.instruction}`);
+    const parts = [
+      `Goal:\n${goal}`,
+      done.length === 0 ? "Nothing is done yet." : `Done, and to be left as it is:\n${done.join("\n")}`,
+      `Not done:\n${open.join("\n")}`,
+      `Step ${failed.task.id} could not be done: ${why.slice(0, SHOWN_RESULT)}`,
+      `Plan what is left in another way, in at most ${this.#maxSteps} new steps. They may depend on what is done; give them ids that are not taken.`,
+    ];
+    return this.#ask(parts.join("\n\n"), take);
+  }
+
+  async summarize(goal: string, steps: readonly FlowStep[]): Promise<string> {
+    const results = steps.map(({ task, status, result }) => `- ${task.instruction} (${status}): ${result}`).join("\n");
+    const asked = ChatMessage.user(
+      `Goal:\n${goal}\n\nWhat the steps gave:\n${results}\n\nGive the answer to the goal, whole. Say plainly what could not be done.`,
+    );
+    const reply = this.#client.ask({ messages: [asked] });
+    for (;;) {
+      const next = await reply.next();
+      if (next.done === true) return next.value.content;
+    }
+  }
+
+  async #ask(prompt: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
+    let complaint = "";
+    for (let n = 1; ; n++) {
+      const { steps } = await this.#client.read(PlannedSteps, { messages: [ChatMessage.user(prompt + this.#rules() + complaint)] });
+      try {
+        if (steps.length > this.#maxSteps)
+          throw new PlanError("PLAN_TOO_LONG", `Expected at most ${this.#maxSteps} steps, got ${steps.length}.`);
+        return take(steps);
+      } catch (error) {
+        if (!(error instanceof PlanError) || n === PLAN_TRIES) throw error;
+        complaint = `\n\nYour last plan was refused: ${error.message}`;
+      }
+    }
+  }
+
+  #rules(): string {
+    const executors = this.#executors.map(({ type, description }) => `- ${type}${description === "" ? "" : `: ${description}`}`);
+    return `\n\nEach step has an id, an instruction that can be understood alone, the ids of the steps whose results it needs (dependsOn), and as its type who does it, one of:\n${executors.join("\n")}\nSteps that need nothing of each other are done side by side. The steps form a graph without cycles.`;
+  }
+}
+
+function isNoPlan(error: unknown): boolean {
+  return error instanceof PlanError || error instanceof OutputError;
 }

@@ -4,24 +4,21 @@
 export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/tool.ts";
 export type { Tool, ToolAnswer, ToolAskOptions, ToolClosing, ToolContext, ToolHuman, ToolQuestionOptions } from "../tool/tool.ts";
 export type { CheckedArguments } from "../tool/tool-parameters.ts";
-export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
+export { type CalledTool, combineResults, isFailure, resultText, toolFailure, toolMessage, type ToolOutcome } from "../tool/tool-result.ts";
+export { toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";
 export type { ArgumentRule, Decision, Permission, PermissionPolicy, PermissionRule } from "../tool/permission.ts";
-export type { ApprovalRequest, Approver } from "../tool/approval.ts";
-export type { HumanPort, HumanQuestion } from "../tool/approval.ts";
-export type { ToolChoice } from "../tool/call-options.ts";
-export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/tool-result.ts";
-export { callTool } from "../tool/call-tools.ts";
-export type { CallToolOptions, ToolNotice } from "../tool/call-options.ts";
-export { callTools, type CallToolsOptions } from "../tool/call-tools.ts";
+export type { ApprovalRequest, Approver, HumanPort, HumanQuestion } from "../tool/approval.ts";
+export type { CallToolOptions, ToolChoice, ToolNotice } from "../tool/call-options.ts";
+export { callTool, callTools, type CallToolsOptions } from "../tool/call-tools.ts";
 export { terminate } from "./terminate.ts";
 
 // The conversation with a model, and the memory of an agent.
-export { ChatMessage, joinMessages, parseChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
+export { ChatMessage, joinMessages, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 export { toOpenAI } from "../model/openai-request.ts";
 export { withoutThoughts } from "../model/thoughts.ts";
 export { type AddOptions, ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
-export { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
+export type { TokenCounter } from "../memory/tokens.ts";
 export type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";
 export { MessagesMemory, type MessagesMemoryOptions } from "./messages-memory.ts";
 
@@ -32,9 +29,8 @@ export type { CallPolicy } from "../model/call.ts";
 export type { StepPort } from "../kernel/step.ts";
 export type { CompactionOptions } from "./compaction.ts";
 export type { LoopOptions } from "./loop-detector.ts";
-export { Net, type NetParts, type NetState } from "./net.ts";
-export type { Mind, Question } from "./net.ts";
-export { react, type ReactOptions, type ReactParts, reactStart, reactStates } from "./nets/react.ts";
+export { type Mind, Net, type NetParts, type NetState, type Question } from "./net.ts";
+export { react, type ReactOptions } from "./nets/react.ts";
 export { reflexion, type ReflexionOptions, type Verdict } from "./nets/reflexion.ts";
 export { planAndSolve, type PlanAndSolveOptions } from "./nets/plan-and-solve.ts";
 export { treeOfThought, type TreeOfThoughtOptions } from "./nets/tree-of-thought.ts";
@@ -45,18 +41,8 @@ export type { ThoughtModels } from "./nets/thought-search.ts";
 export { Agent, type AgentOptions, type AgentRun, type AgentRunOptions } from "./agent.ts";
 export type { AgentEvent, AgentResult, DeniedCall } from "./events.ts";
 export { TokenLimitError } from "./run-tally.ts";
-export {
-  type AgentMove,
-  type AgentMoveFrom,
-  type AgentMoves,
-  type AgentState,
-  Lifecycle,
-  type MoveListener,
-  stateAfter,
-} from "./lifecycle.ts";
+export { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 
 // A flow: several agents that follow a plan.
-export { type FlowRun, PlanningFlow } from "./planning-flow.ts";
-export type { FlowExecutor, PlanningFlowOptions } from "./planning-flow.ts";
-export type { FlowEvent, FlowResult } from "./flow-plan.ts";
-export type { FlowStep } from "./flow-plan.ts";
+export { type FlowExecutor, type FlowRun, PlanningFlow, type PlanningFlowOptions } from "./planning-flow.ts";
+export type { FlowEvent, FlowResult, FlowStep } from "./flow-plan.ts";

@@ -1,50 +1,26 @@
-import { kinds } from "../kernel/option-kinds.ts";
 import { aFunction, orNothing, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** Default of the most steps of one run. */
 export const DEFAULT_MAX_STEPS = 30;
 
 /** The state of an agent. */
 export type AgentState = "IDLE" | "RUNNING" | "FINISHED" | "ERROR";
 
-/** The moves of an agent from one state to the next; there are no others. */
-export interface AgentMoves {
-  readonly IDLE: { readonly start: "RUNNING"; readonly reset: "IDLE" };
-  /** `step`: one more step of the run; `give_up`: it ends without an answer (steps used up, a loop, stopped). */
-  readonly RUNNING: { readonly step: "RUNNING"; readonly finish: "FINISHED"; readonly fail: "ERROR"; readonly give_up: "IDLE" };
-  readonly FINISHED: { readonly reset: "IDLE" };
-  readonly ERROR: { readonly reset: "IDLE" };
-}
+/** `step`: one more step of the run; `give_up`: it ends without an answer (steps used up, a loop, stopped). */
+export type AgentMove = "start" | "step" | "finish" | "fail" | "give_up" | "reset";
 
-/** The moves that are legal in a state. */
-export type AgentMoveFrom<S extends AgentState> = keyof AgentMoves[S] & string;
-/** Any move. */
-export type AgentMove = { [S in AgentState]: AgentMoveFrom<S> }[AgentState];
-
-const MOVES: AgentMoves = {
+/** The state after each legal move. */
+const MOVES: Readonly<Record<AgentState, Partial<Record<AgentMove, AgentState>>>> = {
   IDLE: { start: "RUNNING", reset: "IDLE" },
   RUNNING: { step: "RUNNING", finish: "FINISHED", fail: "ERROR", give_up: "IDLE" },
   FINISHED: { reset: "IDLE" },
   ERROR: { reset: "IDLE" },
 };
 
-/** The state after a move. An illegal move from a literal state does not compile. */
-export function stateAfter<S extends AgentState, M extends AgentMoveFrom<S>>(state: S, move: M): AgentMoves[S][M] {
-  const states = Object.keys(MOVES);
-  takes("stateAfter", "state", state, { says: `one of ${states.join(", ")}`, fits: (value) => states.includes(value as string) });
-  takes("stateAfter", "move", move, kinds.oneOf(...Object.keys(MOVES[state])));
-  return MOVES[state][move];
-}
-
 /** The state after a move; undefined when it is illegal. */
 export function moved(state: AgentState, move: AgentMove): AgentState | undefined {
-  const legal: Partial<Record<AgentMove, AgentState>> = MOVES[state];
-  return Object.hasOwn(legal, move) ? legal[move] : undefined;
+  return Object.hasOwn(MOVES[state], move) ? MOVES[state][move] : undefined;
 }
-
-/** Called after every move. */
-export type MoveListener = (move: AgentMove, from: AgentState, to: AgentState) => void;
 
 /**
  * The state of one agent and the steps of its run. It owns both.
@@ -64,16 +40,16 @@ export class Lifecycle {
     return this.#steps;
   }
 
-  /** @throws UsageError `AGENT_TRANSITION` for a move that is not legal in the present state. */
-  move(move: AgentMove, tell?: MoveListener): AgentState {
-    takes("Lifecycle.move", "tell", tell, orNothing(aFunction));
+  /** @param moving called after the move @throws UsageError `AGENT_TRANSITION` for a move that is not legal in the present state */
+  move(move: AgentMove, moving?: (move: AgentMove, from: AgentState, to: AgentState) => void): AgentState {
+    takes("Lifecycle.move", "moving", moving, orNothing(aFunction));
     const from = this.#state;
     const to = moved(from, move);
     if (to === undefined) throw refused(from, move);
     if (move === "start") this.#steps = 0;
     if (move === "step") this.#steps++;
     this.#state = to;
-    tell?.(move, from, to);
+    moving?.(move, from, to);
     return to;
   }
 }

@@ -6,24 +6,23 @@ import { type CalledTool, resultText, type ToolResult } from "../tool/tool-resul
 
 /** When equal calls with equal results count as a loop. */
 export interface LoopOptions {
-  /** Rounds of one batch of calls, or of a cycle of several, that make a loop; 2 or more. Default 3. */
+  /** Rounds of a cycle that make a loop; 2 or more. Default 3. */
   readonly repeats?: number;
-  /** The longest cycle in batches. Default 3: A, B, C, A, B, C is a cycle too. */
+  /** In batches. Default 3: A, B, C, A, B, C is a cycle too. */
   readonly longest?: number;
 }
 
-/** The names of the options. @internal */
+/** @internal */
 export const loopOptions: Known<LoopOptions> = { repeats: kinds.checked, longest: kinds.checked };
 
-/** Rounds after which a poll with the same answer is a loop. */
 const MOST_POLLS = 20;
 
 /**
- * Notices when an agent repeats calls with equal arguments and equal results, also in turns. A call with another result each time makes
- * progress: it pages, or works off a queue.
+ * Notices when an agent repeats calls with equal arguments and equal results, also in turns. It owns the signatures of the latest batches
+ * of calls.
  *
- * It owns the signatures of the latest batches of calls. `LoopDetector.D1` a repeat is a batch whose calls and answers are equal
- * ({@link signature}). `LoopDetector.D2` a batch of tools that poll closes a cycle after {@link MOST_POLLS} rounds and not before.
+ * `LoopDetector.D1` a repeat is a batch whose calls and answers are equal ({@link signature}). `LoopDetector.D2` a batch of tools that poll
+ * closes a cycle after {@link MOST_POLLS} rounds and not before.
  */
 export class LoopDetector {
   readonly #strict: Cycles;
@@ -37,7 +36,7 @@ export class LoopDetector {
   }
 
   /**
-   * Adds the calls of one step. Returns the length of the cycle that they close and then starts again; 0 for none.
+   * Adds the calls of one step. Returns the length of the cycle that they close and then restarts; 0 for none.
    *
    * @param polls true for the name of a tool that polls
    */
@@ -45,7 +44,7 @@ export class LoopDetector {
     if (called.length === 0) return 0;
     const whole = short(called.map(signature).sort().join("\n"));
     const isPoll = called.every(({ call }) => polls(call.function.name));
-    // In the strict list no poll equals another, so no cycle with a poll closes there.
+    // In the strict list no poll equals another.
     const strict = this.#strict.add(isPoll ? `poll ${this.#polls++}` : whole);
     const patient = this.#patient.add(whole);
     const period = strict > 0 ? strict : patient;
@@ -54,7 +53,7 @@ export class LoopDetector {
   }
 }
 
-/** A call and its result. Arguments that differ in order or spacing only are equal. */
+/** Arguments that differ in order or spacing only are equal. */
 function signature({ call, outcome, result }: CalledTool): string {
   const { name, arguments: text } = call.function;
   return `${name} ${sameArguments(text)} ${outcome} ${short(answerText(result))}`;
@@ -73,7 +72,6 @@ function sameArguments(text: string): string {
   }
 }
 
-/** Long signatures are hashed. */
 function short(text: string): string {
   return text.length <= LONGEST_SIGNATURE ? text : contentHash(text);
 }

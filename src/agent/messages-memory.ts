@@ -17,7 +17,7 @@ import { wholeTextAction } from "./text-action.ts";
 /** Options of a memory of messages. */
 export interface MessagesMemoryOptions {
   readonly tools?: ToolCollection | Iterable<Tool>;
-  /** The window, or its options. Default: 1,000 messages; an agent shortens them by tokens long before. */
+  /** Default: 1,000 messages; an agent shortens them by tokens long before. */
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
 
@@ -28,16 +28,15 @@ const messagesMemoryOptions: Known<MessagesMemoryOptions> = {
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();
-/** Characters of a goal by which it is recognized when it comes back shortened. */
+/** Characters that identify a goal which comes back shortened. */
 const RECOGNIZED = 40;
 
 /**
- * An agent's memory as a list of messages. It owns the goal, the next action and the notes of nets; the {@link ChatMemory} owns the
- * messages.
+ * An agent's memory as a list of messages, which the {@link ChatMemory} owns.
  *
  * `MessagesMemory.G1` the goal stays in its place and is never dropped; an earlier goal is a message like others (`setGoal`, `rewrite`).
  * `MessagesMemory.G2` a new goal forgets the answer, the action and the notes of the earlier one (`setGoal`). `MessagesMemory.G3` a record
- * read back goes on: calls without a result are the next action (`from`).
+ * read back continues: calls without a result are the next action (`from`).
  */
 export class MessagesMemory implements AgentMemory {
   readonly tools: ToolCollection;
@@ -45,14 +44,13 @@ export class MessagesMemory implements AgentMemory {
   nextAction: NextAction | undefined;
   answer: Answer | undefined;
   readonly #chat: ChatMemory;
-  /** Messages that were pinned in the given window. */
   readonly #pins: ReadonlySet<string>;
   #goal: ChatMessage | undefined;
   #notes: Map<string, Json> | undefined;
 
   /**
    * @param given the options, or the tools alone
-   * @throws UsageError `AGENT_MEMORY_INVALID` for messages in the place of either: {@link MessagesMemory.from} takes these
+   * @throws UsageError `AGENT_MEMORY_INVALID` for messages: see {@link MessagesMemory.from}
    */
   constructor(given: MessagesMemoryOptions | Iterable<Tool> = {}) {
     takes("new MessagesMemory", "options", given, readable);
@@ -66,7 +64,6 @@ export class MessagesMemory implements AgentMemory {
     this.#pins = this.#chat.size === 0 ? NO_PINS : pinsOf(this.#chat);
   }
 
-  /** The window itself. */
   get chat(): ChatMemory {
     return this.#chat;
   }
@@ -139,13 +136,8 @@ export class MessagesMemory implements AgentMemory {
     return JSON.parse(JSON.stringify(state)) as JsonObject;
   }
 
-  /**
-   * A memory from {@link toJSON}.
-   *
-   * @throws UsageError `AGENT_MEMORY_INVALID`
-   */
+  /** @throws UsageError `AGENT_MEMORY_INVALID` */
   static fromJSON(json: unknown, o?: MessagesMemoryOptions): MessagesMemory;
-  /** As `map` calls it. */
   static fromJSON(json: unknown, index: number, list: readonly unknown[]): MessagesMemory;
   static fromJSON(json: unknown, given?: MessagesMemoryOptions | number, list?: readonly unknown[]): MessagesMemory {
     const o = unlessMapped(given, list);
@@ -168,11 +160,10 @@ export class MessagesMemory implements AgentMemory {
   }
 
   /**
-   * A memory from a record of messages, as {@link dump} returns it: work under way goes on, and an answered task stays answered. The goal is
-   * the user's last message. A record has no notes of nets: see {@link fromJSON}.
+   * A memory from a record of messages, as {@link dump} returns it: work under way continues, and an answered task stays answered. The goal
+   * is the user's last message. A record has no notes of nets: see {@link fromJSON}.
    */
   static from(record: readonly ChatMessage[], o?: MessagesMemoryOptions): MessagesMemory;
-  /** As `map` calls it. */
   static from(record: readonly ChatMessage[], index: number, list: readonly (readonly ChatMessage[])[]): MessagesMemory;
   static from(record: readonly ChatMessage[], given?: MessagesMemoryOptions | number, list?: readonly unknown[]): MessagesMemory {
     const memory = new MessagesMemory(unlessMapped(given, list));
@@ -214,7 +205,6 @@ export class MessagesMemory implements AgentMemory {
     this.done = true;
   }
 
-  /** Replaces all messages, with one of them pinned. */
   #fill(messages: readonly ChatMessage[], pinned: ChatMessage | undefined): void {
     this.#chat.clear();
     for (const message of messages) {
@@ -227,7 +217,7 @@ function isIterable(given: object): given is Iterable<Tool> {
   return isObject(given) && Symbol.iterator in given;
 }
 
-/** Programs of other frameworks give a memory its messages here. */
+/** Other frameworks give a memory its messages here. */
 function refuseMessages(given: unknown): void {
   const [first] = Array.isArray(given) ? (given as readonly unknown[]) : [];
   if (!isObject(first) || !("role" in first || "content" in first)) return;

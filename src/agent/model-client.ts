@@ -23,7 +23,7 @@ interface ModelClientParts {
   readonly systemPrompt: string | undefined;
   readonly memory: AgentMemory;
   readonly compaction: Compaction;
-  /** Models that are known to take no pictures. The client adds to it; it outlives the run. */
+  /** Models that take no pictures. It outlives the run. */
   readonly blind: WeakSet<ChatModel>;
   readonly signal: AbortSignal;
   readonly tell: (event: AgentEvent) => void;
@@ -31,17 +31,15 @@ interface ModelClientParts {
   readonly tally: RunTally;
 }
 
-/** A request may be of any size up to the room, or must be shorter because a server refused it as too long. */
+/** `less`: a server refused the request as too long. */
 type RoomNeeded = "usual" | "less";
 
-/** Share of the room that a request has after a server refused it as too long: the server's limit is unknown. */
+/** The limit of a server that refused a request as too long is unknown. */
 const AFTER_OVERFLOW = 0.5;
-/** Longest part of an error in a warning. */
 const SHOWN_ERROR = 500;
 
 /**
- * Asks models for one run: builds requests, makes room for them, streams replies and counts their tries. It owns the models with the
- * run's steps around them, and whether summaries fail.
+ * Asks models for one run: builds requests, makes room for them, streams replies and counts their tries.
  *
  * `ModelClient.C1` nothing is sent twice from here but a request that was too long and is shorter now, and one whose pictures the model
  * refused, with words in their place (`ask`, `#plainReply`); all other retries are those of the model's calls. `ModelClient.C2` a summary
@@ -61,7 +59,7 @@ export class ModelClient {
     return this.#parts.tally;
   }
 
-  /** The agent's model for a tool: its answers are steps inside the step of the call. */
+  /** For a tool: its answers are steps inside the step of the call. */
   modelOf(steps: StepPort): SteppedModel {
     const { model, policy } = this.#parts;
     return steppedModel(model, { steps, policy, meter: () => this.tally.begin(model.id) });
@@ -107,7 +105,7 @@ export class ModelClient {
         if (text === undefined) tell({ type: "text.void", step: step() });
         else yield text;
       }
-      // A slow reader: more may have come while it read, and the end of the reply.
+      // More may have come while a slow reader read.
       if (pieces.length > 0) continue;
       const reply = coming.whole;
       if (reply !== undefined) return this.#took(reply, meter);
@@ -146,14 +144,13 @@ export class ModelClient {
     return stepped;
   }
 
-  /** @throws the given error when the request cannot be made shorter */
   async #shorterRequest(question: Question, request: ChatRequest, error: unknown): Promise<ChatRequest> {
     const shorter = await this.#request(question, "less");
     if (JSON.stringify(shorter.messages).length >= JSON.stringify(request.messages).length) throw error;
     return shorter;
   }
 
-  /** The request with words in place of its pictures, when the model refused it for those. From then on the model gets no pictures. */
+  /** From a refusal on the model gets no pictures. */
   #withoutPictures({ model = this.#parts.model }: Question, request: ChatRequest, error: unknown): ChatRequest | undefined {
     if (!refusesPictures(error, request)) return undefined;
     this.#parts.blind.add(model);
@@ -189,7 +186,7 @@ export class ModelClient {
     };
   }
 
-  /** Shortens messages; those of the memory for good. */
+  /** Shortens those of the memory for good. */
   async #shorter(
     question: Question,
     messages: readonly ChatMessage[],
@@ -209,7 +206,6 @@ export class ModelClient {
     return shorter;
   }
 
-  /** @throws the error when it ends the run */
   #unsummed(error: unknown): void {
     if (error instanceof ControlError || this.#parts.signal.aborted) throw error;
     this.#isUnsummed = true;
@@ -219,7 +215,7 @@ export class ModelClient {
     );
   }
 
-  /** Returns one system message, because some servers refuse two. Equal text gives the same message, so its tokens are counted once. */
+  /** One system message, because some servers refuse two. Equal text gives the same message, so its tokens are counted once. */
   #systemMessages(more: string | undefined): readonly ChatMessage[] {
     const text = [this.#parts.systemPrompt, more].filter((prompt) => prompt !== undefined && prompt !== "").join("\n\n");
     if (text === "") return [];
@@ -228,11 +224,11 @@ export class ModelClient {
   }
 }
 
-/** A piece of text; undefined: the try failed, and the text of the reply so far is void. */
+/** Undefined: the try failed, and the text of the reply so far is void. */
 type ReplyPiece = string | undefined;
 
 /**
- * A reply that streams. It owns the pieces that were not taken yet; neighbours are joined, so it holds no more than the reply's own text.
+ * A reply that streams. It owns the pieces that were not taken yet; neighbors are joined, so it holds no more than the reply's own text.
  */
 class StreamedReply {
   #pieces: ReplyPiece[] = [];
@@ -248,24 +244,18 @@ class StreamedReply {
     );
   }
 
-  /** The pieces that came since the last call. */
   takeAll(): readonly ReplyPiece[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces;
   }
 
-  /**
-   * The whole reply; undefined while it streams.
-   *
-   * @throws ModelError, ControlError as the model does
-   */
+  /** Undefined while it streams. @throws ModelError, ControlError @throws ModelError, ControlError as the model does */
   get whole(): ChatResponse | undefined {
     if (this.#end === undefined || "reply" in this.#end) return this.#end?.reply;
     throw this.#end.error;
   }
 
-  /** Resolves when more text or the end has come. */
   changed(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -288,9 +278,9 @@ class StreamedReply {
   }
 }
 
-/** Servers have no code for this refusal; each has its own text. */
+/** Servers have no code for this refusal. */
 const ABOUT_PICTURES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
-/** Codes of a refused request; a server that failed for other reasons says nothing about pictures. */
+/** A server that failed for other reasons says nothing about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);
 
 function refusesPictures(error: unknown, request: ChatRequest): boolean {

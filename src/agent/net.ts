@@ -9,31 +9,30 @@ import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/ch
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 
-/** A state of a net, such as reasoning, acting or answering. It is a stateless definition: all its data is in the memory. */
+/** Such as reasoning, acting or answering. A stateless definition: all its data is in the memory. */
 export interface NetState {
   /** The state belongs to the step before it, as acting belongs to reasoning. Of two such states in a row the second begins a step. */
   readonly sameStep?: boolean;
-  /** Does the work and streams its text. Every effect goes through `mind`. */
+  /** Streams its text. Every effect goes through `mind`. */
   run(memory: AgentMemory, mind: Mind): AsyncIterable<string>;
-  /** The name of the state that follows. Reads the memory and changes nothing. Not called once the memory is done. */
+  /** Reads the memory and changes nothing. Not called once the memory is done. */
   nextState(memory: AgentMemory): Promise<string>;
 }
 
 /** The parts of a net. */
 export interface NetParts {
   readonly name: string;
-  /** The first state; a function where a memory may hold work under way. */
+  /** A function where a memory may hold work under way. */
   readonly start: string | ((memory: AgentMemory) => string);
   readonly states: Readonly<Record<string, NetState>>;
 }
 
-/** States and the transitions between them. A stateless definition that any number of agents share. */
+/** States and the transitions between them. A stateless definition that agents share. */
 export class Net {
   readonly name: string;
   readonly #start: NetParts["start"];
   readonly #states: ReadonlyMap<string, NetState>;
 
-  /** @throws UsageError `NET_UNKNOWN_STATE` when the start is none of the states. */
   constructor(parts: NetParts) {
     const shape = { name: aText, start: either(aText, aFunction), states: kinds.record(having("a state of a net", "run")) };
     takes("new Net", "parts", parts, object("an object with name, start and states", shape));
@@ -47,13 +46,11 @@ export class Net {
     return [...this.#states.keys()];
   }
 
-  /** Returns the state in which the work of a memory goes on. */
   startOf(memory: AgentMemory): string {
     takes("Net.startOf", "memory", memory, anAgentMemory);
     return typeof this.#start === "string" ? this.#start : this.#start(memory);
   }
 
-  /** @throws UsageError `NET_UNKNOWN_STATE` */
   state(name: string): NetState {
     const state = this.#states.get(name);
     if (state !== undefined) return state;
@@ -64,17 +61,14 @@ export class Net {
   }
 }
 
-/** A question to a model, over the messages of the memory. */
+/** Over the messages of the memory. */
 export interface Question {
-  /** Default: the agent's own model. */
   readonly model?: ChatModel | undefined;
-  /** Replaces the messages of the memory. */
   readonly messages?: readonly ChatMessage[] | undefined;
-  /** Added to the agent's own system prompt. */
+  /** Added to the agent's own. */
   readonly system?: string | undefined;
-  /** The last message, in this request alone: it is never stored. */
+  /** The last message of this request alone: never stored. */
   readonly prompt?: string | undefined;
-  /** Default none. */
   readonly tools?: readonly ToolSpec[] | undefined;
   readonly toolChoice?: ChatRequest["toolChoice"] | undefined;
   readonly temperature?: number | undefined;
@@ -82,29 +76,28 @@ export interface Question {
   readonly takesCut?: boolean | undefined;
 }
 
-/** The context of the states of a net. Every effect goes through it: it counts, limits, records and reports. */
+/** The context of the states of a net: it counts, limits, records and reports every effect. */
 export interface Mind {
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** The step under way, from 1. */
+  /** From 1. */
   readonly step: number;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
-  /** The last message of every request in which the agent decides what to do; never stored. */
   readonly nextStepPrompt: string | undefined;
   /**
-   * Asks a model, streams its text and returns the whole reply. Makes room first when the request would not fit.
+   * Streams the text and returns the whole reply. Makes room first when the request would not fit. @throws ModelError
    *
    * @throws ModelError when retries did not help or could not.
    */
   ask(question: Question): AsyncGenerator<string, ChatResponse, void>;
-  /** Asks for a value of a schema, and again, twice at most, while the reply does not fit. @throws OutputError `OUTPUT_INVALID` */
+  /** Asks again, twice at most, while the reply does not fit. @throws OutputError `OUTPUT_INVALID` @throws OutputError `OUTPUT_INVALID` */
   read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>>;
   /**
-   * Runs tools: every call gets an outcome, also one that does not run. Repeated calls count as a loop.
+   * Every call gets an outcome, also one that does not run. @throws ControlError when the run was stopped meanwhile
    *
    * @throws ControlError when the run was stopped meanwhile
    */
   act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]>;
-  /** Tells observers of a problem that was dealt with. */
+  /** Reports a problem that was dealt with. */
   warn(code: string, text: string): void;
 }

@@ -14,26 +14,26 @@ import { EventLog } from "./events.ts";
 import { FlowRunner } from "./flow-runner.ts";
 import { type FlowEvent, flowEventKinds, type FlowResult, flowResultMembers } from "./flow-plan.ts";
 
-/** Does steps of one type: an agent, one step at a time in one conversation, or a function that makes an agent for each step. */
+/** An agent does one step at a time in one conversation; a function makes an agent for each step. */
 export type FlowExecutor = Agent | (() => Agent);
 
 /** Options of a flow. */
 export interface PlanningFlowOptions {
   /** Plans and sums up. */
   readonly model: ChatModel;
-  /** By the type of their steps, in any case of letters. The first one does steps without a type or with an unknown one. */
+  /** By the type of their steps, in any case of letters. The first one does all other steps. */
   readonly executors: Readonly<Record<string, FlowExecutor>>;
-  /** The tasks. Default: the model plans them. */
+  /** Default: the model plans them. */
   readonly tasks?: readonly TaskFields[];
-  /** Tries of one step before a new plan is made. Default 2. */
+  /** Tries of one step before a new plan. Default 2. */
   readonly tries?: number;
-  /** New plans after steps failed. Default 2. */
+  /** Default 2. */
   readonly replans?: number;
   /** Steps that run at the same time. Default 4. */
   readonly concurrency?: number;
   /** Steps of one plan. Default 20. */
   readonly maxSteps?: number;
-  /** Records effects: a role's `ctx.steps`. Give the executors the same. */
+  /** A role's `ctx.steps`. Give the executors the same. */
   readonly steps?: StepPort;
   readonly clock?: Clock;
   readonly calls?: Partial<CallPolicy>;
@@ -53,13 +53,11 @@ type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "conc
 
 const DEFAULTS: FlowLimits = { tries: 2, replans: 2, concurrency: 4, maxSteps: 20 };
 
-/** A flow's options, checked and filled in. */
 export interface FlowParts {
   readonly options: PlanningFlowOptions;
   readonly limits: FlowLimits;
   /** By name in lower case. */
   readonly executors: ReadonlyMap<string, FlowExecutor>;
-  /** Does steps that no other executor does. */
   readonly first: FlowExecutor;
 }
 
@@ -94,15 +92,13 @@ function invalid(expected: string, got: string): UsageError {
 export interface FlowRun extends AsyncIterable<FlowEvent> {
   /** Never rejects. */
   readonly result: Promise<FlowResult>;
-  /** Stops the steps under way and ends the run with status `stopped`. */
   stop(reason?: string): void;
 }
 
 /**
  * Reaches a goal by a plan: steps that depend on each other, each done by the agent of its type, with the results it needs. Independent
  * steps run at the same time. A step that fails is tried again; then the rest gets a new plan; then the step is blocked with all that
- * depends on it, and the others go on. Tries, plans and steps are bounded.
- *
+ * depends on it.
  * @example
  * import { Agent, PlanningFlow } from "troupe/agents";
  * import { scriptedModel } from "troupe/testing";
@@ -117,12 +113,12 @@ export interface FlowRun extends AsyncIterable<FlowEvent> {
 export class PlanningFlow {
   readonly #parts: FlowParts;
 
-  /** @throws UsageError `FLOW_INVALID` without executors, with two of one name, or for limits under which nothing could be done. */
+  /** @throws UsageError `FLOW_INVALID` */
   constructor(options: PlanningFlowOptions) {
     this.#parts = flowParts(options);
   }
 
-  /** Begins at once; may be called again while another run is under way, where the executors allow it. */
+  /** May be called again while another run is under way, where the executors allow it. */
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
     takes("run of a flow", "goal", goal, aText);
     checkKnownOptions("run of a flow", o, { signal: kinds.signal });

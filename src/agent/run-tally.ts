@@ -5,7 +5,7 @@ import { type Usage, addUsage } from "../model/chat-model.ts";
 import type { Cost, MicroUsd } from "../model/money.ts";
 import { type Spendings, SpendingTable } from "../model/ledger.ts";
 
-/** A run of an agent has reached its `tokenLimit`. Another run can go on with the work. */
+/** A run of an agent has reached its `tokenLimit`. Another run can continue the work. */
 export class TokenLimitError extends ControlError {
   constructor(used: number, limit: number) {
     super("TOKEN_LIMIT", `Stopped: ${used} tokens are used, of at most ${limit}. Run it again to go on, or raise tokenLimit.`, {
@@ -14,17 +14,15 @@ export class TokenLimitError extends ControlError {
   }
 }
 
-/** A call that is being made. */
 export interface CallTally extends CallMeter {
-  /** Called with the usage of the answer. */
   answered(usage: Usage | undefined): void;
 }
 
 /**
  * The tokens and the cost of one run of an agent, rejected tries included. It owns the sums and the open tries.
  *
- * `RunTally.T1` every try counts once: settled at its cost, open at its hold or as unpriced (`cost`). `RunTally.T2` no call begins when
- * the limit of tokens is reached; a call under way may pass it (`begin`).
+ * `RunTally.T1` every try counts once: settled at its cost, open at its hold or as unpriced (`cost`). `RunTally.T2` no call begins when the
+ * limit of tokens is reached; a call under way may pass it (`begin`).
  */
 export class RunTally {
   readonly #tokenLimit: number;
@@ -34,7 +32,6 @@ export class RunTally {
   #known = 0;
   #unpriced = 0;
 
-  /** @param tokenLimit of requests and replies together */
   constructor(tokenLimit: number = Infinity) {
     this.#tokenLimit = tokenLimit;
   }
@@ -47,7 +44,6 @@ export class RunTally {
     return this.#byModel.record();
   }
 
-  /** Includes what interrupted calls may have cost. */
   get cost(): Cost {
     const open = [...this.#open.values()];
     return {
@@ -56,7 +52,7 @@ export class RunTally {
     };
   }
 
-  /** A call begins. @throws TokenLimitError */
+  /** @throws TokenLimitError */
   begin(model: string): CallTally {
     const used = this.#usage.inputTokens + this.#usage.outputTokens;
     if (used >= this.#tokenLimit) throw new TokenLimitError(used, this.#tokenLimit);
@@ -78,8 +74,8 @@ export class RunTally {
     return tally;
   }
 
-  #add(model: string, { cost, basis, usage: told }: AttemptOutcome): void {
-    const usage = told as Usage | undefined;
+  #add(model: string, { cost, basis, usage: reported }: AttemptOutcome): void {
+    const usage = reported as Usage | undefined;
     this.#usage = addUsage(this.#usage, usage);
     this.#known += cost ?? 0;
     if (cost === undefined && basis !== "none") this.#unpriced += 1;

@@ -6,7 +6,7 @@ import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { forbiddenBy, type ToolNotice } from "../tool/call-options.ts";
 import { callTools } from "../tool/call-tools.ts";
-import { closeTool } from "../tool/close-tool.ts";
+import { closeTool } from "../tool/run-tool.ts";
 import { type CalledTool, shortResult } from "../tool/tool-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type AgentMemory, remark } from "./agent-memory.ts";
@@ -17,7 +17,6 @@ import type { ModelClient } from "./model-client.ts";
 import type { Mind, Question } from "./net.ts";
 import type { RunTally } from "./run-tally.ts";
 
-/** Denied calls that a result names, and the longest reason and name that are kept of each. */
 const MAX_DENIED = 100;
 const SHOWN_REASON = 500;
 const SHOWN_NAME = 100;
@@ -32,10 +31,6 @@ interface StepContextParts {
   readonly tell: (event: AgentEvent) => void;
 }
 
-/**
- * The context of the states of one run. It owns the number of the step under way, the calls since loops were looked for, the denied calls,
- * and which tools ran.
- */
 export class StepContext implements Mind {
   step = 0;
   readonly denied: DeniedCall[] = [];
@@ -65,7 +60,7 @@ export class StepContext implements Mind {
     return this.#parts.options.nextStepPrompt;
   }
 
-  /** A tool that is named must be called once; then the model chooses, or the run would never end. */
+  /** A named tool must be called once; then the model chooses, or the run would never end. */
   get toolChoice(): NonNullable<ChatRequest["toolChoice"]> {
     const { toolChoice = "auto" } = this.#parts.options;
     return this.#hasActed && typeof toolChoice === "object" ? "auto" : toolChoice;
@@ -94,7 +89,7 @@ export class StepContext implements Mind {
     return this.#observed(called);
   }
 
-  /** The answers as the model reads them. What a tool that ends the run says is the answer of the run, and stays whole. */
+  /** The answer of a tool that ends the run is that of the run, and stays whole. */
   #observed(called: readonly CalledTool[]): readonly CalledTool[] {
     const { maxObserve } = this.#parts.options;
     if (maxObserve === undefined) return called;
@@ -105,7 +100,7 @@ export class StepContext implements Mind {
     this.#parts.tell({ type: "warning", step: this.step, code, text });
   }
 
-  /** True when the run must end because a loop went on after the model was told of one. */
+  /** True when a loop continued after the model was warned. */
   async isLooping(): Promise<boolean> {
     if (this.#loops === undefined || this.#called.length === 0) return false;
     const { memory } = this.#parts;
@@ -124,7 +119,7 @@ export class StepContext implements Mind {
     return false;
   }
 
-  /** Closes the tools that ran, at the same time. Never rejects: a tool that fails or hangs is a warning. */
+  /** Never rejects: a tool that fails or hangs is a warning. */
   async closeTools(): Promise<void> {
     await Promise.all([...this.#opened].map((tool) => this.#close(tool)));
   }
@@ -156,7 +151,6 @@ export class StepContext implements Mind {
     });
   }
 
-  /** Runs only the calls that the choice of tools allows. */
   async #runChosen(choice: "none" | { readonly name: string }, calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
     const forbidden = new Map(calls.map((call) => [call, forbiddenBy(choice, call, this.#parts.memory.tools)]));
     const ran = await this.#run(calls.filter((call) => forbidden.get(call) === undefined));

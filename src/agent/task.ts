@@ -1,7 +1,7 @@
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { defined, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { PlanError } from "../kernel/errors.ts";
 
 interface TaskBase {
@@ -11,35 +11,30 @@ interface TaskBase {
   readonly instruction: string;
   /** Name of the role that should do it. */
   readonly assignee?: string;
-  /** The kind of work, in the planner's words. */
   readonly type?: string;
 }
 
-/** A task that is not done. */
 interface OpenTask extends TaskBase {
   readonly status: "open";
   readonly result?: undefined;
 }
 
-/** A task that is done, with its result. */
 interface DoneTask extends TaskBase {
   readonly status: "done";
   readonly result: string;
 }
 
-/** One step of a plan. Frozen. */
+/** Frozen. */
 export type Task = OpenTask | DoneTask;
 
-/** The fields of a new task. It is open unless `status` is "done". */
+/** The fields of a new task. */
 export interface TaskFields {
   readonly id: string;
-  /** Default none. */
   readonly dependsOn?: readonly string[] | undefined;
   readonly instruction: string;
   readonly assignee?: string | undefined;
   readonly type?: string | undefined;
   readonly status?: Task["status"] | undefined;
-  /** The result of a done task; default empty. */
   readonly result?: string | undefined;
 }
 
@@ -63,7 +58,7 @@ const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
 
 const TASK_NAMES: Known<TaskFields> = kinds.each(kinds.checked, "id", "dependsOn", "instruction", "assignee", "type", "status", "result");
 
-/** Returns what is wrong with {@link TaskFields} from outside, such as `instruction: expected a text`; nothing where they fit. */
+/** Returns faults such as `instruction: expected a text`. */
 export function taskFaults(given: unknown): readonly string[] {
   if (!isRecord(given)) return ["expected object"];
   return Object.entries(TASK_MEMBERS).flatMap(([name, { expected, isRequired, fits }]) => {
@@ -72,7 +67,11 @@ export function taskFaults(given: unknown): readonly string[] {
   });
 }
 
-/** Makes a task from its fields. Each dependency is kept once. @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN` */
+/**
+ * Each dependency is kept once. @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN`
+ *
+ * @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN`
+ */
 export function taskOf(fields: TaskFields): Task {
   if (isRecord(fields)) checkKnownOptions("a task", fields, TASK_NAMES);
   const faults = taskFaults(fields);
@@ -83,28 +82,25 @@ export function taskOf(fields: TaskFields): Task {
     id,
     dependsOn: Object.freeze([...new Set(fields.dependsOn)]),
     instruction,
-    ...(assignee === undefined ? {} : { assignee }),
-    ...(type === undefined ? {} : { type }),
+    ...defined({ assignee, type }),
   };
   return Object.freeze(fields.status === "done" ? { ...base, status: "done", result: fields.result ?? "" } : { ...base, status: "open" });
 }
 
-/** The same task, open. */
 export function reopened(task: Task): OpenTask {
   const { result: _result, ...rest } = task;
   return Object.freeze({ ...rest, status: "open" });
 }
 
-/** The same task, done. */
 export function finished(task: Task, result: string): DoneTask {
   return Object.freeze({ ...task, status: "done", result });
 }
 
 /**
- * Sorts tasks so that each comes after its dependencies. The given order is kept, except that a dependency moves to just before the first task
- * that needs it. O(tasks + dependencies), with constant stack depth.
+ * Sorts tasks so that each comes after its dependencies. The given order is kept, except that a dependency moves to just before the first
+ * task that needs it. O(tasks + dependencies), with constant stack depth.
  *
- * @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` with the cycle as a path.
+ * @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` with the cycle as a path
  */
 export function sortTasks<T extends Task>(tasks: readonly T[]): T[] {
   const byId = tasksById(tasks);
@@ -113,7 +109,7 @@ export function sortTasks<T extends Task>(tasks: readonly T[]): T[] {
   for (const root of tasks) {
     if (state.has(root.id)) continue;
     state.set(root.id, "open");
-    // The path from the root to the current task, each with its next dependency. No recursion: a chain may be long.
+    // The path from the root, each task with its next dependency. No recursion: a chain may be long.
     const path = [{ task: root, next: 0 }];
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
       const id = top.task.dependsOn[top.next++];
@@ -133,7 +129,7 @@ export function sortTasks<T extends Task>(tasks: readonly T[]): T[] {
   return sorted;
 }
 
-/** Returns the ids of a task and of its direct and indirect dependents. O(tasks + dependencies). */
+/** The ids of a task and of its direct and indirect dependents. */
 export function withDependents(tasks: readonly Task[], id: string): Set<string> {
   const dependents = new Map<string, string[]>();
   for (const task of tasks) {
@@ -144,12 +140,11 @@ export function withDependents(tasks: readonly Task[], id: string): Set<string> 
     }
   }
   const reached = new Set([id]);
-  // Iterating a set also visits the ids added meanwhile.
+  // Iterating a set also visits ids added meanwhile.
   for (const found of reached) for (const dependent of dependents.get(found) ?? []) reached.add(dependent);
   return reached;
 }
 
-/** @throws PlanError `PLAN_UNKNOWN_DEPENDENCY`. */
 export function unknownDependency(task: Task, id: string): never {
   throw new PlanError(
     "PLAN_UNKNOWN_DEPENDENCY",
@@ -160,7 +155,6 @@ export function unknownDependency(task: Task, id: string): never {
   );
 }
 
-/** @throws PlanError `PLAN_DUPLICATE_ID`. */
 export function duplicateId(id: string): never {
   throw new PlanError(
     "PLAN_DUPLICATE_ID",
@@ -171,7 +165,7 @@ export function duplicateId(id: string): never {
   );
 }
 
-/** @param path ends with the first id of the cycle @throws PlanError `PLAN_CYCLE` */
+/** @param path ends with the first id of the cycle */
 export function throwCycle(path: readonly string[]): never {
   const cycle = path.slice(path.indexOf(path.at(-1) as string));
   throw new PlanError(
@@ -183,7 +177,6 @@ export function throwCycle(path: readonly string[]): never {
   );
 }
 
-/** Shortens a long cycle in the middle; the data of the error has the whole cycle. */
 function pathText(cycle: readonly string[]): string {
   const shown = cycle.length > 20 ? [...cycle.slice(0, 10), "...", ...cycle.slice(-10)] : cycle;
   return shown.join(" -> ");

@@ -18,13 +18,13 @@ const strict = defineTool({
   execute: ({ status, answer }) => ({ output: `Task completed: ${status}`, data: { status, answer: answer ?? "" } }),
 });
 
-/** Ends the work on the task, with its answer. A status in other words is a success unless it tells of a failure. */
+/** Ends the work on the task. A status in other words is a success unless it reports a failure. */
 export const terminate: Tool = Object.freeze({ ...strict, check: (args: JsonObject) => strict.check(withPlainStatus(args)) }) as Tool;
 
-/** Plain words for a status, which hold no answer. */
+/** Words for a status, without an answer. */
 const SUCCESS = /^\W*(?:success(?:ful(?:ly)?)?|succeeded|completed?|finished|done|ok(?:ay)?|yes|true)\W*$/i;
 const FAILURE = /^\W*(?:fail(?:ed|ure)?|errors?|unsuccessful|aborted|impossible|no|false)\W*$/i;
-/** A sentence that begins with a failure. A failure further on is part of an answer. */
+/** A failure further on in a sentence is part of an answer. */
 const SAYS_FAILURE =
   /^\W*(?:(?:i|we|it|this|the task|the request)\s+)?(?:(?:am|are|is|was|were|has|have)\s+)?(?:fail(?:ed|ure)?\b|errors?\b|can(?:no|')t\b|can not\b|could ?n[o']t\b|unable\b|impossible\b|not (?:possible|done|completed)\b|unsuccessful|gave up\b|giving up\b)/i;
 
@@ -38,7 +38,7 @@ function withPlainStatus(args: JsonObject): JsonObject {
   return { ...args, status: read, ...(typeof answer === "string" && answer !== "" ? {} : { answer: status }) };
 }
 
-/** A view of a collection as it is at any time, with `terminate` at the end unless it has a tool of that name. Changes pass through to it. */
+/** A view of a collection, with `terminate` at the end unless it has a tool of that name. Changes pass through. */
 export class EndableTools extends ToolCollection {
   readonly #own: ToolCollection;
 
@@ -60,7 +60,7 @@ export class EndableTools extends ToolCollection {
   }
 
   override add(tools: Tool | Iterable<Tool>): void {
-    // The constructor of the base class adds an empty list before `#own` exists.
+    // The base class adds an empty list before `#own` exists.
     if (#own in this) this.#own.add(tools);
   }
 

@@ -4,21 +4,19 @@ import type { ToolCall } from "../model/chat-message.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { withoutThoughts } from "../model/thoughts.ts";
 
-/** The action in a model's text: calls, none (the text is an answer), or calls that cannot be read. */
+/** Calls, none (the text is an answer), or calls that cannot be read. */
 export type TextAction =
   | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "malformed"; readonly why: string };
 
-/** Keys that models use for the name and the arguments of a tool; the first is the one in the instructions. */
+/** The first key of each is the one in the instructions. */
 const NAME_KEYS = ["name", "tool", "action", "tool_name", "function"];
 const ARGS_KEYS = ["args", "arguments", "parameters", "input", "action_input", "tool_input"];
-/** Marks broken JSON as an action. */
 const LOOKS_LIKE_ACTION = new RegExp(`"(${NAME_KEYS.join("|")})"\\s*:`);
-/** Longest part of broken JSON that is shown. */
 const SHOWN = 200;
 
-/** Tells a model without native tool calls how to act. */
+/** For a model without native tool calls. */
 export function actionInstructions(tools: string): string {
   return [
     `You can use these tools, told as JSON:\n${tools}`,
@@ -28,8 +26,8 @@ export function actionInstructions(tools: string): string {
 }
 
 /**
- * Reads the seed's form of an action, JSON in text: bare, fenced or with prose around it, mended where it can be. Only the first action
- * counts, or a whole array of them: models make up the text after their action. JSON that names no tool is part of an answer.
+ * Reads an action that is JSON in text: bare, fenced or with prose around it. Only the first action counts, or a whole array: models make
+ * up the text after their action. JSON that names no tool is part of an answer.
  *
  * @param isTool true for the name of a tool
  */
@@ -47,13 +45,13 @@ export function readTextAction(text: string, isTool: (name: string) => boolean):
   return { kind: "answer", text: answerIn(found.map(({ value }) => value)) ?? text };
 }
 
-/** Marks that models put around actions; servers remove them only for models they know. */
+/** Servers remove these marks only for models they know. */
 const MARKED = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
 
 /**
- * Reads an action that is the whole text, fence, marks and thoughts aside, and names an existing tool: models that were not made for
- * tools write it, and models whose server does not know their marks. An action in marks with words around it may be a quotation: it does
- * not run, and is no answer either.
+ * Reads an action that is the whole text, fence, marks and thoughts aside, and names an existing tool: models that were not made for tools
+ * write it, and models whose server does not know their marks. An action in marks with words around it may be a quotation: it does not run,
+ * and is no answer either.
  */
 export function wholeTextAction(text: string, isTool: (name: string) => boolean): TextAction {
   const said = withoutThoughts(text).trim();
@@ -61,7 +59,7 @@ export function wholeTextAction(text: string, isTool: (name: string) => boolean)
   if (marked.length > 0 && said.replace(MARKED, "").trim() !== "") return { kind: "malformed", why: "there are words around it" };
   const calls = marked.length > 0 ? marked : wholeCalls(said, isTool);
   if (calls.length === 0) return { kind: "answer", text };
-  return { kind: "calls", calls: calls.map((call, place) => ({ ...call, id: `text_${place}` })) };
+  return { kind: "calls", calls: calls.map((call, index) => ({ ...call, id: `text_${index}` })) };
 }
 
 function wholeCalls(text: string, isTool: (name: string) => boolean): readonly ToolCall[] {
@@ -78,21 +76,21 @@ function wholeCalls(text: string, isTool: (name: string) => boolean): readonly T
 
 function callsIn(value: Json, isTool: (name: string) => boolean): ToolCall[] {
   const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  const calls = items.map((item, place) => callOf(item, place, isTool));
+  const calls = items.map((item, index) => callOf(item, index, isTool));
   return calls.every((call) => call !== undefined) ? calls : [];
 }
 
-function callOf(item: Json, place: number, isTool: (name: string) => boolean): ToolCall | undefined {
+function callOf(item: Json, index: number, isTool: (name: string) => boolean): ToolCall | undefined {
   if (!isRecord(item)) return undefined;
   const name = NAME_KEYS.map((key) => item[key]).find((one) => typeof one === "string");
   const argsKey = ARGS_KEYS.find((key) => Object.hasOwn(item, key));
   if (typeof name !== "string" || (argsKey === undefined && !isTool(name))) return undefined;
   const args = argsKey === undefined ? {} : item[argsKey];
   const written = typeof args === "string" ? args : JSON.stringify(args ?? {});
-  return { id: `text_${place}`, type: "function", function: { name, arguments: written } };
+  return { id: `text_${index}`, type: "function", function: { name, arguments: written } };
 }
 
-/** The answer of a model that wraps it in JSON too. */
+/** For a model that wraps its answer in JSON too. */
 function answerIn(values: readonly Json[]): string | undefined {
   const [only, ...others] = values;
   if (only === undefined || others.length > 0 || !isRecord(only)) return undefined;

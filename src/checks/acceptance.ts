@@ -7,10 +7,7 @@ export type Priority = "P0" | "P1" | "P2";
 
 /** A rule for a text. All the given parts must hold. */
 export interface TextRule {
-  /**
-   * The whole text. Of a command and a file, one last line break may be missing, or be one too many; on a page, white space at both ends does not
-   * count.
-   */
+  /** The whole string. One last line break does not count, on a page no white space at the ends. */
   readonly equals?: string | undefined;
   /** Each of these is in the text. */
   readonly contains?: readonly string[] | undefined;

@@ -31,12 +31,8 @@ const MOST_TOLD = 3;
 const TOLD_LENGTH = 250;
 
 /**
- * * Checks criteria by running their commands in the sandbox, each criterion in a fresh copy of the project. The project itself stays unchanged.
- *
- * A criterion is `proven` when every step did as it should, `failed` when one did not, and `not checked` when the check itself is at fault (a path
- * outside the project, a regular expression that is invalid or takes too long) or nothing can be run.
- *
- * @returns a verdict for each criterion with a command check, in their order
+ * Checks criteria by their commands, each in a fresh copy of the project. One is `not checked` when the check itself is at fault, or
+ * nothing can be run.
  */
 export async function checkCommands(request: CommandChecksRequest): Promise<Verdict[]> {
   const { root, sandbox, timeout = CRITERION_TIMEOUT, signal } = request;

@@ -6,7 +6,7 @@ import { isNode, namesOf, nodesIn, stringIn } from "./javascript.ts";
  * The parts of a program whose values a run depends on: roles and actions, experiments, policies of edges, schedulers.
  */
 
-/** What a part is for. */
+/** A part of a program whose values a run depends on. */
 export type PartKind = "experiment" | "edge" | "scheduler" | "role";
 
 export interface Part {

@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { abortReason } from "../kernel/abort.ts";
-import { AbortedError } from "../kernel/errors.ts";
 import { type Json, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { driverIn } from "../workspace/sandbox-mounts.ts";
-import { limitText, type Sandbox, type SandboxLimits, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox, type SandboxLimits, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
 
 export interface DriverRequest {
   readonly root: string;
@@ -31,7 +29,7 @@ export type DriverReport =
 /** Bytes of all reports of one run. Drivers keep their lines below it. */
 const REPORT_BYTES = 8_000_000;
 
-/** * Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given. */
+/** Runs a driver in the sandbox. A line counts only with the nonce, which is new for each run and which the driver alone is given. */
 export async function runDriver(request: DriverRequest): Promise<DriverReport> {
   const { root, sandbox, flags = [], order, timeout, limits, signal } = request;
   const nonce = randomBytes(16).toString("hex");
@@ -56,26 +54,10 @@ function valuesIn(stdout: string, nonce: string): unknown[] {
 }
 
 function reportOf(result: SandboxResult, values: readonly unknown[], signal: AbortSignal | undefined): DriverReport {
-  const broken = (reason: string): DriverReport => ({ kind: "broken", values, reason });
-  switch (result.kind) {
-    case "exited": {
-      if (result.code === 0 && !result.isCut) return { kind: "ended", values };
-      const said = result.isCut ? "flooded the report" : `ended the process that runs it with code ${result.code}`;
-      return broken(result.stderr.trim() === "" ? said : `${said}: ${visible(result.stderr.trim(), 300)}`);
-    }
-    case "signalled":
-      return broken(`ended the process that runs it by ${result.signal}`);
-    case "limit":
-      return broken(`used, with all it started, more than it may: ${limitText(result)}`);
-    case "timeout":
-      return broken(`did not end within ${result.ms} ms`);
-    case "aborted":
-      throw signal === undefined ? new AbortedError() : abortReason(signal);
-    case "refused":
-      return { kind: "not run", reason: `${result.reason}. ${result.hint}`.trim() };
-    case "missing":
-      return { kind: "not run", reason: `${result.file} is not there.` };
-    case "unstarted":
-      return { kind: "not run", reason: `The sandbox could not be started: ${result.reason}.` };
-  }
+  if (result.kind === "exited" && result.code === 0 && !result.isCut) return { kind: "ended", values };
+  const end = endText(result, signal);
+  if (!("stdout" in result))
+    return { kind: "not run", reason: result.kind === "refused" ? end.replace(/^was not run: /, "") : `It ${end}.` };
+  const stderr = result.kind === "exited" && result.stderr.trim() !== "" ? `: ${visible(result.stderr.trim(), 300)}` : "";
+  return { kind: "broken", values, reason: `${result.isCut ? "flooded the report" : end}${stderr}` };
 }

@@ -40,12 +40,7 @@ const REACHING = /child_process|worker_threads|createRequire|\breadFile|\bvm\b|\
 
 const SCRIPT = /\.[cm]?js$/;
 
-/**
- * * Reads the test files of a project and the source files that they lead to: those that they import, or whose paths they name, and so on. Nothing is
- * run. Files that cannot be parsed are left out.
- *
- * @param tests paths of the test files, relative to the root
- */
+/** Reads test files, and the source files that they import or name, and so on. Nothing is run. */
 export async function inspectJavaScript(root: string, tests: readonly string[]): Promise<Inspection> {
   const programs = new Map<string, { readonly text: string; readonly program: Program }>();
   const open = [...tests];
@@ -157,9 +152,7 @@ const Report = z.object({
 /** Milliseconds. */
 const LIMIT = 30_000;
 
-/**
- * * Reads Python test files and the source files they lead to, in the sandbox. Nothing is run. Without `python3` there the result is empty.
- */
+/** Does the same for Python, in the sandbox. Without `python3` there the result is empty. */
 export async function inspectPython(
   root: string,
   tests: readonly string[],

@@ -1,17 +1,17 @@
 import { existsSync, realpathSync } from "node:fs";
 import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { abortReason } from "../kernel/abort.ts";
-import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
+import { isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { visibleLines } from "../workspace/path-rules.ts";
 import { temporaryFolder } from "../workspace/project-copy.ts";
-import { limitText, type Sandbox, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox, type SandboxMount, type SandboxResult } from "../workspace/sandbox.ts";
 import { temporaryPrefix } from "../workspace/temporary-owner.ts";
-import { namedPackages, packagesFile } from "./package-names.ts";
 import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 
@@ -38,10 +38,7 @@ const installRequest: Known<InstallRequest> = {
   signal: kinds.signal,
 };
 
-/**
- * The result of an installation. Plain JSON. `nothing`: the project names no package. `failed`: the project is as it was. `not run`: it names something
- * else than packages of a registry, or nothing can be run safely.
- */
+/** `nothing`: the project names no package. `failed`: the project is as it was. `not run`: nothing can be installed safely. Plain JSON. */
 export type InstallReport =
   | { readonly kind: "installed"; readonly folder: string }
   | { readonly kind: "nothing" }
@@ -63,13 +60,10 @@ const NPM_SETTINGS = ["--userconfig=/tmp/user-npmrc", "--globalconfig=/tmp/globa
 const PIP_SETTINGS = ["--only-binary", ":all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"];
 
 /**
- * Installs the packages that a project names, for a user who allowed it. Only names and versions of a registry are taken; they alone reach the
- * stack's command, without settings, lock files and scripts of the project. It runs in the sandbox, reaches the registry and no other host,
- * and runs no code of a package. Its folder of packages replaces that of the project; nothing else of the project changes.
+ * Installs the packages that a project names, for a user who allowed it. Only names and versions reach the stack's command, not settings,
+ * lock files or scripts of the project. It runs in the sandbox, reaches the registry alone, and runs no code of a package.
  *
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` for an invalid request.
- * @throws WorkspaceError when the packages cannot be copied, or the folder not be replaced.
+ * @throws ControlError when the signal aborts; UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; WorkspaceError
  */
 export async function installPackages(request: InstallRequest): Promise<InstallReport> {
   checkGivenOptions("installPackages", request, installRequest);
@@ -145,27 +139,80 @@ function certificates(): string[] {
 
 /** The report of a command that did not end well; undefined when it did. */
 function faultOf(result: SandboxResult, signal: AbortSignal | undefined): InstallReport | undefined {
-  switch (result.kind) {
-    case "exited":
-      return result.code === 0
-        ? undefined
-        : { kind: "failed", reason: `it ended with code ${result.code}: ${lastLines(result.stderr + result.stdout)}` };
-    case "aborted":
-      throw signal?.aborted === true ? abortReason(signal) : new AbortedError();
-    case "refused":
-      return { kind: "not run", reason: `${result.reason}. ${result.hint}` };
-    case "limit":
-      return { kind: "failed", reason: `it used ${limitText(result)}` };
-    case "timeout":
-      return { kind: "failed", reason: `it did not end within ${result.ms} ms` };
-    case "signalled":
-      return { kind: "failed", reason: `${result.signal} ended it` };
-    case "missing":
-    case "unstarted":
-      return { kind: "not run", reason: "the command could not be started" };
-  }
+  if (result.kind === "exited" && result.code === 0) return undefined;
+  if (result.kind === "refused") return { kind: "not run", reason: `${result.reason}. ${result.hint}` };
+  const said = result.kind === "exited" ? `: ${lastLines(result.stderr + result.stdout)}` : "";
+  return { kind: "stdout" in result ? "failed" : "not run", reason: `it ${endText(result, signal)}${said}` };
 }
 
 function lastLines(text: string): string {
   return visibleLines(text.trim().slice(-1_000), 1_000);
+}
+
+/** `named`: a file that names the packages and nothing else. `refused`: something that is no name and version of a registry. */
+type NamedPackages =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "named"; readonly file: string; readonly text: string };
+
+/** The file by which a project of a stack names its packages. */
+function packagesFile(stack: StackName): string {
+  return stack === "python" ? "requirements.txt" : "package.json";
+}
+
+/** Reads the packages that a file names. A model wrote it. */
+function namedPackages(stack: StackName, text: string): NamedPackages {
+  return stack === "python" ? namedByRequirements(text) : namedByManifest(text);
+}
+
+const LISTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
+/** Members that change where packages come from, or install others. */
+const ELSEWHERE = ["overrides", "resolutions", "workspaces", "bundleDependencies", "bundledDependencies", "pnpm"];
+const NPM_NAME = String.raw`(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*`;
+/** A range of versions or a tag: without the marks of addresses, folders, archives, repositories and other names. */
+const NPM_RANGE = String.raw`(?!\.)(?!.*\.(?:tgz|tar|tar\.gz)$)[\w.+^~<>=|* -]{0,200}`;
+const NPM_ENTRY = new RegExp(`^${NPM_NAME}$`, "i");
+const NPM_VERSION = new RegExp(`^(?:npm:${NPM_NAME}(?:@${NPM_RANGE})?|${NPM_RANGE})$`, "i");
+
+function namedByManifest(text: string): NamedPackages {
+  const manifest = parsedJson(text);
+  if (!isRecord(manifest)) return { kind: "nothing" };
+  const lists = LISTS.flatMap((list) => (isRecord(manifest[list]) ? [[list, manifest[list]] as const] : []));
+  const entries = lists.flatMap(([, list]) => Object.entries(list));
+  if (entries.length === 0) return { kind: "nothing" };
+  const member = ELSEWHERE.find((name) => manifest[name] !== undefined);
+  if (member !== undefined) return refused(`package.json without "${member}", which changes where packages come from`);
+  const strange = entries.find(([name, version]) => !NPM_ENTRY.test(name) || typeof version !== "string" || !NPM_VERSION.test(version));
+  if (strange !== undefined) return refused(`names and versions of a registry in package.json, got ${strange.map(valueText).join(": ")}`);
+  const named = { name: "packages", version: "1.0.0", private: true, ...Object.fromEntries(lists) };
+  return { kind: "named", file: "package.json", text: JSON.stringify(named, null, 2) };
+}
+
+const PYTHON_NAME = String.raw`[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`;
+const PYTHON_VERSION = String.raw`(?:===|==|~=|!=|<=|>=|<|>)\s*[\w.*+!-]+`;
+/** Name, extras, versions and a marker. Everything else is an option, a path or an address. */
+const REQUIREMENT = new RegExp(
+  String.raw`^${PYTHON_NAME}(?:\s*\[\s*${PYTHON_NAME}(?:\s*,\s*${PYTHON_NAME})*\s*\])?\s*(?:\(?\s*${PYTHON_VERSION}(?:\s*,\s*${PYTHON_VERSION})*\s*\)?)?\s*(?:;[\w\s.<>=!"'()]*)?$`,
+);
+/** A longer line is no requirement that a person would write. */
+const LONGEST_LINE = 500;
+
+function namedByRequirements(text: string): NamedPackages {
+  const lines = text
+    .split(/\r\n|[\n\r]/)
+    .map((line) =>
+      line
+        .replace(/(?:^|\s)#.*$/, "")
+        .replace(/\s+/g, " ")
+        .trim(),
+    )
+    .filter((line) => line !== "");
+  if (lines.length === 0) return { kind: "nothing" };
+  const strange = lines.find((line) => line.length > LONGEST_LINE || !REQUIREMENT.test(line));
+  if (strange !== undefined) return refused(`names and versions of a registry in requirements.txt, got ${valueText(strange)}`);
+  return { kind: "named", file: "requirements.txt", text: `${lines.join("\n")}\n` };
+}
+
+function refused(expected: string): NamedPackages {
+  return { kind: "refused", reason: `Expected ${expected}. Name each package with its version, or install it yourself.` };
 }

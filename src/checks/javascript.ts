@@ -1,6 +1,6 @@
 import type { AnyNode, Program } from "acorn";
 
-/** * Parses JavaScript as a module, else as a script; undefined for what is neither. `acorn` is loaded with the first use. */
+/** Parses JavaScript as a module, else as a script; undefined for what is neither. `acorn` is loaded with the first use. */
 export async function parseJavaScript(text: string): Promise<Program | undefined> {
   const { parse } = await import("acorn");
   for (const sourceType of ["module", "script"] as const) {

@@ -42,11 +42,7 @@ export interface StepReport {
   readonly problems: readonly string[];
 }
 
-/**
- * The result of one job. `unfit`: a rule of it cannot be applied. `broken`: it ended the checks themselves; the reason completes a sentence that begins
- * with "it". The steps end with the first that has problems, or, where the job goes on, with
- * the first that did not come to an end.
- */
+/** `unfit`: a rule cannot be applied. `broken`: it ended the checks themselves; the reason completes a sentence that begins with "it". */
 export type JobReport =
   | { readonly kind: "ran"; readonly steps: readonly StepReport[] }
   | { readonly kind: "unfit"; readonly steps: readonly StepReport[]; readonly reason: string }
@@ -93,10 +89,7 @@ const LineSchema = z.union([
 ]);
 type Line = z.infer<typeof LineSchema>;
 
-/**
- * * Runs jobs in one sandbox, each in a fresh copy of the project. A job that ends the sandbox, because it uses more than it may or kills what
- * runs it, is `broken`, and the jobs after it run in another one. The result has one report for each job, in their order.
- */
+/** Runs jobs in one sandbox, each in a fresh copy of the project. After a job that ends the sandbox, the next run in another one. */
 export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
   const reports = new Map<number, JobReport>();
   let breaks = 0;

@@ -78,10 +78,8 @@ interface PageCriterion {
 }
 
 /**
- * * Opens a page of a project as a file, as its user does, and plays the page steps of criteria on it, in Chromium inside the sandbox. Each
- * criterion begins with a fresh page and empty storage; `reload` keeps the storage. Nothing is written to the project, no request leaves the
- * sandbox. A page that loops, floods or crashes fails within the time limits and does not spoil other criteria. Without Chromium every
- * verdict is `not checked`.
+ * Opens a page of a project as a file, and plays the page steps of criteria on it, in Chromium inside the sandbox. Each criterion has a
+ * fresh page with empty storage. A page that loops, floods or crashes fails alone. Without Chromium every verdict is `not checked`.
  */
 export async function checkPages(request: PageCheckRequest): Promise<PageReport> {
   checkPath(request.open ?? "index.html");

@@ -50,7 +50,7 @@ export function isPythonTest(path: string): boolean {
   return /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path) && !/(^|\/)(\.?venv|site-packages|\.packages)\//.test(path);
 }
 
-/** * Runs Python test files in the sandbox: by pytest where it is installed, else by unittest where all of them are tests of unittest. */
+/** Runs Python test files in the sandbox: by pytest where it is installed, else by unittest where all of them are tests of unittest. */
 export async function runPythonTests({ root, sandbox, files, timeout, signal }: PythonTestsRequest): Promise<SuiteReport> {
   const order = { files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MOST_FAILURES };
   const report = await runDriver({ root, sandbox, driver: "python-tests.mjs", order, timeout: timeout + START_TIME, signal });

@@ -46,11 +46,9 @@ const LEFT_OUT =
   /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
 
 /**
- * * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project in the sandbox. No shell reads
- * them. Only `node`, `python3`, scripts of `package.json` and the project's own commands are run; lines with a placeholder, a pipe, a redirection
- * or a variable are left out. A command that does not end is stopped, and is no fault when it has printed something: it may be a server.
- *
- * @returns a fault for each command that fails where the README does not say so
+ * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project. Only `node`,
+ * `python3`, scripts and own commands of the project are run, without a shell. A command that prints and does not end is no fault: it may
+ * be a server.
  */
 export async function checkReadme(request: ReadmeRequest): Promise<Fault[]> {
   const { root, sandbox, timeout = BLOCK_TIMEOUT, signal } = request;
@@ -92,11 +90,7 @@ function placeOf(before: readonly JobStep[]): string {
   return `Before it, in the same copy of the project: ${before.map(commandText).join("; ")}.`;
 }
 
-/**
- * Finds the commands in a README.
- *
- * @param programs names of the project's own commands
- */
+/** Finds the commands in a README. @param programs names of the project's own commands */
 export async function readmeBlocks(text: string, programs: ReadonlySet<string>): Promise<ReadmeBlock[]> {
   const { parse } = await import("shell-quote");
   const found: ReadmeBlock[] = [];

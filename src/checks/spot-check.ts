@@ -37,10 +37,7 @@ const LANGUAGES: Readonly<Record<Language, { readonly name: string; readonly sou
 };
 const TEST_FILE = /(^|\/)(tests?|__tests__|spec)\/|\.(test|spec)\.[cm]?js$|(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
 
-/**
- * * Finds tests that assert nothing, by reading them: a test without an assertion, or with assertions about constants alone. Tests that assert by a
- * function of another file than theirs are not suspected.
- */
+/** Finds tests that assert nothing, or about constants alone, by reading them. */
 export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const { language, files } of ranSuites(request.suites)) {
@@ -55,11 +52,8 @@ export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]>
 }
 
 /**
- * * Breaks a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not. Functions
- * that the tests name come first, spread over the files. Tests that use no file of the project at all cannot fail either. The project itself stays
- * unchanged.
- *
- * @returns a fault for each language whose tests stayed green each time, or use nothing of the project
+ * Empties a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not.
+ * Functions that the tests name come first. Tests that use no file of the project cannot fail either.
  */
 export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];

@@ -114,11 +114,7 @@ const pythonStack: Stack = {
 /** The stacks that projects can be written in, the most general first. */
 export const stacks: readonly Stack[] = [nodeStack, pageStack, pythonStack];
 
-/**
- * Returns the stack of a name.
- *
- * @throws UsageError `OPTION_INVALID` for a name that no stack has.
- */
+/** Returns the stack of a name. @throws UsageError `OPTION_INVALID` */
 export function stackNamed(name: string): Stack {
   const found = stacks.find((stack) => stack.name === name);
   if (found !== undefined) return found;
@@ -126,12 +122,7 @@ export function stackNamed(name: string): Stack {
   throw new UsageError("OPTION_INVALID", `Expected the name of a stack (${known}), got "${visible(name, 60)}". Use one of these names.`);
 }
 
-/**
- * Returns the stack that an existing project is written in, by the names of its files; undefined where none fits.
- *
- * @param files paths relative to the project
- * @throws UsageError `ARGUMENT_INVALID`
- */
+/** Returns the stack that a project is written in, by its paths; undefined where none fits. @throws UsageError `ARGUMENT_INVALID` */
 export function stackOf(files: readonly string[]): StackName | undefined {
   takes("stackOf", "files", files, listOf(aText));
   const isThere = new Set(files);

@@ -30,12 +30,7 @@ const MESSAGE_LENGTH = 2_000;
 /** Names of test files that need a compiler or another runner. */
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
-/**
- * * Runs all the tests of a project in the sandbox, in each language that it has tests in: with `node --test` and with pytest. The project itself
- * stays unchanged. Tests that need something else (another runner, a compiler) are reported as "not run", with the reason.
- *
- * @returns the reports, JavaScript first; empty where the project has no tests
- */
+/** Runs all the tests of a project in the sandbox, with `node --test` and pytest. Tests that need something else are "not run". */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
   const { root, sandbox, languages = ["javascript", "python"], timeout = SANDBOX_TIMEOUT, signal } = request;
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });

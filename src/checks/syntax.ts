@@ -44,9 +44,8 @@ export interface SyntaxReport {
 }
 
 /**
- * * Checks files without running them: JavaScript is parsed as Node.js or the page would load it, Python is compiled, JSON is read, and the files a
- * page loads have to be there and to be loadable from the disk. TypeScript is checked only by a Node.js that can strip types (22.13 and later);
- * its types are not checked. A file larger than 2 MB is left out.
+ * Checks files without running them: JavaScript as Node.js or the page would load it, Python, JSON, and what pages name. TypeScript only by
+ * a Node.js that can strip types.
  */
 export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
   const { root, sandbox, signal } = request;

@@ -32,13 +32,9 @@ const NOTHING: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds criteria whose commands succeed without the project, such as `node --version`: they hold for every product, so they prove nothing. A
- * check that expects a failure is not suspected, because a missing program fails too.
+ * Finds criteria whose commands succeed without the project, such as `node --version`, and returns their ids.
  *
- * @returns their ids
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when no temporary folder can be made.
+ * @throws ControlError when the signal aborts; UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; WorkspaceError
  */
 export async function findVacuous(request: VacuousRequest): Promise<string[]> {
   checkGivenOptions("findVacuous", request, vacuousRequest);

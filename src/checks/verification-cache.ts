@@ -36,10 +36,7 @@ export type Verifier = (request: VerifyRequest) => Promise<Verification>;
 /** A request without the sandbox, which is the cache's own. */
 export type CachedRequest = Omit<VerifyRequest, "sandbox" | "known">;
 
-/**
- * Verifies projects in one sandbox, and takes a green verification again where neither the project nor the request has changed. Depth `whole` runs
- * only its own part where depth `quick` was green before.
- */
+/** Verifies projects in one sandbox; takes a green result again while project and request are equal. */
 export class VerificationCache {
   readonly #sandbox: Sandbox;
   readonly #verify: Verifier;
@@ -53,13 +50,7 @@ export class VerificationCache {
     this.#verify = verify;
   }
 
-  /**
-   * Verifies a project.
-   *
-   * @param isGreen tells whether a result may be kept. Default: nothing is red
-   * @throws ControlError when the signal aborts.
-   * @throws UsageError, WorkspaceError as {@link verifyProject}.
-   */
+  /** @param isGreen true when a result may be kept. Default: nothing is red @throws errors of {@link verifyProject} */
   async verify(request: CachedRequest, isGreen: (found: Verification) => boolean = (found) => !isRed(found)): Promise<Verification> {
     takes("VerificationCache.verify", "request", request, kinds.object);
     takes("VerificationCache.verify", "isGreen", isGreen, aFunction);

@@ -9,11 +9,7 @@ const FAILURES = 10;
 /** Characters of the evidence in a line for a person. */
 const LINE_LENGTH = 160;
 
-/**
- * A verification as a model reads it: what failed first, with its evidence, then the counts. At most 15,000 characters.
- *
- * @throws UsageError `ARGUMENT_INVALID` for what is no verification
- */
+/** A verification for a model: what failed first, then the counts. At most 15,000 characters. @throws UsageError `ARGUMENT_INVALID` */
 export function renderVerification(verification: Verification): string {
   checkVerification("renderVerification", verification);
   const { verdicts, suites, faults, notChecked } = verification;
@@ -79,11 +75,7 @@ function cut(text: string, limit = EVIDENCE): string {
   return text.length <= limit ? text : `${text.slice(0, limit)} ...`;
 }
 
-/**
- * One line for each criterion, for a person: its id, what was found, and the evidence in short.
- *
- * @throws UsageError `ARGUMENT_INVALID` for what is no list of verdicts
- */
+/** One line for each criterion, for a person. @throws UsageError `ARGUMENT_INVALID` */
 export function renderVerdicts(verdicts: readonly Verdict[]): string[] {
   takes("renderVerdicts", "verdicts", verdicts, verdictsShape);
   const width = Math.max(0, ...verdicts.map(({ id }) => id.length));

@@ -68,11 +68,7 @@ export function checkVerification(door: string, value: unknown): void {
   );
 }
 
-/**
- * True when every criterion of priority P0 is proven, nothing is at fault, and every suite that there is has passed.
- *
- * @throws UsageError `ARGUMENT_INVALID` for what is no verification
- */
+/** True when every criterion of P0 is proven, nothing is at fault, and every suite has passed. @throws UsageError `ARGUMENT_INVALID` */
 export function isProven(verification: Verification): boolean {
   checkVerification("isProven", verification);
   const { verdicts, suites, faults } = verification;
@@ -86,11 +82,7 @@ export function isProven(verification: Verification): boolean {
   );
 }
 
-/**
- * True when something that ran has failed, so that there is something to repair.
- *
- * @throws UsageError `ARGUMENT_INVALID` for what is no verification
- */
+/** True when something that ran has failed, so that there is something to repair. @throws UsageError `ARGUMENT_INVALID` */
 export function isRed(verification: Verification): boolean {
   checkVerification("isRed", verification);
   const { verdicts, suites, faults } = verification;

@@ -5,12 +5,14 @@ import { TroupeError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import { ioError } from "../workspace/folders.ts";
-import { checkPath, visible } from "../workspace/path-rules.ts";
+import { ioError, walkFiles } from "../workspace/folders.ts";
+import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { driverIn } from "../workspace/sandbox-mounts.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
+import { LISTED_FILES } from "../workspace/workspace.ts";
 import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
-import { checkImports } from "./imports.ts";
+import { type Job, runJobs } from "./jobs.ts";
 import { checkPages } from "./page-check.ts";
 import { checkReadme } from "./readme.ts";
 import { findWeakTests, spotCheck } from "./spot-check.ts";
@@ -32,14 +34,9 @@ export interface VerifyRequest {
   readonly stack?: StackName | undefined;
   /** Paths that must be there and not empty. */
   readonly planned?: readonly string[] | undefined;
-  /**
-   * `syntax`: the syntax of the files alone, without verdicts. `criteria`: the criteria alone. `quick`: syntax, tests, criteria and plan. `whole`: also
-   * modules that throw when they are loaded, the commands of the README, whether the tests can fail, and the errors of a page that no criterion opens.
-   */
+  /** `quick`: syntax, tests, criteria and plan. `whole`: also loading of modules, the README, whether the tests can fail, and the page. */
   readonly depth: "syntax" | "criteria" | "quick" | "whole";
-  /**
-   * The results of depth `quick` for the same bytes and an equal request. Depth `whole` then runs only what it adds. Default: all of it runs.
-   */
+  /** Results of depth `quick` for the same bytes and an equal request: depth `whole` then runs only what it adds. */
   readonly known?: Verification | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
   readonly timeout?: number | undefined;
@@ -67,12 +64,9 @@ const VERIFY_TIMEOUT = 60_000;
 const CRITERION_SHARE = 0.25;
 
 /**
- * Runs a project in the sandbox and tells what it proves, without a model. The project itself stays unchanged. The result is plain JSON without times
- * and temporary paths: for one state of a project it is the same each time, as far as the project itself is.
+ * Runs a project in the sandbox and reports what it proves, without a model: plain JSON without times and temporary paths.
  *
- * @throws ControlError when the signal aborts.
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID` for an invalid request.
- * @throws WorkspaceError when the project cannot be read.
+ * @throws ControlError when the signal aborts; UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; WorkspaceError
  */
 export async function verifyProject(request: VerifyRequest): Promise<Verification> {
   checkGivenOptions("verifyProject", request, verifyRequest);
@@ -167,10 +161,7 @@ async function checkCriteria(
   return { verdicts: depth === "whole" ? await withoutVacuous(request, verdicts) : verdicts, faults: pages.faults };
 }
 
-/**
- * The verdicts, unproven where every criterion of priority P0 holds without the project too. One that does beside others may be a
- * prohibition, such as a file that must not be there.
- */
+/** Unproven where every criterion of P0 holds without the project too. One beside others may be a prohibition. */
 async function withoutVacuous(
   { sandbox, criteria, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest,
   verdicts: readonly Verdict[],
@@ -222,7 +213,9 @@ async function wholeFaults(request: VerifyRequest, suites: readonly SuiteReport[
   return [...modules, ...readme, ...weak];
 }
 
-function projectOf({ root, sandbox, signal }: VerifyRequest): Pick<VerifyRequest, "root" | "sandbox" | "signal"> {
+type ProjectParts = Pick<VerifyRequest, "root" | "sandbox" | "signal">;
+
+function projectOf({ root, sandbox, signal }: VerifyRequest): ProjectParts {
   return { root, sandbox, signal };
 }
 
@@ -231,11 +224,7 @@ const MOST_FAULTS = 50;
 /** Files that are empty in good projects. */
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
-/**
- * * Returns a fault for each planned path that is missing, no file, or empty.
- *
- * @param planned paths relative to the root
- */
+/** A fault for each planned path that is missing, no file, or empty. */
 async function planFaults(root: string, planned: readonly string[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const path of new Set(planned)) {
@@ -255,4 +244,45 @@ async function faultOf(root: string, path: string): Promise<string | undefined> 
     if (TroupeError.isInstance(error)) return "Its path is not one of a file inside the project.";
     throw ioError(error, `read ${path}`, path);
   }
+}
+
+/** Most modules that are loaded. */
+const MOST_MODULES = 40;
+/** Milliseconds for one module. One that does not end, such as a server, is no fault. */
+const MODULE_TIMEOUT = 3_000;
+/** The exit codes of the drivers that load modules. */
+const LOADED = 85;
+const THREW = 86;
+
+/** Modules that are started by themselves, or by a tool. */
+const LEFT_OUT =
+  /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
+
+/** Finds modules that throw while they are loaded. */
+async function checkImports({ root, sandbox, stack, signal }: ProjectParts & { readonly stack: StackName }): Promise<Fault[]> {
+  if (stack === "page") return [];
+  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
+  const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MOST_MODULES);
+  if (modules.length === 0) return [];
+  const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(sandbox, stack, each), exit: "any" }] });
+  const limits = { root, sandbox, timeout: MODULE_TIMEOUT, signal };
+  const [together] = await runJobs({ ...limits, jobs: [load(modules)] });
+  // Nearly always: so a project costs one process.
+  if (together?.kind === "ran" && together.steps[0]?.code === LOADED) return [];
+  const reports = await runJobs({ ...limits, jobs: modules.map((file) => load([file])) });
+  return modules.flatMap((file, at): Fault[] => {
+    const report = reports[at];
+    const step = report?.kind === "ran" ? report.steps[0] : undefined;
+    if (step?.code !== THREW) return [];
+    return [
+      { kind: "syntax", file: visible(file, 400), message: `It throws when it is loaded.\n${visibleLines(step.stderr.trim(), 800)}` },
+    ];
+  });
+}
+
+function commandOf(sandbox: Sandbox, stack: "node" | "python", files: readonly string[]): [string, ...string[]] {
+  if (stack === "node") return ["node", driverIn(sandbox, "checks", "load-modules.mjs").path, ...files];
+  const names = files.map((file) => file.replace(/^src\/|(\/__init__)?\.py$/g, "").replaceAll("/", "."));
+  return ["python3", driverIn(sandbox, "checks", "load_modules.py").path, ...names];
 }

@@ -9,11 +9,19 @@ import { isErasedAbout, textErased } from "../runtime/record/erased-event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Variables } from "./host.ts";
-import type { ChosenModel } from "./model-choice.ts";
-import { baseURLIn, type FolderSettings, type ModelChoice, reachedModel } from "./model-settings.ts";
+import type { ChosenModel } from "./model-settings.ts";
 import { ENTRIES, type Flags, OPTIONS } from "./options.ts";
-import { type AgentSettings, companyOptions, companySettings, type CompanySettings, type CrewSettings, toolNames } from "./settings.ts";
+import {
+  AgentSchema,
+  type AgentSettings,
+  companyOptions,
+  companySettings,
+  type CompanySettings,
+  type CrewSettings,
+  FileCrewSchema,
+  ModuleCrewSchema,
+  toolNames,
+} from "./settings.ts";
 
 const PriceSchema = z.object({
   input: z.number().nonnegative(),
@@ -22,10 +30,6 @@ const PriceSchema = z.object({
 });
 const ModelSchema = z.object({ id: z.string().min(1), price: PriceSchema.optional() });
 const Folder = z.string().refine(isAbsolute);
-const Texts = z.array(z.string());
-const ToolSchema = z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) });
-
-/** The options of a crew, which its runs keep. */
 function optionsOf(crew: CrewSettings["kind"]): Record<string, z.ZodType> {
   const own = Object.entries(ENTRIES).filter(([, { crews }]) => crews?.some((one) => one === crew) === true);
   return Object.fromEntries(own.map(([name, { value }]) => [name, (typeof value === "object" ? z.enum(value) : z.boolean()).optional()]));
@@ -39,24 +43,12 @@ const CrewSchema = z.discriminatedUnion("kind", [
     ...optionsOf("software-company"),
   }),
   z.object({ kind: z.literal("waterfall"), ...optionsOf("waterfall") }),
-  z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() }),
-  z.object({ kind: z.literal("module"), path: Folder, hash: z.string() }),
+  FileCrewSchema,
+  ModuleCrewSchema,
 ]) as z.ZodType<CrewSettings>;
-
-const AgentSchema: z.ZodType<AgentSettings> = z.object({
-  tools: Texts,
-  allow: Texts,
-  steps: z.int().positive(),
-  commit: z.boolean().optional(),
-  plan: z.boolean().optional(),
-  mcp: Folder.optional(),
-  mcpTools: z.array(ToolSchema).optional(),
-  dirty: Texts.optional(),
-});
 
 const AboutSchema = z.object({
   command: z.literal("troupe"),
-  /** Version of this program when the run began. */
   version: z.string(),
   idea: z.string(),
   out: Folder,
@@ -67,12 +59,10 @@ const AboutSchema = z.object({
   rounds: z.int().positive(),
   codeReview: z.boolean(),
   runTests: z.boolean(),
-  /** The sandbox that was wanted, and the one that was found. */
   sandbox: z.enum(OPTIONS.sandbox.value),
   sandboxKind: z.enum(["bubblewrap", "none", "refused"]),
   allowUnpriced: z.boolean(),
   crew: CrewSchema,
-  /** Models of roles that have one of their own. */
   models: z.record(z.string(), ModelSchema).optional(),
   agent: AgentSchema.optional(),
   /** Proves that the run was begun with the store that holds it. */
@@ -146,7 +136,6 @@ export function readAbout(about: Json): RunAbout | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** The facts kept with a run. @throws UsageError `RUN_FOREIGN` when a program began it: only that program has its team. */
 export function aboutOf(runId: string, about: Json): RunAbout {
   if (isErasedAbout(about)) throw textErased(runId);
   const known = readAbout(about);
@@ -157,22 +146,6 @@ export function aboutOf(runId: string, about: Json): RunAbout {
   );
 }
 
-/**
- * The way to the model of a recorded run: where the options say, else where it was, else where the environment says.
- *
- * @throws UsageError `OPTION_INVALID`
- */
-export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables, folders: readonly FolderSettings[] = []): ModelChoice {
-  const now = baseURLIn(env);
-  // A record keeps no secret parts of a URL: the same URL in the environment may have them.
-  const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
-  const id = flags.model ?? model.id;
-  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env, folders);
-  if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
-  return { kind: "model", model: { ...choice.model, price: model.price } };
-}
-
-/** What a run that continues has of its bounds, and the rounds that it has had in its present turn. */
 export type Standing = Pick<RunState, "round" | "budget" | "bounds">;
 
 /** @param isTold true where a message begins a new turn */
@@ -182,10 +155,8 @@ export function standingOf(state: RunState, isTold: boolean): Standing {
 }
 
 /**
- * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up the rounds of its turn gets as
- * many again.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`, `ROUNDS_USED` for a limit of rounds that is reached already
+ * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up the rounds of its turn
+ * gets as many again.
  */
 export function recordedSettings(about: RunAbout, recorded: Standing, flags: Flags): CompanySettings {
   const { round, budget, bounds } = recorded;
@@ -213,7 +184,6 @@ export function recordedSettings(about: RunAbout, recorded: Standing, flags: Fla
   };
 }
 
-/** The crew as it was, with the options that were given. @throws UsageError `OPTION_CONFLICT` for an option that another crew has */
 function continuedCrew({ crew, agent }: RunAbout, flags: Flags): CrewSettings {
   const { own, foreign } = companyOptions(flags, agent === undefined ? crew.kind : "agent");
   if (foreign === undefined) return { ...crew, ...own };
@@ -224,7 +194,6 @@ function continuedCrew({ crew, agent }: RunAbout, flags: Flags): CrewSettings {
   );
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that only an agent has */
 function continuedAgent(agent: AgentSettings | undefined, flags: Flags): Pick<CompanySettings, "agent" | "allowed"> {
   const { steps, allow, commit } = flags;
   if (agent !== undefined) {

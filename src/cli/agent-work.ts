@@ -20,15 +20,12 @@ import type { AgentSettings } from "./settings.ts";
 
 export interface AgentRoleParts extends MachineOptions {
   readonly more?: readonly Tool[] | undefined;
-  /** Gets a line for each step of a plan. */
   readonly tell?: ((line: string) => void) | undefined;
 }
 
 /**
- * The one role of `troupe agent`: an agent with the named tools, or a plan whose steps such agents do. Tools that run or write ask first, unless
- * they are allowed.
- *
- * @throws UsageError `OPTION_INVALID` for an allowed tool that does not exist; `TOOL_DUPLICATE`
+ * The one role of `troupe agent`: an agent with the named tools, or a plan whose steps such agents do. Tools that run or write ask first,
+ * unless they are allowed.
  */
 export function agentRole(settings: AgentSettings, { more = [], tell = () => {}, ...ports }: AgentRoleParts): Role {
   const { tools: named, allow, steps: maxSteps, plan = false } = settings;
@@ -88,7 +85,6 @@ function answerOf({ status, answer, error, steps }: FlowResult): string {
   throw new StepError("AGENT_UNFINISHED", `Expected the plan to be carried out, but no step of it could be done: ${why.slice(0, 500)}`);
 }
 
-/** The commit of an agent's changes, or the reason that there is none. */
 export interface CommitReport {
   /** The commit's id; undefined where none was made. */
   readonly id?: string;
@@ -107,14 +103,11 @@ export interface AgentCommit {
 
 /** Characters of a task in the first line of a commit. */
 const SUBJECT = 72;
-/** Paths that a note names. */
 const NAMED = 3;
 
 /**
- * Commits the files an agent wrote and no others. A file that had changes of the user's before, or that git ignores, is left out; during a merge
- * or a rebase nothing is committed. Files that are left out stay in the folder.
- *
- * @throws WorkspaceError `WORKSPACE_GIT`; ControlError when the signal aborts
+ * Commits the files an agent wrote and no others. A file that had changes of the user's before, or that git ignores, is left out; during a
+ * merge or a rebase nothing is committed. Files that are left out stay in the folder.
  */
 export async function commitWork(
   workspace: FileWorkspace,
@@ -147,12 +140,11 @@ const LONGEST_LINE = 4_000;
 const LONGEST_TEXT = 100_000;
 
 /**
- * Prints an agent's words and calls while it works, with the result of each call. Words without a call are the agent's answer, which the result
- * shows; so words are printed once their step has ended with calls.
+ * Prints an agent's words and calls while it works, with the result of each call. Words without a call are the agent's answer, which the
+ * result shows; so words are printed once their step has ended with calls.
  */
 export function watchAgent({ screen }: Session, run: Run): void {
   const { style } = screen;
-  /** The streamed words of each model step, by its key. */
   const said = new Map<string, string>();
   const calls = new Set<string>();
   run.on("model.delta", ({ step, text }) => void said.set(step, `${said.get(step) ?? ""}${text}`.slice(0, LONGEST_TEXT)));

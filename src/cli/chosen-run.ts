@@ -10,26 +10,17 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { companySettings, type FileCrew, type ModuleCrew, type RunSettings, runSettings } from "./settings.ts";
 
-/** The settings of a new run, within the bounds of the files of folders. */
 export interface ChosenRun {
   readonly settings: RunSettings;
-  /** Undefined: a crew with settings of its own. */
   readonly crew: FileCrew | ModuleCrew | undefined;
 }
 
-/** A run as options, variables and files ask for it. */
 interface WishedRun extends ChosenRun {
   /** Bounds of folders that are not those of the run, or are lower than the user's. */
   readonly notes: readonly string[];
-  /** What files of folders ask for beyond what the user said. */
   readonly widens: readonly string[];
 }
 
-/**
- * Chooses the settings of a new run. What a folder asks for beyond what the user said is shown and asked for.
- *
- * @throws UsageError `FOLDER_ASKS` without a person to ask, and those of {@link chosenCrew} and {@link runSettings}; AbortedError when the person says no
- */
 export async function chosenRun(session: Session, flags: Flags): Promise<ChosenRun> {
   const { host, screen } = session;
   const { notes, widens, ...chosen } = await wishedRun(session, flags);
@@ -46,7 +37,6 @@ export async function chosenRun(session: Session, flags: Flags): Promise<ChosenR
   return chosen;
 }
 
-/** As {@link chosenRun}, but nobody is asked. */
 export async function wishedRun(session: Session, given: Flags): Promise<WishedRun> {
   const { host, settingsFrom: from, folder } = session;
   const { flags, crew, asks, models } = await chosenCrew(session, given);
@@ -80,7 +70,6 @@ function fileOf(id: string, folders: readonly FolderSettings[]): string {
   return folders.find(({ model, roles = {} }) => model === id || Object.values(roles).includes(id))?.file ?? "";
 }
 
-/** A bound as the user has it, and as it holds. */
 interface HeldBound<N> {
   readonly own: N;
   /** True when the user gave it. */

@@ -7,7 +7,7 @@ import type { Session } from "./session.ts";
 export type OptionUse = OptionName | `${string}:` | { readonly [Name in OptionName]?: string | readonly [flags: string, text: string] };
 
 /** Runs a command with the arguments that were given, also those of a list one by one. */
-export type Handler = (session: Session, flags: Flags, ...args: string[]) => Promise<ExitCode>;
+export type Handler = (session: Session, flags: Flags, ...args: string[]) => Promise<ExitCode | void>;
 
 export interface CommandSpec {
   /** The name and the arguments, as they are typed. */

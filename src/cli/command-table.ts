@@ -251,7 +251,6 @@ const FLEET_COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-/** All commands, in the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...NEW_RUNS,
   ...KNOWN_RUNS,

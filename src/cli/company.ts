@@ -1,27 +1,29 @@
 import { readdir } from "node:fs/promises";
-import { relative } from "node:path";
+import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { Team } from "../team/team.ts";
+import { Team } from "../team/team.ts";
+import { chooseSandbox } from "../workspace/choose-sandbox.ts";
 import type { ExistingProject } from "../workspace/existing-project.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import type { IsOwn } from "../workspace/kept-files.ts";
-import type { RecordedFiles } from "../workspace/recorded-files.ts";
-import type { Refusal, Sandbox } from "../workspace/sandbox.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
+import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-work.ts";
-import type { Host } from "./host.ts";
+import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
-import { type ChosenModel, modelsByRole } from "./model-choice.ts";
+import { modelsByRole } from "./model-choice.ts";
+import type { ChosenModel } from "./model-settings.ts";
 import type { ReadFile } from "./permission.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./settings.ts";
 
-/** The name of the company: a part of its models' prompts. */
 export const COMPANY = "software company";
 
 /** Characters of a plan that a line shows. */
@@ -36,30 +38,12 @@ export interface CompanyParts {
   readonly journal: Journal;
   /** Default: warnings go to the screen. */
   readonly logger?: Logger;
-  /** The files that the folder has already, of a run that continues. */
   readonly past: RecordedFiles | undefined;
 }
 
-export interface Company {
-  readonly team: Team;
-  readonly roles: readonly Role[];
-  readonly workspace: FileWorkspace;
-  /** Disconnects the servers of tools. Never rejects. */
-  readonly close: () => Promise<void>;
-  /** The project of the user's that is changed. */
-  readonly existing?: ExistingProject | undefined;
-  /** Causes of the messages that are a crew's result. */
-  readonly output?: readonly string[] | undefined;
-  /** The agent that works instead of a company, with the state of its folder. */
-  readonly agent: AgentSettings | undefined;
-}
+export type Company = Awaited<ReturnType<typeof openCompany>>;
 
-/** Opens the folder and makes the team. @throws WorkspaceError, UsageError when the folder cannot be used */
-export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
-  const [{ openWorkspace }, { sha256Of }] = await Promise.all([
-    import("../workspace/open-workspace.ts"),
-    import("../workspace/recorded-files.ts"),
-  ]);
+export async function openCompany(session: Session, parts: CompanyParts) {
   const { settings, folder, past } = parts;
   const isContinued = past !== undefined;
   const { signal } = session.interruptions;
@@ -88,7 +72,6 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
   }
 }
 
-/** The project that is changed, where the crew changes one. @throws WorkspaceError */
 async function openedProject(
   { settings: { crew, agent }, folder, runId, past }: CompanyParts,
   isOwn: IsOwn,
@@ -99,7 +82,6 @@ async function openedProject(
   return openExisting({ root: folder, name: runId, isOwn, earlier: past?.paths ?? [], signal });
 }
 
-/** True for a crew that changes a project that is there. */
 export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
 }
@@ -110,11 +92,10 @@ async function teamOf(
   crew: RunCrew,
   read: ReadFile,
 ): Promise<Team> {
-  const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets, modelOf } = chosen;
   const { allowUnpriced, seed, models = {}, allowed = [] } = settings;
   const human = humanPort(session, { read, allowed });
-  return new TeamClass({
+  return new Team({
     ...crew,
     model,
     models: modelsByRole([...crew.roles, ...(crew.reserve ?? [])], models, modelOf),
@@ -129,22 +110,18 @@ async function teamOf(
 }
 
 export interface RunCrew {
-  /** Their common name: a part of their models' prompts. */
   readonly name: string;
   readonly roles: readonly Role[];
   /** Roles that no run begins with, and that a run can hire. */
   readonly reserve?: readonly Role[];
-  /** Causes of the messages that are the result. */
   readonly output?: readonly string[] | undefined;
 }
 
-/** The software company, or the one agent of `troupe agent`. */
 export async function crewOf(
   { agent, crew, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent" | "crew">,
   parts: {
     readonly workspace: Workspace;
     readonly sandbox: Sandbox;
-    /** Returns the difference to a project that is changed. */
     readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
   } & Pick<AgentRoleParts, "more" | "tell">,
 ): Promise<RunCrew> {
@@ -152,7 +129,6 @@ export async function crewOf(
     const { agentRole } = await import("./agent-work.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
-  const { softwareCompany, waterfallCompany } = await import("../../roles/index.ts");
   const { workspace, sandbox } = parts;
   switch (crew.kind) {
     case "software-company":
@@ -161,7 +137,6 @@ export async function crewOf(
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
     case "module": {
-      const { openedCrew } = await import("./crew-file.ts");
       return openedCrew(crew, { workspace, sandbox });
     }
   }
@@ -174,7 +149,6 @@ function companyParts(
   return { size, stack, approve, asks, allowInstall, implement, ...(existing === true ? { existing, diff } : {}) };
 }
 
-/** True for a crew whose result is a delivery. */
 export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
   return (
     agent === undefined &&
@@ -206,27 +180,15 @@ async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<P
   return state === undefined || state.changed.length > MOST_DIRTY ? {} : { dirty: state.changed };
 }
 
-/** A folder as the user would type it: relative when it lies below, absolute when not. */
-export function folderName(host: Host, folder: string): string {
-  const path = relative(host.cwd, folder);
-  return path === "" ? "." : path.startsWith("..") ? folder : path;
-}
-
 /**
- * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless the
- * user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
- *
- * @throws ControlError when an interruption comes while bubblewrap is tried
+ * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless
+ * the user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
  */
 export async function sandboxFor(
   { screen, host, interruptions }: Session,
   settings: Pick<CompanySettings, "sandbox" | "runTests"> & Partial<Pick<CompanySettings, "crew">>,
   isScripted: boolean,
 ): Promise<Sandbox> {
-  const [{ chooseSandbox }, { refusedSandbox }] = await Promise.all([
-    import("../workspace/choose-sandbox.ts"),
-    import("../workspace/sandbox.ts"),
-  ]);
   if (!settings.runTests) return refusedSandbox("nothing is to run (--no-run-tests)", "Leave that option out.");
   const sandbox = await untilAborted(chooseSandbox(settings.sandbox), interruptions.signal);
   if (sandbox.kind === "none" && !isScripted) {

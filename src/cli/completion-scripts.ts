@@ -87,7 +87,6 @@ end
 complete -c troupe -f -a '(__troupe_complete)'
 `;
 
-/** The script that a shell loads to complete the command. @throws UsageError `OPTION_INVALID` */
 export function completionScript(shell: string): string {
   return { bash: BASH, zsh: ZSH, fish: FISH }[oneOf("<shell>", shell, SHELLS)].replaceAll("\\${", "${");
 }

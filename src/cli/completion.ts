@@ -4,29 +4,18 @@ import type { Host } from "./host.ts";
 import { ENTRIES } from "./options.ts";
 import { AGENT_TOOLS } from "./run-options.ts";
 import { shown } from "./screen/text.ts";
-import type { StoredPart } from "./stored-candidates.ts";
+import type { Candidate, StoredPart } from "./stored-candidates.ts";
 
-/** A word that can stand at the cursor, and what it means. */
-export interface Candidate {
-  readonly word: string;
-  readonly text: string;
-}
-
-/** What else can stand there: the shell knows its files and folders, a store its runs and their parts. */
 type Source = "nothing" | "files" | "folders" | "demos" | "memories" | "runs" | StoredPart;
 
-/** The words that can stand at the cursor. */
 interface Expected {
   readonly words: readonly Candidate[];
   readonly source: Source;
-  /** The beginning of the current word, which every candidate has too: `--after=`. */
   readonly prefix?: string;
 }
 
-/** The command that the words before the cursor lead to. */
 interface Position {
   readonly command: Command;
-  /** Arguments that are there. */
   readonly given: readonly string[];
   /** The option whose value comes next. */
   readonly option?: Option | undefined;
@@ -34,9 +23,7 @@ interface Position {
   readonly isEnded?: boolean;
 }
 
-/** Options that take several names, with commas between. */
 const LISTS: readonly string[] = ["tools", "allow"];
-/** What completes a value or an argument, by its placeholder. */
 const SOURCES: Readonly<Record<string, Source>> = {
   ...{ file: "files", config: "files", crew: "files", module: "files", path: "folders", dir: "folders" },
   ...{ id: "runs", ids: "runs", a: "runs", b: "runs" },
@@ -49,12 +36,6 @@ const PARTS: Readonly<Record<string, Source>> = {
 };
 const MOST_TEXT = 80;
 
-/**
- * Prints what can stand at the cursor: a line that says what the shell adds, `files`, `folders` or `nothing`, then a line for each word, with
- * its meaning after a tab.
- *
- * @param words the shell, `--`, the words before the cursor, and the word at the cursor
- */
 export async function complete(host: Host, program: Command, [shell = "", , ...words]: readonly string[]): Promise<void> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? "";
@@ -162,11 +143,12 @@ interface Typed {
   readonly shell: string;
   /** The first argument of the command: the run whose parts are completed. */
   readonly first: string;
-  /** The beginning of the candidates. */
   readonly typed: string;
 }
 
-/** The candidates that no tree of commands knows. A fault means that there are none: what is printed here would end up in the user's line. */
+/**
+ * The candidates that no tree of commands knows. A fault means that there are none: what is printed here would end up in the user's line.
+ */
 async function candidatesOf(host: Host, source: Source, { before, shell, first, typed }: Typed): Promise<readonly Candidate[]> {
   if (source === "nothing" || source === "files" || source === "folders") return [];
   try {

@@ -6,27 +6,16 @@ import { UsageError } from "../kernel/errors.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { usd } from "../model/money.ts";
-import { assertInFolder } from "./folder-file.ts";
 import { type Host, valueIn, type Variables } from "./host.ts";
 import { type FolderSettings, limitsShape, ModelTableSchema, RoleModelsSchema, type TimeTexts } from "./model-settings.ts";
+import { variableOf } from "./option-values.ts";
 import { ENTRIES, type OptionEntry } from "./options.ts";
 import { shown } from "./screen/text.ts";
-import { readText } from "./text-file.ts";
+import { assertInFolder, readText } from "./text-file.ts";
 
-/** The environment with the settings of the config files below it. */
-export interface Configured {
-  readonly env: Variables;
-  /** The files that the values of variables came from. */
-  readonly from: ReadonlyMap<string, string>;
-  /** The settings of the folder's file that are compared with the user's. */
-  readonly folder: FolderSettings | undefined;
-}
-
-/** The config file of a folder. */
 const PROJECT_CONFIG = "troupe.config.yaml";
 const MOST_BYTES = 64 * 1024;
 
-/** The options that a config file sets too, each with what it takes there. */
 const SHAPES = {
   name: z.string().min(1),
   dollars: z.number().positive().max(1_000_000),
@@ -40,7 +29,9 @@ function optionShape({ value = "name" }: OptionEntry): z.ZodType<string | number
 }
 
 /** The options that a file may set: adding `config` to an option adds it here. */
-const OWN = Object.values(ENTRIES).flatMap(({ config, ...entry }) => (config === undefined ? [] : [[config, entry] as const]));
+const OWN = Object.entries(ENTRIES).flatMap(([name, entry]) =>
+  entry.config === undefined ? [] : [[entry.config, entry, variableOf(name)] as const],
+);
 const shared = {
   ...Object.fromEntries(OWN.filter(([name]) => name !== "baseUrl").map(([name, entry]) => [name, optionShape(entry)])),
   models: ModelTableSchema.optional(),
@@ -54,8 +45,8 @@ const userSchema = z.strictObject({
 const priceless = z.undefined({ error: "left out: prices are yours to set, by --price, TROUPE_MODELS or ~/.config/troupe/config.yaml" });
 const isBelow = (path: string): boolean => !isAbsolute(path) && !relative(".", path).startsWith("..");
 /**
- * A folder may be another person's: its file neither says where keys and words are sent, nor what they cost, nor lifts the sandbox, nor writes
- * elsewhere. Its other settings are compared with the user's: see {@link FolderSettings}.
+ * A folder may be another person's: its file neither says where keys and words are sent, nor what they cost, nor lifts the sandbox, nor
+ * writes elsewhere. Its other settings are compared with the user's: see {@link FolderSettings}.
  */
 const projectSchema = z.strictObject({
   ...shared,
@@ -64,7 +55,6 @@ const projectSchema = z.strictObject({
   store: z.string().min(1).refine(isBelow, { error: "Expected store to be a file below this folder." }).optional(),
 });
 
-/** A config file, as its schema lets it be. */
 interface Config extends TimeTexts, Pick<FolderSettings, "model" | "roles" | "rounds" | "models"> {
   readonly budget?: number | undefined;
   readonly sandbox?: string | undefined;
@@ -80,13 +70,13 @@ export function userConfig(env: Variables): string | undefined {
   return isAbsolute(home) ? join(home, ".config", "troupe", "config.yaml") : undefined;
 }
 
+export type Configured = Awaited<ReturnType<typeof configured>>;
+
 /**
- * Puts the settings of the config files below the environment: a variable that is set wins, then the sandbox and the store of the folder's file,
- * then the user's file. What else the folder's file says is returned apart.
- *
- * @throws UsageError `CONFIG_INVALID` with line and column, `FILE_UNREADABLE`, `FILE_ELSEWHERE`
+ * Puts the settings of the config files below the environment: a variable that is set wins, then the sandbox and the store of the folder's
+ * file, then the user's file. What else the folder's file says is returned apart.
  */
-export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Promise<Configured> {
+export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">) {
   const own = userConfig(host.env);
   const user = own === undefined ? undefined : await configIn(host, own, userSchema);
   await assertInFolder(host, PROJECT_CONFIG);
@@ -114,7 +104,6 @@ export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">): Pro
   return { env, from, folder };
 }
 
-/** The settings of a file; undefined where there is none. */
 async function configIn(host: Pick<Host, "cwd" | "env" | "stdin">, path: string, schema: z.ZodType): Promise<Config | undefined> {
   if (!(await succeeds(access(path)))) return undefined;
   const text = await readText(host as Host, path, "the settings", MOST_BYTES);
@@ -131,7 +120,7 @@ function variablesOf(config: Config, env: Variables): Readonly<Record<string, st
   const values = { ...config } as Readonly<Record<string, string | number | undefined>>;
   const { models, roles, apiKey } = config;
   const all = [
-    ...OWN.map(([name, entry]) => [entry.env ?? "", values[name]] as const),
+    ...OWN.map(([name, , variable]) => [variable, values[name]] as const),
     ["TROUPE_MODELS", models && JSON.stringify(models)] as const,
     ["TROUPE_ROLE_MODELS", roles && JSON.stringify(roles)] as const,
     ["TROUPE_API_KEY_NAME", apiKey?.env] as const,
@@ -141,7 +130,9 @@ function variablesOf(config: Config, env: Variables): Readonly<Record<string, st
   return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined || isSaid(name) ? [] : [[name, String(value)]])));
 }
 
-/** A host whose environment has the settings of the config files. The rest of the host stays as it is: reading its streams would open them. */
+/**
+ * A host whose environment has the settings of the config files. The rest of the host stays as it is: reading its streams would open them.
+ */
 export function withEnvironment(host: Host, env: Variables): Host {
   return env === host.env ? host : (Object.create(host, { env: { value: env, enumerable: true } }) as Host);
 }
@@ -172,12 +163,7 @@ const TEMPLATE = `# Settings of troupe. An option of the command wins, then a va
 # store: .troupe/runs.db
 `;
 
-/**
- * Writes a config file with comments: the user's or, without a home folder, that of this folder. A file that is there stays.
- *
- * @returns its path
- * @throws UsageError `CONFIG_EXISTS`, `FILE_UNWRITABLE`
- */
+/** Writes a config file with comments: the user's or, without a home folder, that of this folder. A file that is there stays. */
 export async function writeConfig(host: Pick<Host, "cwd" | "env">): Promise<string> {
   const path = userConfig(host.env) ?? join(host.cwd, PROJECT_CONFIG);
   try {

@@ -1,21 +1,32 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Crew, CrewPorts, CrewReport, CrewSpec } from "../../roles/index.ts";
+import {
+  checkCrew,
+  type Crew,
+  type CrewPorts,
+  type CrewReport,
+  type CrewSpec,
+  openCrew,
+  readCrew,
+  shippedCrews,
+} from "../../roles/index.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { teamDifferences, teamDifferenceText } from "../team/team-change.ts";
+import { memoryWorkspace } from "../workspace/memory-workspace.ts";
+import { refusedSandbox } from "../workspace/sandbox.ts";
 import { userConfig } from "./config.ts";
-import { assertInFolder, isInside } from "./folder-file.ts";
 import { type Host, valueIn } from "./host.ts";
-import { type ChosenModel, modelsByRole } from "./model-choice.ts";
-import type { FolderSettings } from "./model-settings.ts";
-import { ENTRIES, type Flags } from "./options.ts";
+import { modelsByRole } from "./model-choice.ts";
+import type { ChosenModel, FolderSettings } from "./model-settings.ts";
+import { variableOf } from "./option-values.ts";
+import type { Flags, OptionName } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { BUILT_IN, companyOptions, type CompanySettings, type CrewSettings, type FileCrew, type ModuleCrew } from "./settings.ts";
-import { readText } from "./text-file.ts";
-import { importedModule } from "./user-module.ts";
+import { assertInFolder, importedModule, isInside, readText } from "./text-file.ts";
 
 /** The longest crew file and module, in bytes. */
 const MOST_BYTES = 256 * 1024;
@@ -23,21 +34,20 @@ const DATA_FILE = /\.(ya?ml|json)$/i;
 const MODULE = /\.[cm]?[jt]s$/i;
 const MOST_FINDINGS = 20;
 
+/** For crews whose roles are only looked at. */
+export const NO_PORTS: CrewPorts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
+
 /** The flags of a run without its crew; the crew, unless it is one with settings of its own; and what its file asks for. */
 export interface AskedCrew {
   readonly flags: Flags;
   readonly crew: FileCrew | ModuleCrew | undefined;
-  /** Undefined for a shipped crew and for one of the user's config folder. */
   readonly asks: FolderSettings | undefined;
-  /** Ids of models by role, of a crew that is the user's own. */
   readonly models: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file of the user's config folder count as the user's, below
- * options and variables.
- *
- * @throws UsageError `CREW_UNKNOWN`, `CREW_INVALID`, `FILE_UNREADABLE`, `FILE_ELSEWHERE`, `OPTION_CONFLICT`
+ * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file of the user's config folder count as the
+ * user's, below options and variables.
  */
 export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
@@ -50,16 +60,16 @@ export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | 
     );
   }
   const crew = await crewSettingsOf(host, word);
-  const { models, model, budget, rounds, use } = await openedCrew(crew, await noPorts());
+  const { models, model, budget, rounds, use } = await openedCrew(crew, NO_PORTS);
   const chosen = crew.kind === "file" && use !== undefined ? { ...crew, use } : crew;
   if (isFile(word) && !isUsersFile(host, word)) {
     const asks = { file: shown(word, 200), model, roles: models, budget, rounds, widens: await wideningOf(crew) };
     return { flags: others, crew: chosen, asks, models: {} };
   }
-  const isSet = (name: "budget" | "rounds" | "model"): boolean =>
-    flags[name] !== undefined || (valueIn(host.env, ENTRIES[name]?.env ?? "") !== undefined && !settingsFrom.has(ENTRIES[name]?.env ?? ""));
+  const isSet = (name: string): boolean =>
+    flags[name as OptionName] !== undefined || (valueIn(host.env, variableOf(name)) !== undefined && !settingsFrom.has(variableOf(name)));
   const wished = Object.entries({ budget, rounds, model });
-  const filled = { ...others, ...Object.fromEntries(wished.filter(([name]) => !isSet(name as "budget"))) };
+  const filled = { ...others, ...Object.fromEntries(wished.filter(([name]) => !isSet(name))) };
   return { flags: filled, crew: chosen, asks: undefined, models };
 }
 
@@ -73,10 +83,8 @@ function isFile(word: string): boolean {
   return MODULE.test(word) || DATA_FILE.test(word);
 }
 
-/** Seconds of one activation by default. */
 const USUAL_SECONDS = 3_600;
 
-/** What a crew's file lets its roles do beyond what the user said, in words. */
 async function wideningOf(crew: FileCrew | ModuleCrew): Promise<readonly string[]> {
   return (await wishesOf(crew)).flatMap(({ name, allow = [], timeout = 0 }) => [
     ...(allow.length === 0 ? [] : [`${name} uses ${allow.join(", ")} without asking`]),
@@ -84,7 +92,6 @@ async function wideningOf(crew: FileCrew | ModuleCrew): Promise<readonly string[
   ]);
 }
 
-/** A role as its file has it: `timeout` in seconds. */
 interface RoleWish {
   readonly name: string;
   readonly allow?: readonly string[] | undefined;
@@ -93,11 +100,10 @@ interface RoleWish {
 
 async function wishesOf(crew: FileCrew | ModuleCrew): Promise<readonly RoleWish[]> {
   if (crew.kind === "file") {
-    const { readCrew } = await import("../../roles/index.ts");
     const { roles = [], reserve = [] } = await readCrew(crew.text, crew.name);
     return [...roles, ...reserve];
   }
-  const made = await exportedCrew(crew.path, await noPorts());
+  const made = await exportedCrew(crew.path, NO_PORTS);
   if (isMadeCrew(made)) return [...made.roles, ...(made.reserve ?? [])].map(wishOf);
   const { roles = [], reserve = [] } = made as CrewSpec;
   return [...roles, ...reserve];
@@ -111,7 +117,6 @@ function wishOf({ name, timeout, agent }: Role): RoleWish {
 
 /** The settings of a crew that is no company with settings of its own. */
 async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
-  const { shippedCrews } = await import("../../roles/index.ts");
   const shipped = shippedCrews().map(({ name }) => name);
   if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };
   if (isFile(word) && !isUsersFile(host, word)) await assertInFolder(host, word);
@@ -127,13 +132,7 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
   );
 }
 
-/**
- * Opens a crew of a file, of its kept text, or of a module.
- *
- * @throws UsageError `CREW_INVALID` also for a module without a crew
- */
 export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts): Promise<Crew> {
-  const { openCrew, readCrew } = await import("../../roles/index.ts");
   if (crew.kind === "file") return openCrew(await readCrew(crew.text, crew.name), ports);
   const made: unknown = await exportedCrew(crew.path, ports);
   if (isMadeCrew(made)) {
@@ -143,7 +142,6 @@ export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts):
   return openCrew(made as CrewSpec, ports);
 }
 
-/** The crew that a module of the user's exports: made by a function of the ports, or as data. */
 async function exportedCrew(path: string, ports: CrewPorts): Promise<unknown> {
   const exported = await importedModule(path, "a module with a crew", "CREW_INVALID");
   const crew: unknown = exported["crew"] ?? exported["default"];
@@ -165,24 +163,11 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-async function noPorts(): Promise<CrewPorts> {
-  const [{ memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../workspace/memory-workspace.ts"),
-    import("../workspace/sandbox.ts"),
-  ]);
-  return { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-}
-
-/**
- * Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ.
- *
- * @throws UsageError `CREW_CHANGED`, `FILE_UNREADABLE`
- */
+/** Refuses to go on with a crew whose module has changed since the run began, and tells how its roles differ. */
 export async function assertSameModule(host: Host, crew: CrewSettings, { roles }: Pick<RunState, "roles">): Promise<void> {
   if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MOST_BYTES)) === crew.hash) return;
-  const now = await openedCrew(crew, await noPorts());
+  const now = await openedCrew(crew, NO_PORTS);
   const hired = now.roles.map((role) => [role.name, role] as const);
-  const { teamDifferences, teamDifferenceText } = await import("../team/team-change.ts");
   const found = teamDifferences(roles.values(), { roles: hired, budget: undefined, pools: [], limits: undefined });
   const how =
     found.length === 0
@@ -192,28 +177,20 @@ export async function assertSameModule(host: Host, crew: CrewSettings, { roles }
   throw new UsageError("CREW_CHANGED", `${expected}. ${how}. Go on with it all the same: --force`, { data: { differences: found } });
 }
 
-/** Causes of the messages that are a crew's result. */
 export async function outputOf(crew: CrewSettings): Promise<readonly string[] | undefined> {
-  return crew.kind === "file" || crew.kind === "module" ? (await openedCrew(crew, await noPorts())).output : undefined;
+  return crew.kind === "file" || crew.kind === "module" ? (await openedCrew(crew, NO_PORTS)).output : undefined;
 }
 
-/** Checks a crew with the models and the bounds of its run. */
 export async function crewReport(
   crew: FileCrew | ModuleCrew,
   { budget, rounds, allowUnpriced, models = {} }: Pick<CompanySettings, "budget" | "rounds" | "allowUnpriced" | "models">,
   chosen: Pick<ChosenModel, "model" | "modelOf">,
 ): Promise<CrewReport> {
-  const { checkCrew } = await import("../../roles/index.ts");
-  const { roles, reserve, output } = await openedCrew(crew, await noPorts());
+  const { roles, reserve, output } = await openedCrew(crew, NO_PORTS);
   const byRole = modelsByRole([...roles, ...reserve], models, chosen.modelOf);
   return checkCrew({ roles, reserve, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
 }
 
-/**
- * Refuses a crew with faults, before it costs anything; warnings are shown.
- *
- * @throws UsageError `CREW_FAULTY`
- */
 export async function assertSound(
   session: Session,
   crew: FileCrew | ModuleCrew,

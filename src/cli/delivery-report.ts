@@ -1,56 +1,7 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
 
-/** The delivery of a company: a verdict with evidence for each acceptance criterion. */
-export interface DeliveryReport {
-  readonly kind: "delivery";
-  readonly name: string;
-  readonly size: "S" | "M" | "L";
-  readonly stack: string;
-  readonly isDone: boolean;
-  readonly verification: {
-    readonly verdicts: readonly {
-      readonly id: string;
-      readonly priority: "P0" | "P1" | "P2";
-      readonly outcome: "proven" | "failed" | "judged" | "not checked";
-      readonly by: string;
-      readonly evidence: string;
-    }[];
-    readonly suites: readonly {
-      readonly language: string;
-      readonly kind: "passed" | "failed" | "timeout" | "not run";
-      readonly total: number;
-      readonly passed: number;
-      readonly failed: number;
-      readonly skipped: number;
-      readonly reason?: string | undefined;
-    }[];
-    readonly faults: readonly {
-      readonly kind: string;
-      readonly file?: string | undefined;
-      readonly command?: string | undefined;
-      readonly message: string;
-    }[];
-    readonly notChecked?: string | undefined;
-  };
-  readonly complaints: readonly { readonly id: string; readonly text: string; readonly state: "failing" | "answered" | "unproven" }[];
-  readonly assumptions: readonly string[];
-  readonly summary: string;
-  readonly round: number;
-  readonly unmerged?: readonly UnmergedReport[] | undefined;
-}
-
-/** A task that was left to the last engineer. */
-export interface UnmergedReport {
-  readonly id: string;
-  readonly title: string;
-  readonly by?: string | undefined;
-  readonly why: string;
-  readonly keptIn?: string | undefined;
-}
-
-/** The parts of a verification that the command line shows. */
-export const VerificationReportSchema: z.ZodType<DeliveryReport["verification"]> = z.object({
+export const VerificationReportSchema = z.object({
   verdicts: z.array(
     z.object({
       id: z.string(),
@@ -76,7 +27,7 @@ export const VerificationReportSchema: z.ZodType<DeliveryReport["verification"]>
 });
 
 /** The parts of a delivery that the command line shows. A record may come from elsewhere: only what has this shape is one. */
-const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
+const DeliveryReportSchema = z.object({
   kind: z.literal("delivery"),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
@@ -92,6 +43,8 @@ const DeliveryReportSchema: z.ZodType<DeliveryReport> = z.object({
     .optional(),
 });
 
+export type DeliveryReport = z.infer<typeof DeliveryReportSchema>;
+
 /** The newest delivery among messages; undefined when there is none, or when a user said something after it. */
 export function deliveryOf(messages: readonly Message[]): DeliveryReport | undefined {
   for (const { instructContent, sentFrom } of messages.toReversed()) {
@@ -102,7 +55,6 @@ export function deliveryOf(messages: readonly Message[]): DeliveryReport | undef
   return undefined;
 }
 
-/** How many criteria came out in which way, such as `5 proven, 1 failed`. */
 export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport, "verification">): string {
   const outcomes = ["proven", "failed", "judged", "not checked"] as const;
   const counts = outcomes.map((outcome) => [outcome, verdicts.filter((verdict) => verdict.outcome === outcome).length] as const);
@@ -110,4 +62,20 @@ export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport
     .filter(([, count]) => count > 0)
     .map(([outcome, count]) => `${count} ${outcome}`)
     .join(", ");
+}
+
+const TestsReportSchema = z.looseObject({
+  tests: z.enum(["passed", "failed", "not run", "none"]),
+  total: z.number(),
+  passed: z.number(),
+  failed: z.number(),
+  failures: z.array(z.object({ name: z.string() })).optional(),
+  /** Why they did not run and what to do about it. */
+  hint: z.string().optional(),
+});
+export type TestsReport = z.infer<typeof TestsReportSchema>;
+
+/** The newest report on the project's tests, from any role that ran them. */
+export function testsOf(messages: readonly Message[]): TestsReport | undefined {
+  return messages.map(({ instructContent }) => TestsReportSchema.safeParse(instructContent).data).findLast((tests) => tests !== undefined);
 }

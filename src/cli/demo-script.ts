@@ -1,29 +1,24 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inFence } from "../../actions/markdown.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
+import { ifThere } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
+import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { scriptedModel, type ScriptedReply } from "../testing/scripted-model.ts";
 import { checkPath } from "../workspace/path-rules.ts";
-import { companyReply, placeOf } from "./company-script.ts";
 
 /** An idea with bundled replies: it can be played without a model. */
 export interface DemoIdea {
-  /** Name of its folder in `demo/`. */
   readonly id: string;
   readonly title: string;
-  /** The text the roles get. */
   readonly idea: string;
-  /** Other texts for the same idea. */
   readonly aliases: readonly string[];
-  /** Name of the scripted model. */
   readonly model: string;
-  /** The price of its replies in the ledger, as if a model had written them. */
   readonly price: ModelPrice;
   /** The crew whose roles the replies answer. */
   readonly crew: "waterfall" | "software-company";
@@ -33,11 +28,6 @@ export interface DemoIdea {
   readonly folder: string;
 }
 
-/**
- * The bundled ideas, by id.
- *
- * @throws UsageError `DEMO_MISSING` when the package has lost its demo folder, `DEMO_INVALID` when an idea there cannot be read.
- */
 export async function demoIdeas(): Promise<DemoIdea[]> {
   const folder = demoFolder();
   const entries = await readdir(folder, { withFileTypes: true });
@@ -47,7 +37,6 @@ export async function demoIdeas(): Promise<DemoIdea[]> {
   return Promise.all(ids.sort().map((id) => readIdea(id, join(folder, id))));
 }
 
-/** The bundled idea with this text, title, id or alias. Case, punctuation, spaces and a leading article are ignored. */
 export function matchIdea(text: string, ideas: readonly DemoIdea[]): DemoIdea | undefined {
   const wanted = normalised(text);
   if (wanted === "") return undefined;
@@ -82,12 +71,7 @@ async function readIdea(id: string, folder: string): Promise<DemoIdea> {
   const path = join(folder, "idea.json");
   try {
     const { title, idea, aliases, model, price, crew = "waterfall", change } = JSON.parse(await readFile(path, "utf8")) as WrittenIdea;
-    if (![title, idea, model].every((text) => typeof text === "string" && text !== ""))
-      throw new TypeError("title, idea or model is no text");
-    if (!Array.isArray(aliases) || !aliases.every((alias) => typeof alias === "string")) throw new TypeError("aliases is no list of texts");
-    if (typeof price?.input !== "number" || typeof price.output !== "number") throw new TypeError("price has no input and output");
     const isCompany = crew === "software-company";
-    if (isCompany !== (typeof change === "string" && change !== "")) throw new TypeError("a change goes with the software company");
     return { id, title, idea, aliases, model, price, crew: isCompany ? crew : "waterfall", ...(isCompany ? { change } : {}), folder };
   } catch (error) {
     const reason = thrownText(error);
@@ -105,9 +89,7 @@ const PIECE = /[^]{1,48}/gu;
 
 /**
  * A model that plays a bundled idea. Of the waterfall it answers each task, named in the first line of the last question, from the idea's
- * files; of the software company it answers each role, see `companyReply`. Usage is
- * counted from characters and priced as the idea says.
- *
+ * files; of the software company it answers each role, see `companyReply`. Usage is counted from characters and priced as the idea says.
  * Its calls fail with ModelError `MODEL_SCRIPT` for a task without a reply.
  */
 export function demoModel(idea: DemoIdea, { latency = 0, clock = systemClock }: DemoModelOptions = {}): ChatModel {
@@ -135,7 +117,6 @@ export function demoModel(idea: DemoIdea, { latency = 0, clock = systemClock }: 
   };
 }
 
-/** The files that answer the tasks, by the path and the round of a task. */
 const FILES = new Map<string, (path: string, round: number) => string>([
   ["WritePrd", () => "prd.json"],
   ["WriteDesign", () => "design.json"],
@@ -147,7 +128,6 @@ const FILES = new Map<string, (path: string, round: number) => string>([
   ["DebugError", (_path, round) => `debug/${round}.json`],
   ["FixCode", (path, round) => `debug-${round}/${path}`],
 ]);
-/** Tasks that are answered with code, between fences. */
 const CODE_TASKS: ReadonlySet<string> = new Set(["WriteCode", "RewriteCode", "WriteTest", "FixCode"]);
 
 async function answer(idea: DemoIdea, request: ChatRequest): Promise<string> {
@@ -171,7 +151,6 @@ async function companyAnswer(idea: DemoIdea, request: ChatRequest): Promise<Scri
   throw noReply(idea, part === "other" ? "another change" : `${part}, ${role}, reply ${step}`);
 }
 
-/** The task of the newest question that names one: a repeated question names none. */
 function taskIn({ messages }: ChatRequest): string {
   for (const { role, content = "" } of messages.toReversed()) {
     const first = content.split("\n", 1)[0] ?? "";
@@ -185,5 +164,82 @@ function noReply(idea: DemoIdea, task: string, cause?: unknown): ModelError {
     "MODEL_SCRIPT",
     `Expected a task that the script of "${idea.title}" has a reply for, got "${task.slice(0, 200)}". It plays this one idea; for anything else set a model: OPENAI_API_KEY, or TROUPE_BASE_URL.`,
     { data: { task: task.slice(0, 200), mayHaveRun: false }, ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+export interface CompanyScript {
+  readonly folder: string;
+  readonly change: string;
+}
+
+/** A request as the script finds its reply: `first` until the user asks for the change. Nothing but the request decides. */
+export interface ScriptPlace {
+  readonly part: "first" | "change" | "other";
+  readonly role: string;
+  readonly step: number;
+}
+
+const NAME = /\bnamed ([A-Za-z]{1,20})\b/;
+/** Workers are told who they are at the end of their task, others in the system message. */
+const WORKER = /^## Your role\n.*?\bnamed ([A-Za-z]{1,20})\b/m;
+const LATER = /^#+ The user's later words, (\d+)\n+(.*)$/gm;
+const PRESENT = /^#+ The user's words\n+(.*)$/m;
+/** The product manager alone reads what is said now below what was said first. */
+const FIRST = /^#+ The user's first words$/m;
+
+/**
+ * The place of a request in the script. The request has all that it needs, so that a run that another process continues gets the replies
+ * that it would have got.
+ */
+function placeOf({ messages }: ChatRequest, { change }: Pick<CompanyScript, "change">): ScriptPlace {
+  const textOf = (wanted: "system" | "user"): string =>
+    messages.flatMap(({ role, content }) => (role === wanted && content !== undefined ? [content] : [])).join("\n\n");
+  const said = textOf("user");
+  const later = new Map([...said.matchAll(LATER)].map(([, number, words = ""]) => [number, words.trim()]));
+  const present = FIRST.test(said) ? [PRESENT.exec(said)?.[1]?.trim() ?? ""] : [];
+  const replies = messages.filter(({ role, toolCalls }) => role === "assistant" && toolCalls !== undefined);
+  return {
+    part: partOf([...later.values(), ...present], change),
+    role: (WORKER.exec(said) ?? NAME.exec(textOf("system")))?.[1]?.toLowerCase() ?? "",
+    step: replies.length + 1,
+  };
+}
+
+function partOf(later: readonly string[], change: string): ScriptPlace["part"] {
+  if (later.length === 0) return "first";
+  return later.length === 1 && later[0] === change ? "change" : "other";
+}
+
+interface WrittenReply {
+  readonly content?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: unknown }[];
+}
+
+/**
+ * The reply of a script: the text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without
+ * ending holds the files that the reply writes; they come before its other calls.
+ */
+async function companyReply(script: CompanyScript, request: ChatRequest): Promise<Partial<ChatResponse> | undefined> {
+  const { part, role, step } = placeOf(request, script);
+  const place = join(script.folder, "answers", part, `${role}-${step}`);
+  const text = await ifThere(readFile(`${place}.json`, "utf8"));
+  if (part === "other" || role === "" || text === undefined) return undefined;
+  const { content = "", calls } = JSON.parse(text) as WrittenReply;
+  if (calls === undefined) return { content: text };
+  const files = await filesIn(place);
+  const all = files.length === 0 ? calls : [{ name: "write_files", arguments: { files } }, ...calls];
+  const toolCalls = all.map(({ name, arguments: given }, n) => ({
+    id: `${part}-${role}-${step}-${n + 1}`,
+    type: "function" as const,
+    function: { name, arguments: JSON.stringify(given) },
+  }));
+  return { content, toolCalls };
+}
+
+async function filesIn(folder: string): Promise<readonly { readonly path: string; readonly content: string }[]> {
+  const entries = (await ifThere(readdir(folder, { recursive: true, withFileTypes: true }))) ?? [];
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Promise.all(
+    paths.sort().map(async (path) => ({ path: relative(folder, path).split(sep).join("/"), content: await readFile(path, "utf8") })),
   );
 }

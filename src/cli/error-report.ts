@@ -4,14 +4,13 @@ import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import { type ExitCode, exitCodeOfError } from "./errors.ts";
-import type { Host, Variables } from "./host.ts";
+import { addressSecrets, type Host, type Variables } from "./host.ts";
 import { jsonLine } from "./output.ts";
 import { shown, type Style, styleFor, wantsColor } from "./screen/text.ts";
-import { addressSecrets } from "./secrets.ts";
 
 // Loaded at the start of the process: a process that cannot open files must be able to tell why it ends.
 
-/** Prints an error that no command handled. @returns the code to end the process with */
+/** Prints an error that no command handled. */
 export function failed(host: Host, words: readonly string[], error: unknown): ExitCode {
   const { env, stderr, stdout } = host;
   const report = errorReport(error, env);
@@ -22,21 +21,12 @@ export function failed(host: Host, words: readonly string[], error: unknown): Ex
   return exitCodeOfError(error);
 }
 
-/** An error as it is printed: safe for a terminal and without secrets. */
-export interface ErrorReport {
-  readonly code: string;
-  readonly message: string;
-  /** True for an interruption, which is no failure. */
-  readonly isControl: boolean;
-  /** One line for each stack frame and cause, for `--verbose`. */
-  readonly trace: readonly string[];
-}
-
 /** Causes shown below an error; a chain may be a ring. */
 const MOST_CAUSES = 5;
 
-/** Makes an error printable. @param env holds the keys that must never be shown */
-export function errorReport(error: unknown, env: Variables): ErrorReport {
+export type ErrorReport = ReturnType<typeof errorReport>;
+
+export function errorReport(error: unknown, env: Variables) {
   const mask = maskOf(env);
   const safe = (text: string, limit?: number): string => shown(mask(text), limit);
   const trace = chainOf(error).flatMap((link, depth) => [
@@ -59,7 +49,6 @@ export function errorReport(error: unknown, env: Variables): ErrorReport {
   return { code: "UNEXPECTED", message, isControl: false, trace };
 }
 
-/** The lines of an error: one paragraph, and with `isVerbose` its trace. */
 export function errorLines(error: ErrorReport, o: { readonly style: Style; readonly isVerbose: boolean }): readonly string[] {
   const { code, message, isControl, trace } = error;
   const head = isControl ? o.style.warn(message) : `${o.style.bad("error:")} ${message} ${o.style.faint(`(${code})`)}`;

@@ -1,10 +1,8 @@
 import { ControlError, JournalError, MemoryError, ModelError, TroupeError, UsageError, WorkspaceError } from "../kernel/errors.ts";
 import type { ResultStatus } from "../runtime/run-result.ts";
 
-/** The codes the process ends with. {@link EXIT_CODES} explains each. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 129 | 130 | 143;
 
-/** Every exit code and its meaning, for `--help` and for programs. */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: 0, meaning: "done" },
   { code: 1, meaning: "failed; of replay and runs diff: not equal; of runs check and check --determinism: something was found" },

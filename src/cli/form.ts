@@ -6,15 +6,12 @@ import { checkAnswer, faultsText, type QuestionForm } from "../tool/question-for
 import { choiceLines, fieldLines } from "./screen/question.ts";
 import { linesOf, shown, type Style } from "./screen/text.ts";
 
-/** A terminal on which a form is filled in. */
 export interface FormTerminal {
   readonly style: Style;
   readonly print: (lines: readonly string[]) => void;
-  /** Reads one typed line. @throws WaitingError when the input ended */
   readonly read: () => Promise<string>;
 }
 
-/** A question with a form. */
 export type FormQuestion = HumanQuestion & { readonly form: QuestionForm };
 
 /** Asks for the fields of a form one by one, each until it fits, and returns the answer. An empty line takes the default. */
@@ -68,7 +65,6 @@ async function fieldValue(field: FormField, { style, print, read }: FormTerminal
   }
 }
 
-/** Reads lines up to an empty one. */
 async function typedLines(read: FormTerminal["read"]): Promise<string> {
   const lines: string[] = [];
   for (let line = await read(); line.trim() !== ""; line = await read()) lines.push(line);

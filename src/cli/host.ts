@@ -1,9 +1,9 @@
+import { relative } from "node:path";
 import type { Clock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts";
 
-/** The variables of the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The value of a variable without the space around it. An empty one counts as unset: shells and CI systems unset variables that way. */
@@ -14,22 +14,17 @@ export function valueIn(env: Variables, name: string): string | undefined {
 
 export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
-/** Signals the command listens to. */
 export type HostSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** The process as the commands see it. Tests pass their own. */
 export interface Host {
   readonly version: string;
   readonly env: Variables;
-  /** The folder that relative paths start from. */
   readonly cwd: string;
   readonly clock: Clock;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** Calls `listener` for every signal; the returned function stops that. */
   onSignal(listener: (signal: HostSignal) => void): () => void;
-  /** Calls `listener` when the process ends, for any reason; the returned function stops that. */
   onExit(listener: () => void): () => void;
   exit(code: ExitCode): void;
 }
@@ -90,7 +85,6 @@ export class Interruptions {
     return this.#first;
   }
 
-  /** Handles an interruption: a signal, a closed pipe, or Ctrl-C that a prompt in raw mode read as a key. */
   raise(interruption: Interruption): void {
     if (this.#first === undefined) {
       this.#first = interruption;
@@ -100,7 +94,6 @@ export class Interruptions {
     }
   }
 
-  /** Resolves at the first interruption. */
   raised(): Promise<void> {
     return new Promise((resolve) => {
       if (this.signal.aborted) resolve();
@@ -111,4 +104,30 @@ export class Interruptions {
   close(): void {
     this.#stopListening();
   }
+}
+
+/** What of a text is secret where it is an address with a password. */
+export function addressSecrets(text: string): readonly string[] {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const given = [url?.password ?? "", url?.searchParams.get("password") ?? ""].filter((password) => password !== "");
+  return given.length === 0 ? [] : [text.trim(), ...given, ...given.map(decoded)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function secretsIn(env: Variables): readonly string[] {
+  const names = ["OPENAI_API_KEY", "TROUPE_API_KEY", env["TROUPE_API_KEY_NAME"] ?? ""];
+  return names.flatMap((name) => (name === "" ? [] : [env[name] ?? ""])).filter((key) => key !== "");
+}
+
+/** A folder as the user would type it: relative when it lies below, absolute when not. */
+export function folderName(host: Host, folder: string): string {
+  const path = relative(host.cwd, folder);
+  return path === "" ? "." : path.startsWith("..") ? folder : path;
 }

@@ -15,13 +15,12 @@ export type IdeaSource =
   | { readonly kind: "stdin" };
 
 export interface IdeaReaders {
-  /** At most `limit` bytes of a regular file. @throws UsageError, or the system's error */
+  /** At most `limit` bytes of a regular file. */
   file(path: string, limit: number): Promise<Uint8Array>;
   /** At most `limit` bytes of standard input. */
   stdin(limit: number): Promise<Uint8Array>;
 }
 
-/** The facts that tell an idea from a mistyped command. */
 export interface IdeaHints {
   /** True when `run` was typed: any word is meant as an idea then. */
   readonly isCommandNamed: boolean;
@@ -35,16 +34,13 @@ export interface IdeaHints {
 /** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
 export const IDEA_BYTES: number = 128 * 1024;
 
-/** An idea alone stands for `run`. */
 const COMMANDS: readonly string[] = [...commandNames(TABLE), "help"];
 
 /** Commands that a word can be a slip of: every short text is near to one of two letters. */
 const LONG_COMMANDS: readonly string[] = COMMANDS.filter((command) => command.length > 2);
 
 const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
-/** Slips in a single word that still count as a mistyped command. */
 const SLIPS_ALONE = 2;
-/** Slips in the first of several words. */
 const SLIPS_FIRST = 1;
 /** Most words that may be a command with its arguments; a longer text is an idea. */
 const COMMAND_WORDS = 3;
@@ -70,11 +66,6 @@ export function readersOf(host: Host): IdeaReaders {
   };
 }
 
-/**
- * The source that the words on the command line name.
- *
- * @throws UsageError `COMMAND_MISTYPED` when the words look like a command, `IDEA_UNQUOTED`, `IDEA_TWICE`, `IDEA_MISSING`, `IDEA_TOO_LONG`
- */
 export function ideaSource(words: readonly string[], file: string | undefined, hints: IdeaHints): IdeaSource {
   const { isCommandNamed, isConfirmed, isBundled, example = EXAMPLE } = hints;
   const [first, ...others] = words;
@@ -94,7 +85,6 @@ export function ideaSource(words: readonly string[], file: string | undefined, h
   throw new UsageError("IDEA_MISSING", `Expected an idea, got none. ${example}`);
 }
 
-/** The text of an idea. @throws UsageError `IDEA_UNREADABLE`, `IDEA_TOO_LONG`, `IDEA_BINARY`, `IDEA_MISSING` */
 export async function readIdea(source: IdeaSource, readers: IdeaReaders): Promise<string> {
   if (source.kind === "words") return source.text;
   const from = source.kind === "file" ? `the file "${shown(source.path, 200)}"` : "standard input";
@@ -111,9 +101,9 @@ export function isOneWord(idea: string): boolean {
 }
 
 /**
- * The command that words were probably meant to be, in any case of letters. A single word counts when it is at most two slips away from one,
- * words of one or two letters too: no idea is that short, and an unwanted run costs money. Two or three words count when the first, of three
- * letters or more, is at most one slip away.
+ * The command that words were probably meant to be, in any case of letters. A single word counts when it is at most two slips away from
+ * one, words of one or two letters too: no idea is that short, and an unwanted run costs money. Two or three words count when the first, of
+ * three letters or more, is at most one slip away.
  */
 export function mistypedCommand(words: string): string | undefined {
   const [given = "", ...others] = words.trim().toLowerCase().split(/\s+/);
@@ -123,7 +113,7 @@ export function mistypedCommand(words: string): string | undefined {
   return nearestWord(given, LONG_COMMANDS, others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE);
 }
 
-/** Refuses a word that is no command of a group. @throws UsageError `COMMAND_INVALID` */
+/** Refuses a word that is no command of a group. */
 export function refuseWords([word]: readonly string[], group: string): void {
   if (word === undefined) return;
   const commands = commandNames(TABLE.find(({ name }) => name === group)?.commands ?? []);

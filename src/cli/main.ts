@@ -64,7 +64,6 @@ function end(code: ExitCode): never {
   process.exit(code);
 }
 
-/** Prints an error that nothing handles, and ends the process. */
 function endWith(error: unknown): never {
   end(failed(host, words, error));
 }
@@ -76,7 +75,6 @@ async function flushed(code: ExitCode): Promise<ExitCode> {
   return code;
 }
 
-/** @throws UsageError `CWD_GONE` when the working folder has been removed. */
 function workingFolder(): string {
   try {
     return process.cwd();

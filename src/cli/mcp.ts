@@ -17,16 +17,13 @@ interface ConfiguredServer {
 
 export interface OpenServers {
   readonly tools: readonly Tool[];
-  /** Ends their sessions and processes. Never rejects. */
   close(): Promise<void>;
 }
 
 export const NO_SERVERS: OpenServers = { tools: [], close: () => Promise.resolve() };
 
-/** A config is a few servers; a larger file is something else. */
 const MOST_BYTES = 256 * 1024;
 const MOST_SERVERS = 16;
-/** The form of a server's name, which its tools' names begin with. */
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 
 const Texts = z.record(z.string(), z.string());
@@ -49,11 +46,7 @@ const Server = z.union([
 ]);
 const Config = z.object({ mcpServers: z.record(z.string(), z.unknown()) });
 
-/**
- * Connects to all servers of a config. Each call of their tools asks first.
- *
- * @throws UsageError as {@link readMcpConfig}, `PACKAGE_MISSING`; McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, and then none stays connected
- */
+/** Connects to all servers of a config. Each call of their tools asks first. */
 export async function openServers({ host, screen, interruptions }: Session, path: string): Promise<OpenServers> {
   const configured = await readMcpConfig(host, resolve(host.cwd, path));
   const { mcpServer } = await import("../adapters/mcp.ts");
@@ -69,11 +62,6 @@ export async function openServers({ host, screen, interruptions }: Session, path
   return { tools: servers.flatMap(({ tools }) => tools), close };
 }
 
-/**
- * The enabled servers of a config, in the common form `{ "mcpServers": { name: { command, args, env } | { url, headers } } }`.
- *
- * @throws UsageError `FILE_UNREADABLE`; `MCP_CONFIG_INVALID`, which repeats no value of the file: it may hold keys
- */
 async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
   const json = parsedJson(await readText(host, path, "the servers of --mcp", MOST_BYTES));
   if (json === undefined) throw invalid(path, "it is no JSON");

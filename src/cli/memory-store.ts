@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { StoredRole, StoredRoles } from "../adapters/sqlite-store-file.ts";
+import type { StoredRole } from "../adapters/sqlite-store-file.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
@@ -12,35 +12,30 @@ import type { Session } from "./session.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
 import { idList, idsMatching, isSingle } from "./stored-run.ts";
 
-/** The file that keeps memories. */
 export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 export interface MemoriesStore extends StorePlace {
   /** The roles with a memory here; the id of one that is of a scope names its parts. @throws MemoryError when it cannot be used */
-  roles(): Promise<StoredRoles>;
+  roles(): Promise<readonly StoredRole[]>;
   reading(roleId: string): MemoryStorage;
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
 
-/** The place of memories: the one `--store` names, else TROUPE_MEMORY, else `.troupe/memory.db`. @throws UsageError `OPTION_INVALID` */
 export function memoryPlace(flags: Flags, session: Pick<Session, "host">): StorePlace {
   return storePlace(flags, session.host, MEMORIES);
 }
 
-/** Works with memories that exist. @throws UsageError `STORE_MISSING` */
 export async function withMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
   await assertMemories(memoryPlace(flags, session), "--store");
   return withNewMemories(session, flags, work);
 }
 
-/** @param option names another place @throws UsageError `STORE_MISSING` */
 export async function assertMemories({ path, name }: StorePlace, option: string): Promise<void> {
   if (await isStore(path)) return;
   const expected = `Expected memories in ${shown(name, 300)}, but there is no such file`;
   throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they are kept in, or name it: ${option} <file>.`);
 }
 
-/** Works with one role's memory. @throws UsageError `STORE_MISSING`, `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS` */
 export function withMemory<T>(
   session: Session,
   flags: Flags,
@@ -71,10 +66,7 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
   try {
     return await work({
       ...place,
-      roles: async () => {
-        const found = await storedRoles(place.path);
-        return { ...found, roles: found.roles.map(named) };
-      },
+      roles: async () => (await storedRoles(place.path)).map(named),
       reading: (roleId) => storage(roleId, { store: readOnlyStore(store) }),
       writing: (roleId, embedder) => storage(roleId, { store, embedder }),
     });
@@ -85,10 +77,9 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
 }
 
 export async function roleIds(store: MemoriesStore): Promise<readonly string[]> {
-  return (await store.roles()).roles.map(({ roleId }) => roleId);
+  return (await store.roles()).map(({ roleId }) => roleId);
 }
 
-/** The role that an id, or its beginning, names. @throws UsageError `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS`, both with the ids that may be meant */
 export function findRole(ids: readonly string[], given: string): string {
   const matches = idsMatching(ids, given, (id) => id);
   if (isSingle(matches)) return matches[0];
@@ -101,7 +92,6 @@ export function findRole(ids: readonly string[], given: string): string {
   throw new UsageError("ROLE_UNKNOWN", `Expected the id of a role with a memory, or its beginning, got "${text}". ${known}`);
 }
 
-/** The message that an id, or its beginning, names. @throws UsageError `MESSAGE_UNKNOWN`, `MESSAGE_AMBIGUOUS` */
 export function findMessage(entries: readonly StoredMessage[], given: string): StoredMessage {
   const matches = idsMatching(entries, given, ({ message }) => message.id);
   if (isSingle(matches)) return matches[0];
@@ -116,8 +106,8 @@ export function findMessage(entries: readonly StoredMessage[], given: string): S
 }
 
 /**
- * A store that is only read. Vectors made for a search stay in this process: written, they would replace those of another program's embedder,
- * which may have been paid for.
+ * A store that is only read. Vectors made for a search stay in this process: written, they would replace those of another program's
+ * embedder, which may have been paid for.
  */
 function readOnlyStore(store: MessageStore): MessageStore {
   const refuse = (): Promise<never> =>

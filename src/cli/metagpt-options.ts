@@ -1,14 +1,11 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
 import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
+import { isInside } from "./text-file.ts";
 
-/**
- * Refuses options of MetaGPT that this command does not have, so that none is taken and ignored.
- *
- * @throws UsageError `OPTION_UNSUPPORTED`, `OPTION_CONFLICT`
- */
+/** Refuses options of MetaGPT that this command does not have, so that none is taken and ignored. */
 export function checkMetaGPT(flags: Flags): void {
   const { maxAutoSummarizeCode = "0", projectName, out } = flags;
   if (maxAutoSummarizeCode.trim() !== "0")
@@ -21,11 +18,7 @@ export function checkMetaGPT(flags: Flags): void {
   }
 }
 
-/**
- * The change that `--reqa-file` asks for: the tests of one file are written again. Undefined without that option.
- *
- * @throws UsageError `OPTION_CONFLICT` without a project that is changed, `OPTION_INVALID` for a file that is not in it
- */
+/** The change that `--reqa-file` asks for: the tests of one file are written again. Undefined without that option. */
 export async function testsAgain(cwd: string, flags: Flags): Promise<string | undefined> {
   const { reqaFile: file, in: folder } = flags;
   if (file === undefined) return undefined;
@@ -33,20 +26,14 @@ export async function testsAgain(cwd: string, flags: Flags): Promise<string | un
     throw new UsageError("OPTION_CONFLICT", "Expected --in with --reqa-file, got none. Name the project whose file it is.");
   }
   const root = resolve(cwd, folder);
-  const found = [resolve(root, file), resolve(cwd, file)].map((path) => relative(root, path)).filter(isInside);
-  for (const path of new Set(found)) {
-    const stats = await stat(join(root, path)).catch(() => undefined);
-    if (stats?.isFile() !== true) continue;
-    return `Write the tests of \`${path}\` again, from what the project and its documents say that it does. Every function that it exports has a test that fails when the function is broken. Change nothing but tests, unless a test shows a fault.`;
+  for (const path of [resolve(root, file), resolve(cwd, file)]) {
+    if (!isInside(root, path) || !(await stat(path).catch(() => undefined))?.isFile()) continue;
+    return `Write the tests of \`${relative(root, path)}\` again, from what the project and its documents say that it does. Every function that it exports has a test that fails when the function is broken. Change nothing but tests, unless a test shows a fault.`;
   }
   throw new UsageError(
     "OPTION_INVALID",
     `Expected --reqa-file to be a file of the project, got "${shown(file, 200)}". Give its path in the project.`,
   );
-}
-
-function isInside(path: string): boolean {
-  return path !== "" && path.split(/[\\/]/)[0] !== ".." && !isAbsolute(path);
 }
 
 function unsupported(option: string, why: string): UsageError {
@@ -56,11 +43,7 @@ function unsupported(option: string, why: string): UsageError {
 /** Stores of a folder, the nearest first. */
 const STORES = ["runs.db", join(".troupe", "runs.db")];
 
-/**
- * The store that `--recover-path` names: a file, or a folder that holds one.
- *
- * @throws UsageError `STORE_MISSING`
- */
+/** The store that `--recover-path` names: a file, or a folder that holds one. */
 export async function recoveredStore(cwd: string, path: string): Promise<string> {
   const place = resolve(cwd, path);
   for (const candidate of [place, ...STORES.map((name) => join(place, name))]) {

@@ -1,42 +1,28 @@
+import { openai } from "../adapters/openai.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { MicroUsd } from "../model/money.ts";
 import { priceOf } from "../model/price.ts";
 import type { Role } from "../role/role.ts";
-import { recordedModel, type RunAbout } from "./about.ts";
+import { publicURL, type RunAbout } from "./about.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "./demo-script.ts";
-import { canDraw } from "./host.ts";
-import { limitsOf, lowestTimes, type ModelSettings } from "./model-settings.ts";
+import { canDraw, type Variables } from "./host.ts";
+import {
+  baseURLIn,
+  type ChosenModel,
+  type FolderSettings,
+  limitsOf,
+  lowestTimes,
+  type ModelChoice,
+  type ModelSettings,
+  reachedModel,
+} from "./model-settings.ts";
 import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 
-/** The model a run asks: a real one, or the script of a bundled idea. */
-export interface ChosenModel {
-  readonly model: ChatModel;
-  readonly text: string;
-  readonly isScripted: boolean;
-  readonly demo: string | undefined;
-  /** The base URL that was given; undefined: OpenAI's own, or none. */
-  readonly baseURL: string | undefined;
-  /** Undefined when nothing binds. */
-  readonly budget: MicroUsd | undefined;
-  /** True when a call may cost something. */
-  readonly isPaid: boolean;
-  /** Texts that must never be written down. */
-  readonly secrets: readonly string[];
-  /** Another model in the same place, for a role with a model of its own. */
-  readonly modelOf: (id: string) => ChatModel;
-}
-
-/**
- * The model of some settings. Nothing is sent yet.
- *
- * @throws ModelError `MODEL_AUTH` for a key that cannot be one; UsageError `BASE_URL_INVALID`, `BUDGET_UNPRICED`
- */
+/** The model of some settings. Nothing is sent yet. */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
-  const { openai } = await import("../adapters/openai.ts");
   const { id, apiKey, baseURL, price, timeouts, others = {}, folders = [] } = settings;
   const model = openai({ model: id, apiKey, baseURL, price, timeouts });
   const known = priceOf(model);
@@ -66,7 +52,6 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
   };
 }
 
-/** The models of roles that have one of their own: models are set by the name of a role or by its profile. */
 export function modelsByRole<T>(
   roles: readonly Role[],
   models: Readonly<Record<string, T>>,
@@ -100,7 +85,7 @@ export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, ou
   };
 }
 
-/** The model of a recorded run: its script, or the model where it is reached now. @throws ModelError `MODEL_AUTH`, UsageError */
+/** The model of a recorded run: its script, or the model where it is reached now. */
 export async function modelOfRecord(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
   const bundled = await demoIdeas();
   const script = bundled.find(({ id }) => id === about.demo);
@@ -113,7 +98,7 @@ export async function modelOfRecord(session: Session, about: RunAbout, settings:
 const HOW_TO_SET =
   "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1 with TROUPE_MODEL for its model.";
 
-/** The error for an idea without a model and without a script. @param asked a model named without a way to reach it */
+/** The error for an idea without a model and without a script. */
 export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
   const why = asked === undefined ? "no model is set and no bundled script fits this idea" : unreachable(asked);
   const bundled = ideas.map(({ id, title }) => `troupe demo ${id} (${title})`).join(", ");
@@ -130,7 +115,18 @@ function unreachable(model: string): string {
 }
 
 /** A model's name, its host and the source of its key; never the key. */
-export function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
+function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
   const host = baseURL !== undefined && URL.canParse(baseURL) ? ` at ${new URL(baseURL).host}` : "";
   return `${id}${host}${keyFrom === undefined ? ", no key" : `, key from ${keyFrom}`}`;
+}
+
+/** The way to the model of a recorded run: where the options say, else where it was, else where the environment says. */
+export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables, folders: readonly FolderSettings[] = []): ModelChoice {
+  const now = baseURLIn(env);
+  // A record keeps no secret parts of a URL: the same URL in the environment may have them.
+  const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
+  const id = flags.model ?? model.id;
+  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env, folders);
+  if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
+  return { kind: "model", model: { ...choice.model, price: model.price } };
 }

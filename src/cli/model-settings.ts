@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
+import type { ChatModel } from "../model/chat-model.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
@@ -8,7 +9,6 @@ import { valueIn, type Variables } from "./host.ts";
 import { setting, timeIn } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 
-/** The model that is asked, and how it is reached. */
 export interface ModelSettings {
   readonly id: string;
   readonly apiKey: string | undefined;
@@ -16,39 +16,33 @@ export interface ModelSettings {
   readonly keyFrom: string | undefined;
   readonly baseURL: string | undefined;
   readonly price: ModelPrice | undefined;
-  /** The time limits that the user set. */
   readonly timeouts: CallTimeouts;
-  /** Prices and limits of other models. */
   readonly others?: ModelTable;
   /** Files whose time limits hold for other models too, where they are lower. */
   readonly folders?: readonly FolderSettings[];
 }
 
-/** A model that can be reached, or none, with the name that was asked for. */
 export type ModelChoice =
   | { readonly kind: "model"; readonly model: ModelSettings }
   | { readonly kind: "none"; readonly asked: string | undefined };
 
 const time = z.union([z.number().nonnegative(), z.string()], { error: "seconds, a time such as 90s or 10m, or none" });
 const dollars = z.number().nonnegative().max(1_000_000);
-/** Time limits as files write them. */
 export const limitsShape = { firstByte: time.optional(), silence: time.optional(), call: time.optional() };
 const price = z.strictObject({ input: dollars, output: dollars, cachedInput: dollars.exactOptional() });
 export const ModelTableSchema = z.record(z.string().min(1), z.strictObject({ price: price.optional(), ...limitsShape }));
 export const RoleModelsSchema = z.record(z.string().min(1), z.string().min(1));
-/** Prices and time limits by the ids of models. */
 export type ModelTable = Readonly<z.infer<typeof ModelTableSchema>>;
 
 /**
- * The settings of a file that is not the user's own: `troupe.config.yaml` of a folder, or a crew outside of the user's config folder. A folder may
- * be another person's, so its bounds count where they are lower than the user's, and what would widen them is named to the user first.
+ * The settings of a file that is not the user's own: `troupe.config.yaml` of a folder, or a crew outside of the user's config folder. A
+ * folder may be another person's, so its bounds count where they are lower than the user's, and what would widen them is named to the user
+ * first.
  */
 export interface FolderSettings {
-  /** The file, as it is shown. */
   readonly file: string;
   /** Used where neither an option nor a variable names one. */
   readonly model?: string | undefined;
-  /** Ids of models by the names of roles. */
   readonly roles?: Readonly<Record<string, string>> | undefined;
   readonly budget?: MicroUsd | undefined;
   readonly rounds?: number | undefined;
@@ -58,10 +52,8 @@ export interface FolderSettings {
   readonly widens?: readonly string[] | undefined;
 }
 
-/** Time limits of model calls as files write them. */
 export type TimeTexts = { readonly [Limit in keyof CallTimeouts]?: string | number | undefined };
 
-/** The files of folders that a new run reads, the first one first, and the config files that variables of the environment came from. */
 export interface FolderFiles {
   readonly folders: readonly FolderSettings[];
   readonly from: ReadonlyMap<string, string>;
@@ -71,12 +63,11 @@ export const NO_FOLDERS: FolderFiles = { folders: [], from: new Map() };
 
 const LIMITS = ["firstByte", "silence", "call"] as const;
 
-/** The lowest of a bound of the user's and those of folders. */
 export function lowest<N extends number>(own: N, wished: readonly (N | undefined)[]): N {
   return wished.reduce<N>((least, one) => (one !== undefined && one < least ? one : least), own);
 }
 
-/** The time limits of a model: the user's, or the default, unless a folder's are lower. @throws UsageError `OPTION_INVALID` */
+/** The time limits of a model: the user's, or the default, unless a folder's are lower. */
 export function lowestTimes(own: CallTimeouts, id: string, folders: readonly FolderSettings[]): CallTimeouts {
   const held = LIMITS.map((limit) => {
     const most = (own[limit] ?? DEFAULT_TIMEOUTS[limit]) || Infinity;
@@ -115,15 +106,14 @@ function jsonIn<T>(env: Variables, name: string, schema: z.ZodType<T>, example: 
   throw new UsageError("OPTION_INVALID", `Expected ${name} to be JSON such as ${example}, got another form.`);
 }
 
-/** The time limits that a file or a variable sets for a model. @throws UsageError `OPTION_INVALID` */
 export function limitsOf(id: string, entry: TimeTexts = {}): CallTimeouts {
   const given = LIMITS.filter((limit) => entry[limit] !== undefined);
   return Object.fromEntries(given.map((limit) => [limit, timeIn(`${limit} of ${id}`, String(entry[limit]))]));
 }
 
 /**
- * The model that options, variables and files choose, in this order: an option, a variable, the files of folders, the user's file. A key or a base
- * URL makes one reachable; a name alone does not.
+ * The model that options, variables and files choose, in this order: an option, a variable, the files of folders, the user's file. A key or
+ * a base URL makes one reachable; a name alone does not.
  */
 export function modelChoice(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): ModelChoice {
   const { folders, from } = files;
@@ -132,7 +122,6 @@ export function modelChoice(flags: Flags, env: Variables, files: FolderFiles = N
   return reachedModel(asked, flags, env, folders);
 }
 
-/** The models of roles: a variable wins, then the files of folders, then the user's file. */
 export function modelsOfRoles(env: Variables, { folders, from }: FolderFiles): Readonly<Record<string, string>> | undefined {
   const own = roleModels(env);
   const wished = folders.toReversed().map(({ roles }) => roles);
@@ -141,8 +130,8 @@ export function modelsOfRoles(env: Variables, { folders, from }: FolderFiles): R
 }
 
 /**
- * The models that the user named, by option, variable or own file: those a folder may choose among. A price that an option gives is that of one
- * model.
+ * The models that the user named, by option, variable or own file: those a folder may choose among. A price that an option gives is that of
+ * one model.
  */
 export function namedModels(flags: Flags, env: Variables): { readonly main: ReadonlySet<string>; readonly all: ReadonlySet<string> } {
   const main = setting("model", flags, env) ?? DEFAULT_MODEL;
@@ -150,7 +139,6 @@ export function namedModels(flags: Flags, env: Variables): { readonly main: Read
   return { main: flags.price === undefined ? all : new Set([main]), all };
 }
 
-/** The model of a name, as options and environment reach it. */
 export function reachedModel(
   asked: string | undefined,
   flags: Flags,
@@ -174,4 +162,19 @@ export function reachedModel(
 
 export function baseURLIn(env: Variables): string | undefined {
   return valueIn(env, "TROUPE_BASE_URL") ?? valueIn(env, "OPENAI_BASE_URL");
+}
+
+export interface ChosenModel {
+  readonly model: ChatModel;
+  readonly text: string;
+  readonly isScripted: boolean;
+  readonly demo: string | undefined;
+  /** The base URL that was given; undefined: OpenAI's own, or none. */
+  readonly baseURL: string | undefined;
+  readonly budget: MicroUsd | undefined;
+  /** True when a call may cost something. */
+  readonly isPaid: boolean;
+  /** Texts that must never be written down. */
+  readonly secrets: readonly string[];
+  readonly modelOf: (id: string) => ChatModel;
 }

@@ -1,24 +1,9 @@
 import { UsageError } from "../kernel/errors.ts";
-import { type MicroUsd, usd } from "../model/money.ts";
-import type { ModelPrice } from "../model/price.ts";
+import { usd } from "../model/money.ts";
 import { valueIn, type Variables } from "./host.ts";
-import { ENTRIES, type Flags, type OptionEntry, type OptionName } from "./options.ts";
+import { ENTRIES, type Flags, type OptionEntry, type OptionName, type Values } from "./options.ts";
 import { durationIn } from "./screen/amounts.ts";
 import { shown } from "./screen/text.ts";
-
-/** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
-export interface Values {
-  readonly name: string;
-  readonly dollars: MicroUsd;
-  readonly price: ModelPrice;
-  readonly count: number;
-  readonly index: number;
-  readonly most: number;
-  readonly seq: number;
-  readonly port: number;
-  readonly time: number;
-  readonly age: number;
-}
 
 const MOST_DOLLARS = 1_000_000;
 const MOST_PORT = 65_535;
@@ -26,7 +11,7 @@ const MOST_PORT = 65_535;
 type Read<T> = (option: string, text: string, entry: OptionEntry) => T;
 
 const READERS: { readonly [Form in keyof Values]: Read<Values[Form]> } = {
-  name: (option, text, { expected = "a name" }) => given(option, expected, text, text.trim() || undefined),
+  name: (option, text, { flags }) => given(option, flags.includes("<dir>") ? "a folder" : "a text", text, text.trim() || undefined),
   dollars(option, text) {
     const amount = decimal(text) ?? 0;
     const isFair = amount > 0 && amount <= MOST_DOLLARS;
@@ -101,13 +86,11 @@ function readOption(option: string, text: string, entry: OptionEntry): unknown {
   return oneOf(option, text, entry.value);
 }
 
-/** The name of an option as it is typed. */
 export function typedName(name: string, value?: unknown): string {
   const [long = ""] = /--[\w-]+/.exec(ENTRIES[name]?.flags ?? "") ?? [];
   return value === false && !long.startsWith("--no-") ? long.replace("--", "--no-") : long;
 }
 
-/** Checks the values that commander found. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
   const flags: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
@@ -123,15 +106,20 @@ export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
   return flags;
 }
 
-/** The value of an option, else of its variable. @throws UsageError `OPTION_INVALID` */
-export function setting<Name extends OptionName>(name: Name, flags: Flags, env: Variables): Flags[Name] {
-  if (flags[name] !== undefined) return flags[name];
-  const entry = ENTRIES[name];
-  const text = entry?.env === undefined ? undefined : valueIn(env, entry.env);
-  return entry?.env === undefined || text === undefined ? undefined : (readOption(entry.env, text, entry) as Flags[Name]);
+/** The variable of an option that a config file sets too: `TROUPE_FIRST_BYTE` of `firstByte`. */
+export function variableOf(name: string): string {
+  return `TROUPE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-/** Refuses options that cannot change once a run has begun. @throws UsageError `MODEL_FIXED`, `OPTION_FIXED` */
+/** The value of an option, else of its variable. @throws UsageError `OPTION_INVALID` */
+export function setting<Name extends OptionName>(name: Name, flags: Flags, env: Variables): Flags[Name] {
+  const variable = variableOf(name);
+  const text = valueIn(env, variable);
+  if (flags[name] !== undefined || text === undefined) return flags[name];
+  return readOption(variable, text, ENTRIES[name] ?? { flags: "" }) as Flags[Name];
+}
+
+/** Refuses options that cannot change once a run has begun. */
 export function refuseFixed(flags: Flags): void {
   for (const [name, { fixed, flags: typed }] of Object.entries(ENTRIES)) {
     const value = flags[name as OptionName];
@@ -144,7 +132,6 @@ export function refuseFixed(flags: Flags): void {
   }
 }
 
-/** The flags of a run that begins, as they hold for its next part. */
 export function withoutFixed(flags: Flags): Flags {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => ENTRIES[name]?.fixed === undefined));
 }

@@ -1,5 +1,20 @@
-import type { Values } from "./option-values.ts";
+import type { MicroUsd } from "../model/money.ts";
+import type { ModelPrice } from "../model/price.ts";
 import { AGENT, BOUNDS, COMPANY, METAGPT, MODEL } from "./run-options.ts";
+
+/** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
+export interface Values {
+  readonly name: string;
+  readonly dollars: MicroUsd;
+  readonly price: ModelPrice;
+  readonly count: number;
+  readonly index: number;
+  readonly most: number;
+  readonly seq: number;
+  readonly port: number;
+  readonly time: number;
+  readonly age: number;
+}
 
 /** One option. Its entry gives the type of its flag, its help, its check, its completion and its refusals. */
 export interface OptionEntry {
@@ -10,8 +25,6 @@ export interface OptionEntry {
   readonly value?: readonly string[] | keyof Values;
   /** Words that a shell offers beside files. */
   readonly offered?: readonly string[];
-  /** What a name stands for, for the refusal of an empty one. */
-  readonly expected?: string;
   readonly most?: number;
   /** It may come more than once. */
   readonly list?: true;
@@ -20,9 +33,7 @@ export interface OptionEntry {
   readonly not?: string;
   /** Another name of that option. */
   readonly alias?: string;
-  /** The variable that sets it below the command line. */
-  readonly env?: string;
-  /** Its name in a config file. */
+  /** Its name in a config file. A variable sets it too: see `variableOf`. */
   readonly config?: string;
   /** The crews that have it; it is kept with their runs. */
   readonly crews?: readonly ("software-company" | "waterfall")[];
@@ -42,7 +53,7 @@ const COMMON = {
   quiet: { flags: "-q, --quiet", text: "print the result and nothing else" },
   verbose: { flags: "-v, --verbose", text: "print warnings, and where errors come from" },
   color: { flags: "--no-color", text: "no color" },
-  store: { flags: "--store <file>", env: "TROUPE_STORE", config: "store", text: "the file that keeps runs (default .troupe/runs.db)" },
+  store: { flags: "--store <file>", config: "store", text: "the file that keeps runs (default .troupe/runs.db)" },
   yes: { flags: "-y, --yes", text: "do not ask" },
   file: { flags: "-f, --file <file>", text: "read the idea from a file" },
   reuse: { flags: "--reuse <which>", value: REUSE },
@@ -138,7 +149,6 @@ const FLEET = {
   id: {
     flags: "--id <run>",
     value: "name",
-    expected: "the id of a run",
     text: "the id of the run; a known one continues, and needs no idea (default: a new one)",
   },
   answer: { flags: "--answer <text>", text: "answer a question of the run --id, which continues; JSON for a form" },

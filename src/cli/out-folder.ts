@@ -5,17 +5,13 @@ import { WorkspaceError } from "../kernel/errors.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { shown } from "./screen/text.ts";
 
-/** The default parent of projects, below the working folder. */
 const SHELF = "workspace";
-/** The folder a run makes in the project folder it claims. */
 const MARK = ".troupe";
 const MOST_SIBLINGS = 1_000;
 const SLUG_LENGTH = 40;
-/** First words that ideas have in common. */
 const OPENING =
   /^(please|can|could|you|i|want|need|would|like|to|let|us|lets|create|make|build|write|develop|implement|design|generate|code|program|me|us|a|an|the|some|simple|small)-/;
 
-/** A folder that this run has claimed for itself. */
 export interface Claim {
   /** Absolute. */
   readonly path: string;
@@ -35,10 +31,8 @@ export interface OutFolderRequest {
 }
 
 /**
- * Works in the folder of a project: the one the user named, else `workspace/<name>`, else the first free `workspace/<name>-2`, `-3` ...
- * A folder that the user did not name belongs to this run alone while the work lasts. A named one is checked when it is opened.
- *
- * @throws WorkspaceError `WORKSPACE_CROWDED` when there is none left.
+ * Works in the folder of a project: the one the user named, else `workspace/<name>`, else the first free `workspace/<name>-2`, `-3` ... A
+ * folder that the user did not name belongs to this run alone while the work lasts. A named one is checked when it is opened.
  */
 export async function inOutFolder<T>(request: OutFolderRequest, work: (folder: string) => Promise<T>): Promise<T> {
   const { path, release } = await outFolder(request);
@@ -65,7 +59,6 @@ async function outFolder({ cwd, out, name, force, claim = claimFolder }: OutFold
   );
 }
 
-/** A claim that made its parent folder too. */
 function withFolder({ path, release }: Claim, above: string): Claim {
   return { path, release: () => release().then(() => removeEmpty([above])) };
 }
@@ -75,8 +68,8 @@ function unclaimed(path: string): Claim {
 }
 
 /**
- * Claims a folder that holds nothing, or nothing but a repository, by making `.troupe` in it, which only one process can. A missing folder is
- * moved to its place with the mark in it, so that nobody finds it without. Other faults of the place are reported when it is opened.
+ * Claims a folder that holds nothing, or nothing but a repository, by making `.troupe` in it, which only one process can. A missing folder
+ * is moved to its place with the mark in it, so that nobody finds it without. Other faults of the place are reported when it is opened.
  */
 export async function claimFolder(path: string): Promise<Claim | undefined> {
   const wasThere = await succeeds(lstat(path));
@@ -117,7 +110,6 @@ async function removeEmpty(folders: readonly string[]): Promise<void> {
   for (const folder of folders) await rmdir(folder).catch(() => {});
 }
 
-/** A folder name for an idea: its first telling words, in small letters. */
 export function slugOf(idea: string): string {
   const plain = idea
     .normalize("NFKD")

@@ -39,10 +39,8 @@ export function answersText({ tool, role }: PermissionQuestion): string {
   return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run), change (its arguments) or show diff. Other words refuse it, and ${shown(role, 60)} is told them.`;
 }
 
-/** Lines of a call that a question shows; the rest comes with `show diff`. */
 const MOST_LINES = 20;
 
-/** The call in question, safe for a terminal: one row for each argument, and the lines of a long text below its name. */
 export function callLines({ tool, args }: PermissionQuestion): readonly string[] {
   const lines = argumentLines(args);
   const rest = lines.length - MOST_LINES;
@@ -64,7 +62,6 @@ function argumentLines(args: JsonObject): readonly string[] {
 /** Reads a file of the project as it is now; undefined where there is none. */
 export type ReadFile = (path: string) => Promise<string | undefined>;
 
-/** All of a call: what it changes in files as lines with `-` and `+`, else its arguments. */
 export async function wholeCall({ args }: PermissionQuestion, read: ReadFile, style: Style): Promise<readonly string[]> {
   const changes = await changesIn(args, read);
   if (changes.length === 0) return argumentLines(args);
@@ -77,7 +74,6 @@ interface FileChange {
   readonly after: string;
 }
 
-/** The changes of files that a call asks for, as the editor and `write_files` take them. */
 async function changesIn(args: JsonObject, read: ReadFile): Promise<readonly FileChange[]> {
   const { files } = args;
   const entries = Array.isArray(files) ? (files as readonly unknown[]) : [args];
@@ -108,10 +104,8 @@ async function changeIn(entry: Readonly<Record<string, unknown>>, read: ReadFile
   return { path, before, after: [...lines.slice(0, line), ...linesOf(text), ...lines.slice(line)].join("\n") };
 }
 
-/** Unchanged lines that are shown around a change. */
 const AROUND = 2;
 
-/** The lines between the first and the last that differ, with some unchanged ones around them. */
 function changedLines(before: string, after: string, style: Style): readonly string[] {
   const [old, now] = [linesOf(before), linesOf(after)];
   const most = Math.min(old.length, now.length);

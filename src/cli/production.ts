@@ -14,14 +14,15 @@ import type { RecordedFiles } from "../workspace/recorded-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor } from "./about.ts";
 import type { CommitReport } from "./agent-work.ts";
-import { type Company, folderName, openCompany, provesProduct, workerOf, worksInNamedFolder } from "./company.ts";
+import { type Company, openCompany, provesProduct, workerOf, worksInNamedFolder } from "./company.ts";
 import { type ErrorReport, errorReport } from "./error-report.ts";
 import type { ExitCode } from "./errors.ts";
-import type { ChosenModel } from "./model-choice.ts";
+import { folderName } from "./host.ts";
+import type { ChosenModel } from "./model-settings.ts";
 import { type ChangeReport, nextSteps, type ResultReport, resultReport } from "./report.ts";
 import { plural } from "./screen/amounts.ts";
 import type { Progress } from "./screen/progress.ts";
-import { printResult } from "./screen/summary.ts";
+import { printSummary } from "./screen/summary.ts";
 import { shown } from "./screen/text.ts";
 import { printError, type Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
@@ -37,7 +38,6 @@ export interface Production {
   readonly runId: string;
   /** The earlier part of a run that continues; undefined: it begins. */
   readonly past: EarlierPart | undefined;
-  /** Called once the folder and the store are open, before the run begins. */
   readonly prepare?: (company: Company) => Promise<void>;
   readonly begin: (company: Company) => Run;
 }
@@ -48,7 +48,6 @@ export interface EarlierPart {
   readonly held: number;
   /** The files that the folder has already, as the record tells them; undefined: none. */
   readonly files: RecordedFiles | undefined;
-  /** Rounds of the turns before the present one. */
   readonly rounds: number;
 }
 
@@ -77,12 +76,6 @@ export function newRun({ host, interruptions }: Session, parts: NewRun): Product
   };
 }
 
-/**
- * Lets a company work, shows its progress, and prints the result.
- *
- * @throws WorkspaceError, UsageError when the folder cannot be used
- * @throws JournalError when the run cannot begin or continue
- */
 export async function produce(session: Session, production: Production): Promise<ExitCode> {
   const { store, past } = production;
   const company = await openCompany(session, { ...production, journal: store.journal, past: past?.files });
@@ -130,7 +123,7 @@ async function produced(session: Session, production: Production, company: Compa
   const report = await finished(session, production, company, run, short);
   interruptions.signal.removeEventListener("abort", stopping);
   const { budget, model } = chosen;
-  await printResult(session, report, { folder, run: short, roundLimit: rounds, budget, model });
+  await printSummary(session, report, { folder, run: short, roundLimit: rounds, budget, model });
   return interruptions.first === "pipe" ? 0 : report.exitCode;
 }
 
@@ -141,7 +134,6 @@ function boundsText({ chosen, settings, sandbox }: Production, folder: string): 
   return [shown(text), cap, boundsOf(settings), tests, shown(folder)].join(", ");
 }
 
-/** The limits of a run besides its budget. */
 export function boundsOf({ agent, rounds }: Pick<CompanySettings, "agent" | "rounds">): string {
   if (agent === undefined) return `${rounds} rounds`;
   return agent.plan === true ? `a plan, ${agent.steps} steps for each of its steps` : `${agent.steps} steps`;
@@ -181,7 +173,6 @@ function warnOfUncertain({ screen }: Session, { uncertain }: RunResumed): void {
   screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}) until asked again.`));
 }
 
-/** Follows a run to its end; with `--json` every event is printed as it becomes durable. */
 async function finished(session: Session, production: Production, company: Company, run: Run, short: string): Promise<ResultReport> {
   const { json, screen, host, interruptions } = session;
   const { chosen, settings, folder: out, store, past } = production;
@@ -218,10 +209,8 @@ async function finished(session: Session, production: Production, company: Compa
   return report;
 }
 
-/** Paths of kept files that a line names. */
 const NAMED = 5;
 
-/** Tells of the user's files that the company wrote over, and where they are. */
 function sayKept({ screen, host }: Session, { folder }: Production, { workspace }: Company): void {
   const { kept } = workspace;
   if (kept.length === 0) return;
@@ -260,7 +249,6 @@ function subjectOf(idea: string): string {
   return line.length <= SUBJECT ? line : `${line.slice(0, SUBJECT - 1).trimEnd()}…`;
 }
 
-/** Ends the work on a project that was changed: what it wrote is committed, and told with its difference. */
 async function finishedChange(
   { host, screen, interruptions }: Session,
   { runId }: Production,

@@ -8,13 +8,10 @@ import { EXAMPLES } from "./help-texts.ts";
 import type { Host } from "./host.ts";
 import { ENTRIES, type OptionEntry } from "./options.ts";
 
-/** The hidden command that the scripts of shells call. */
 const COMPLETE = "__complete";
 
-/** Runs a command that was found. @param raw its options, unchecked */
 type RunCommand = (load: () => Promise<Handler>, raw: Readonly<Record<string, unknown>>, args: readonly string[]) => Promise<void>;
 
-/** Runs one command line to its end. Errors are printed. @returns the code to end the process with */
 export function main(host: Host, words: readonly string[]): Promise<ExitCode> {
   return runProgram(host, words).catch((error: unknown) => failed(host, words, error));
 }

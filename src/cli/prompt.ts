@@ -15,8 +15,6 @@ import type { Worker } from "./settings.ts";
 
 /**
  * Asks for one line on the terminal. Undefined when the input ended without one (Ctrl-D). To be called only where {@link canAsk} is true.
- *
- * @throws ControlError when an interruption comes, Ctrl-C at the prompt included
  */
 export async function promptLine(
   host: Host,
@@ -75,11 +73,6 @@ function waiting({ id, text, role }: HumanQuestion): WaitingError {
   return new WaitingError({ questionId: id, question: text, role });
 }
 
-/**
- * Asks one question on the terminal, with the fields of its form.
- *
- * @throws WaitingError when the input ended; ControlError when the signal aborts
- */
 export function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<Json> {
   const { screen, host } = session;
   const { role, text, to, form } = question;
@@ -103,8 +96,8 @@ export function askPerson(session: Session, question: HumanQuestion, signal: Abo
 }
 
 /**
- * Asks until the person says yes, no, always, something to the role, or has changed the arguments; on the way all of the call is shown as often
- * as they like.
+ * Asks until the person says yes, no, always, something to the role, or has changed the arguments; on the way all of the call is shown as
+ * often as they like.
  */
 function askPermission(session: Session, question: PermissionQuestion, read: ReadFile, signal: AbortSignal): Promise<Json> {
   const { screen } = session;
@@ -131,7 +124,6 @@ function changedCall(session: Session, question: PermissionQuestion, signal: Abo
   );
 }
 
-/** @throws WaitingError when the input ended */
 async function answerTo({ host, interruptions }: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
   const answer = await promptLine(host, interruptions, "> ", signal);
   if (answer === undefined) throw waiting(question);
@@ -143,7 +135,7 @@ export async function agrees({ host, screen, interruptions }: Session, question:
 }
 
 /** True when an answer means yes. Undefined: the input ended. */
-export function isYes(answer: string | undefined, byDefault: boolean): boolean {
+function isYes(answer: string | undefined, byDefault: boolean): boolean {
   if (answer === undefined) return false;
   const word = answer.trim().toLowerCase();
   return word === "" ? byDefault : word === "y" || word === "yes";
@@ -157,20 +149,13 @@ export interface PaidRun {
   readonly model: string;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
-  /** The other limits: `20 rounds`, `30 steps`. */
   readonly bounds: string;
   readonly folder: string;
-  /** The way tests run; for an agent, its tools and those that ask. */
   readonly tests: string;
 }
 
 const IDEA = 300;
 
-/**
- * Asks a person to agree to a paid run. Without a person it goes on: its limits bind it.
- *
- * @throws AbortedError when the person says no, ends the input, or presses Ctrl-C.
- */
 export async function confirmPaidRun(session: Session, run: PaidRun): Promise<void> {
   const { host, screen, interruptions } = session;
   if (!canAsk(host)) return;
@@ -196,11 +181,7 @@ export function doubtfulIdea(idea: string): UsageError {
   return new UsageError("IDEA_DOUBTFUL", `${expected}. If it is your idea, say: troupe run ${word}, or add --yes.`);
 }
 
-/**
- * Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand.
- *
- * @throws AbortedError when the person says no; UsageError `UNCONFIRMED` without a person to ask
- */
+/** Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand. */
 export async function confirmRemoval(session: Session, question: string, isAgreed: boolean): Promise<void> {
   if (isAgreed) return;
   if (!canAsk(session.host)) {

@@ -17,7 +17,6 @@ export const BOUNDS = {
   budget: {
     flags: "-b, --budget <usd>",
     value: "dollars",
-    env: "TROUPE_BUDGET",
     config: "budget",
     text: "dollars it may spend, also --investment (default 3, for models whose price is known)",
     later: "dollars it may spend in all",
@@ -27,7 +26,6 @@ export const BOUNDS = {
     flags: "-n, --rounds <n>",
     value: "count",
     most: 100_000,
-    env: "TROUPE_ROUNDS",
     config: "rounds",
     text: "most rounds, also --n-round (default 60, with --crew waterfall 20)",
     later: "most rounds since the last message (default: as before, and as many again if they were used up)",
@@ -39,7 +37,6 @@ export const COMPANY = {
   out: {
     flags: "-o, --out <dir>",
     value: "name",
-    expected: "a folder",
     fixed: inFolder,
     text: "where the project goes (default ./workspace/<name>)",
   },
@@ -51,14 +48,12 @@ export const COMPANY = {
   seed: {
     flags: "--seed <seed>",
     value: "name",
-    expected: "a word or a number",
     text: "decides everything that is random",
     fixed: "what was random is decided. For other decisions, fork it: troupe fork <id> --seed <seed>",
   },
   sandbox: {
     flags: "--sandbox <mode>",
     value: ["auto", "bubblewrap", "none"],
-    env: "TROUPE_SANDBOX",
     config: "sandbox",
     text: "where the project's tests run: auto, bubblewrap or none (default auto)",
     later: "where the project's tests run: auto, bubblewrap or none (default: as it was begun)",
@@ -66,7 +61,6 @@ export const COMPANY = {
   in: {
     flags: "--in <dir>",
     value: "name",
-    expected: "a folder",
     fixed: inFolder,
     text: "change the project in this folder: what you have not committed stays as it is",
   },
@@ -123,7 +117,6 @@ export const METAGPT = {
   projectName: {
     flags: "--project-name <name>",
     value: "name",
-    expected: "a name",
     fixed: inFolder,
     text: "the project's folder: ./workspace/<name>",
   },
@@ -141,7 +134,6 @@ export const METAGPT = {
   projectPath: {
     flags: "--project-path <dir>",
     value: "name",
-    expected: "a folder",
     alias: "in",
     fixed: inFolder,
     text: "the project that is changed",
@@ -168,7 +160,6 @@ export const AGENT = {
   mcp: {
     flags: "--mcp <config>",
     value: "name",
-    expected: "a file that names servers of tools",
     fixed: sameTools,
     text: 'servers of tools, from a file of the form { "mcpServers": { ... } }',
   },
@@ -179,8 +170,6 @@ export const MODEL = {
   model: {
     flags: "-m, --model <name>",
     value: "name",
-    expected: "the name of a model",
-    env: "TROUPE_MODEL",
     config: "model",
     text: "the model (default gpt-5-mini)",
     fixed: "its conversation does not fit another model. For another one, fork it: troupe fork <id> --model <name>",
@@ -188,8 +177,6 @@ export const MODEL = {
   baseUrl: {
     flags: "--base-url <url>",
     value: "name",
-    expected: "a URL",
-    env: "TROUPE_BASE_URL",
     config: "baseUrl",
     text: "an OpenAI-compatible server",
   },
@@ -201,21 +188,18 @@ export const MODEL = {
   firstByte: {
     flags: "--first-byte <time>",
     value: "time",
-    env: "TROUPE_FIRST_BYTE",
     config: "firstByte",
     text: `longest silence before an answer begins, such as 90 or 5m, or none ${limitText("firstByte")}`,
   },
   silence: {
     flags: "--silence <time>",
     value: "time",
-    env: "TROUPE_SILENCE",
     config: "silence",
     text: `longest silence in the middle of an answer ${limitText("silence")}`,
   },
   callLimit: {
     flags: "--call-limit <time>",
     value: "time",
-    env: "TROUPE_CALL_LIMIT",
     config: "call",
     text: `longest time of a model call with its retries ${limitText("call")}`,
   },

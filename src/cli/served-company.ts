@@ -4,14 +4,18 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/server-options.ts";
+import { Team } from "../team/team.ts";
+import { restoreFiles } from "../workspace/restore-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor, aboutOf, recordedSettings, type RunAbout, standingOf } from "./about.ts";
 import { chosenRun } from "./chosen-run.ts";
+import { scratchReplay } from "./commands/replay.ts";
 import { changesProject, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
-import { assertSameModule, assertSound } from "./crew-file.ts";
+import { assertSameModule, assertSound, NO_PORTS } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
-import { type ChosenModel, modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
+import { modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
+import type { ChosenModel } from "./model-settings.ts";
 import { withoutFixed } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 import { inOutFolder, slugOf } from "./out-folder.ts";
@@ -20,7 +24,6 @@ import type { CompanySettings } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";
 import { loadRun } from "./stored-run.ts";
 
-/** The parts of the teams that `troupe serve` opens. */
 export interface ServedCompanyParts {
   readonly session: Session;
   readonly store: Store;
@@ -29,10 +32,8 @@ export interface ServedCompanyParts {
 }
 
 /**
- * The company of `troupe serve`: each run gets a team and a folder of its own, as `troupe run` gives it. A run that goes on gets the ones it was
- * begun with. Nobody is asked at a terminal: questions wait for the server's clients.
- *
- * @throws UsageError of the settings, before anything is served
+ * The company of `troupe serve`: each run gets a team and a folder of its own, as `troupe run` gives it. A run that goes on gets the ones
+ * it was begun with. Nobody is asked at a terminal: questions wait for the server's clients.
  */
 export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpener> {
   const session: Session = { ...parts.session, host: withoutPerson(parts.session.host) };
@@ -52,7 +53,6 @@ export async function servedCompany(parts: ServedCompanyParts): Promise<TeamOpen
   return (request) => company.open(request);
 }
 
-/** The choices that hold for every new run of the server. */
 interface Choices {
   readonly settings: CompanySettings;
   /** Undefined without a model: bundled ideas play from their scripts. */
@@ -125,7 +125,6 @@ class ServedCompany {
     const sandbox = await sandboxFor(session, settings, chosen.isScripted);
     const folder = await this.#folder(basename(about.out));
     return this.#inFolder(folder, { settings, chosen, sandbox, folder: folder.path, runId, past: undefined }, async ({ workspace }) => {
-      const { restoreFiles } = await import("../workspace/restore-files.ts");
       const { signal } = session.interruptions;
       await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: state.seq - 1, signal });
       const kept = { idea: about.idea, settings, chosen, sandbox, folder: folder.path, version: session.host.version };
@@ -135,7 +134,6 @@ class ServedCompany {
 
   async #replay({ runId }: TeamRequest): Promise<OpenedTeam> {
     const { store, session } = this.#parts;
-    const { scratchReplay } = await import("./commands/replay.ts");
     const { team, remove } = await scratchReplay(store.journal, runId, session.interruptions.signal);
     return {
       team,
@@ -147,13 +145,7 @@ class ServedCompany {
   }
 
   async #look(): Promise<OpenedTeam> {
-    const [{ memoryWorkspace }, { refusedSandbox }, { Team }] = await Promise.all([
-      import("../workspace/memory-workspace.ts"),
-      import("../workspace/sandbox.ts"),
-      import("../team/team.ts"),
-    ]);
-    const ports = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-    const { name, roles, reserve = [] } = await crewOf(this.#choices.settings, ports);
+    const { name, roles, reserve = [] } = await crewOf(this.#choices.settings, NO_PORTS);
     return { team: new Team({ name: name === "" ? "software company" : name, roles, reserve }) };
   }
 
@@ -192,7 +184,6 @@ class ServedCompany {
     }
   }
 
-  /** A folder of a project, which is this run's alone until it is released. */
   async #folder(name: string): Promise<ClaimedFolder> {
     const { cwd } = this.#parts.session.host;
     return new Promise<ClaimedFolder>((resolve, reject) => {
@@ -208,7 +199,6 @@ interface ClaimedFolder {
   readonly release: () => void;
 }
 
-/** @throws UsageError `FORK_CHANGE` */
 function assertOwnProject(about: RunAbout): void {
   if (!changesProject(about.crew)) return;
   const expected = "Expected a run that made a project of its own, got one that changed a project that was there";

@@ -1,23 +1,23 @@
+import { throwIfAborted } from "../kernel/abort.ts";
 import { replaceDefaultLogger } from "../kernel/default-logger.ts";
-import { ControlError } from "../kernel/errors.ts";
+import { ControlError, JournalError, MemoryError } from "../kernel/errors.ts";
 import { errorLines, type ErrorReport, errorReport } from "./error-report.ts";
 import { type ExitCode, exitCodeOfError, interruptionCode } from "./errors.ts";
 import { type Host, Interruptions } from "./host.ts";
 import type { FolderSettings } from "./model-settings.ts";
 import { readFlags } from "./option-values.ts";
 import type { Flags } from "./options.ts";
-import { JsonLines } from "./output.ts";
+import { JsonLines, Lines } from "./output.ts";
+import type { TextStyle } from "./screen/layout.ts";
 import { Screen } from "./screen/screen.ts";
+import { bytesText, columnsOf, shown, styleFor, wantsColor } from "./screen/text.ts";
 import { type OutputSettings, outputSettings } from "./settings.ts";
 
 export interface Session {
-  /** Its environment has the settings of the config files. */
   readonly host: Host;
-  /** The config files that values of the environment came from, by variable. */
   readonly settingsFrom: ReadonlyMap<string, string>;
   /** The settings of the folder's config file, where there is one. */
   readonly folder?: FolderSettings | undefined;
-  /** The command line. */
   readonly words: readonly string[];
   readonly output: OutputSettings;
   readonly screen: Screen;
@@ -27,13 +27,13 @@ export interface Session {
 }
 
 /**
- * Runs one command and turns an error into a printed message and an exit code. Signals are handled and the terminal is drawn on only until it
- * ends.
+ * Runs one command and turns an error into a printed message and an exit code. Signals are handled and the terminal is drawn on only until
+ * it ends.
  */
 export async function inSession(
   host: Host,
   raw: Readonly<Record<string, unknown>>,
-  work: (session: Session, flags: Flags) => Promise<ExitCode>,
+  work: (session: Session, flags: Flags) => Promise<ExitCode | void>,
   words: readonly string[] = [],
 ): Promise<ExitCode> {
   const output = outputSettings(raw);
@@ -48,7 +48,7 @@ export async function inSession(
     const { configured, withEnvironment } = await import("./config.ts");
     const { env, from, folder } = await configured(host);
     session = { ...bare, host: withEnvironment(host, env), settingsFrom: from, folder };
-    return await work(session, readFlags(raw));
+    return (await work(session, readFlags(raw))) ?? 0;
   } catch (error) {
     screen.end();
     const { first } = interruptions;
@@ -61,8 +61,52 @@ export async function inSession(
   }
 }
 
-/** Prints an error to stderr, and with `--json` as a line of JSON. */
 export async function printError({ screen, output, json }: Session, error: ErrorReport): Promise<void> {
   screen.print(errorLines(error, { style: screen.style, isVerbose: output.isVerbose }));
   await json?.write({ type: "error", code: error.code, message: error.message });
+}
+
+/** Writes lines to standard output at the pace of its reader. They must be safe for a terminal. */
+export async function printLines({ host, interruptions }: Session, lines: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const out = new Lines(host.stdout);
+  for await (const line of lines) {
+    await out.write(line);
+    throwIfAborted(interruptions.signal);
+  }
+}
+
+/** Prints a result: as one line of JSON with `--json`, else as lines for a person. */
+export async function printResult(session: Session, facts: object, lines: (o: TextStyle) => Iterable<string>): Promise<void> {
+  await (session.json === undefined ? printLines(session, lines(resultStyle(session))) : session.json.write(facts));
+}
+
+/** Reports what a command did: as one line of JSON with `--json`, else as a sentence on the screen. */
+export async function report({ json, screen }: Session, sentence: string, facts: object): Promise<void> {
+  if (json === undefined) screen.say(sentence);
+  else await json.write(facts);
+}
+
+/** Shrinks a store and prints its sizes. A store that cannot be shrunk is a warning: the removal is done. */
+export async function printCompaction(
+  { screen, json }: Session,
+  compact: () => Promise<{ readonly before: number; readonly after: number }>,
+  facts: object,
+  done: string,
+): Promise<void> {
+  try {
+    const { before, after } = await compact();
+    await json?.write({ type: "compacted", ...facts, before, after });
+    if (json === undefined) screen.say(`${done}; the store has ${bytesText(after)} now, and had ${bytesText(before)}.`);
+  } catch (error) {
+    const isUnwritable = error instanceof JournalError || error instanceof MemoryError;
+    if (!(isUnwritable && ["JOURNAL_UNWRITABLE", "MEMORY_UNWRITABLE"].includes(error.code))) throw error;
+    await json?.write({ type: "compacted", ...facts, before: null, after: null });
+    screen.print([screen.style.warn(`${done}, but the store could not be made smaller: ${shown(error.message, 300)}`)]);
+  }
+}
+
+export function resultStyle({ host, output }: Pick<Session, "host" | "output">): TextStyle {
+  const isTTY = host.stdout.isTTY === true;
+  const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));
+  return { style, width: isTTY ? columnsOf(host.stdout) - 1 : Infinity };
 }

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
+import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
@@ -9,49 +10,47 @@ import { type CompanyOptions, ENTRIES, type Flags } from "./options.ts";
 import { AGENT_TOOLS } from "./run-options.ts";
 import { shown } from "./screen/text.ts";
 
-export interface OutputSettings {
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
-  readonly isVerbose: boolean;
-  readonly isColorOff: boolean;
-}
+const Texts = z.array(z.string()).readonly();
+const ToolSchema: z.ZodType<ToolSpec> = z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) });
+const Path = z.string().refine(isAbsolute);
 
-/** The crew that works, with its own settings. They are kept with its run. */
+/** A crew of a file, with the file's text, so that a run that continues needs no file. `use` names the shipped crew that it uses. */
+export const FileCrewSchema = z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() });
+export type FileCrew = Readonly<z.infer<typeof FileCrewSchema>>;
+
+/** A crew that a module exports, with the sha256 of its text when the run began. */
+export const ModuleCrewSchema = z.object({ kind: z.literal("module"), path: Path, hash: z.string() });
+export type ModuleCrew = Readonly<z.infer<typeof ModuleCrewSchema>>;
+
+/** The settings of `troupe agent`, which are kept with its run. */
+export const AgentSchema = z.object({
+  tools: Texts,
+  /** Names of the tools that run without asking. */
+  allow: Texts,
+  steps: z.int().positive(),
+  commit: z.boolean().optional(),
+  plan: z.boolean().optional(),
+  /** A config of tool servers. It is read each time and never kept: it may hold keys. */
+  mcp: Path.optional(),
+  /** The tools of those servers when the run began, for a replay, which connects to none. */
+  mcpTools: z.array(ToolSchema).readonly().optional(),
+  /** Paths with changes of the user's when it began; undefined: not known. */
+  dirty: Texts.optional(),
+});
+export type AgentSettings = Readonly<z.infer<typeof AgentSchema>>;
+
 export type CrewSettings =
   | ({
       readonly kind: "software-company";
-      /** It changes the project that is there. */
       readonly existing?: boolean | undefined;
-      /** A person can be asked what the words leave open. */
       readonly asks?: boolean | undefined;
     } & CompanyOptions)
   | ({ readonly kind: "waterfall" } & Pick<CompanyOptions, "implement">)
   | FileCrew
   | ModuleCrew;
 
-/** The kind of crew: a company that makes a product, a crew of a file, or one agent. */
 export type Worker = "company" | "crew" | "agent";
 
-/** A crew of a file, with the file's text: a run that continues needs no file. */
-export interface FileCrew {
-  readonly kind: "file";
-  /** Its path as the user typed it, or the name of a shipped crew. */
-  readonly name: string;
-  readonly text: string;
-  /** The shipped crew that it uses. */
-  readonly use?: string | undefined;
-}
-
-/** A crew that a module exports. */
-export interface ModuleCrew {
-  readonly kind: "module";
-  /** Absolute. */
-  readonly path: string;
-  /** sha256 of its text when the run began. */
-  readonly hash: string;
-}
-
-/** The settings of a company, except its model. */
 export interface CompanySettings {
   readonly budget: MicroUsd;
   /** True when the user gave the amount; the default binds priced models only. */
@@ -79,25 +78,6 @@ export interface RunSettings extends CompanySettings {
   readonly isConfirmed: boolean;
 }
 
-/** The settings of `troupe agent`. They are kept with its run. */
-export interface AgentSettings {
-  readonly tools: readonly string[];
-  /** Names of the tools that run without asking. */
-  readonly allow: readonly string[];
-  readonly steps: number;
-  /** Default true. */
-  readonly commit?: boolean | undefined;
-  /** Default false. */
-  readonly plan?: boolean | undefined;
-  /** Absolute path of a config of tool servers. It is read each time and never kept: it may hold keys. */
-  readonly mcp?: string | undefined;
-  /** The tools of those servers when the run began, for a replay, which connects to none. */
-  readonly mcpTools?: readonly ToolSpec[] | undefined;
-  /** Paths with changes of the user's when it began; undefined: not known. */
-  readonly dirty?: readonly string[] | undefined;
-}
-
-/** The crews with settings of their own. */
 export const BUILT_IN = ["software-company", "waterfall"] as const;
 const DEFAULT_BUDGET = usd(3);
 /** A company finishes long before; a debate that never ends does not. */
@@ -106,7 +86,6 @@ const DEFAULT_ROUNDS = 20;
 const COMPANY_ROUNDS = 60;
 const DEFAULT_STEPS = 30;
 
-/** The settings of a new run: by its options, else by the environment, within the bounds of folders. */
 export function runSettings(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): RunSettings {
   const models = modelsOfRoles(env, files);
   const company = companySettings(flags, env);
@@ -128,7 +107,9 @@ export function runSettings(flags: Flags, env: Variables, files: FolderFiles = N
   };
 }
 
-export function outputSettings(raw: Readonly<Record<string, unknown>>): OutputSettings {
+export type OutputSettings = ReturnType<typeof outputSettings>;
+
+export function outputSettings(raw: Readonly<Record<string, unknown>>) {
   return {
     isJson: raw["json"] === true,
     isQuiet: raw["quiet"] === true,
@@ -137,7 +118,6 @@ export function outputSettings(raw: Readonly<Record<string, unknown>>): OutputSe
   };
 }
 
-/** @param env of a new run; a run that continues has its own bounds */
 export function companySettings(flags: Flags, env: Variables = {}): CompanySettings {
   const budget = setting("budget", flags, env);
   const crew = crewSettings(flags);
@@ -166,7 +146,6 @@ export function companyOptions(flags: Flags, crew?: string): { readonly own: Com
   return { own: Object.fromEntries(given), foreign: foreign && typedName(...foreign) };
 }
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` for an option that the crew does not have */
 function crewSettings(flags: Flags): CrewSettings {
   const kind = oneOf("--crew", flags.crew ?? "software-company", BUILT_IN);
   const isChange = existingFolder(flags) !== undefined;
@@ -178,11 +157,7 @@ function crewSettings(flags: Flags): CrewSettings {
   return kind === "waterfall" ? { kind, ...own } : { kind, ...own, ...(isChange ? { existing: true } : {}) };
 }
 
-/**
- * The folder of a project that is changed; undefined for a new project.
- *
- * @throws UsageError `OPTION_CONFLICT`
- */
+/** The folder of a project that is changed; undefined for a new project. */
 function existingFolder({ in: folder, inc, out }: Flags): string | undefined {
   if (folder === undefined && inc === true)
     throw conflict("Expected --project-path with --inc, got none. Name the project that is changed.");
@@ -194,7 +169,6 @@ function conflict(text: string): UsageError {
   return new UsageError("OPTION_CONFLICT", text);
 }
 
-/** The settings of an agent. @param cwd base of the config's path @throws UsageError `OPTION_INVALID` */
 export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const { tools, allow, steps = DEFAULT_STEPS, commit = true, plan = false, mcp } = flags;
   const named = tools === undefined ? AGENT_TOOLS : toolNames("--tools", tools, AGENT_TOOLS);
@@ -207,7 +181,6 @@ function namesIn(text: string): readonly string[] {
   return [...new Set(text.split(",").map((name) => name.trim()))];
 }
 
-/** The names of an option, each one of `known`. @throws UsageError `OPTION_INVALID` */
 export function toolNames(option: string, text: string, known: readonly string[]): readonly string[] {
   const names = namesIn(text);
   const unknown = names.find((name) => !known.includes(name));

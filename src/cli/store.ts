@@ -13,7 +13,6 @@ import type { Session } from "./session.ts";
 
 const FOLDER = ".troupe";
 
-/** The default file of a kind of store, and the variable that names another. */
 export interface StoreKind {
   readonly file: string;
   readonly variable: string;
@@ -21,28 +20,21 @@ export interface StoreKind {
 
 const RUNS: StoreKind = { file: "runs.db", variable: "TROUPE_STORE" };
 
-/** The place of a store, and how it was named. */
 export interface StorePlace {
   /** Absolute. */
   readonly path: string;
   /** The path as the user would type it. */
   readonly name: string;
-  /** The option that finds it again: ` --store ...`, or nothing. */
   readonly option: string;
   readonly isDefault: boolean;
 }
 
 export interface Store extends StorePlace {
   readonly journal: Journal;
-  /**
-   * Creates the store where there is none, and makes sure that it can be used.
-   *
-   * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`, `JOURNAL_FULL`
-   */
+  /** Creates the store where there is none, and makes sure that it can be used. */
   ready(): Promise<void>;
 }
 
-/** The place of a store: the one `--store` names, else its variable, else its file in `.troupe`. @throws UsageError `OPTION_INVALID` */
 export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">, kind: StoreKind = RUNS): StorePlace {
   const given = flags.store ?? valueIn(env, kind.variable);
   if (given === undefined) {
@@ -57,10 +49,8 @@ export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">
 }
 
 /**
- * Works with the store. An existing store is checked before the work begins; a missing one is created when the work calls `ready`, so that a
- * refused command leaves nothing behind.
- *
- * @throws JournalError as {@link Store.ready}
+ * Works with the store. An existing store is checked before the work begins; a missing one is created when the work calls `ready`, so that
+ * a refused command leaves nothing behind.
  */
 export async function withStore<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
   const place = storePlace(flags, session.host);
@@ -82,7 +72,6 @@ export async function withStore<T>(session: Session, flags: Flags, work: (store:
   }
 }
 
-/** Works with a store that exists. @throws UsageError `STORE_MISSING` */
 export async function withRuns<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
   const { path, name } = storePlace(flags, session.host);
   if (await isStore(path)) return withStore(session, flags, work);
@@ -94,7 +83,6 @@ export function isStore(path: string): Promise<boolean> {
   return succeeds(stat(path));
 }
 
-/** Keeps a folder of stores out of the project's git repository. */
 export async function hideFromGit(folder: string, { screen }: Session): Promise<void> {
   try {
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
@@ -107,15 +95,16 @@ const KEY = /^[0-9a-f]{64}\n$/;
 const MOST_TRIES = 3;
 
 /**
- * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation. A store
- * can hold runs from elsewhere: imported ones, or all of a downloaded folder. So each run is sealed with a key that stays next to the store, and a run without a seal of this store is continued only with `--force`.
+ * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation. A
+ * store can hold runs from elsewhere: imported ones, or all of a downloaded folder. So each run is sealed with a key that stays next to the
+ * store, and a run without a seal of this store is continued only with `--force`.
  */
 export async function sealOf(place: StorePlace, runId: string): Promise<string> {
   const key = await keyOf(`${place.path}-key`);
   return createHmac("sha256", key).update(runId).digest("hex").slice(0, 32);
 }
 
-/** Refuses to act on the record of a run that was not begun with this store. @throws UsageError `RUN_ELSEWHERE` */
+/** Refuses to act on the record of a run that was not begun with this store. */
 export async function assertOurs(place: StorePlace, runId: string, about: RunAbout, isForced: boolean): Promise<void> {
   if (isForced || about.seal === (await sealOf(place, runId))) return;
   const { id: model, baseURL } = about.model;

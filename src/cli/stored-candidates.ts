@@ -4,12 +4,16 @@ import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
 import { aboutOf } from "./about.ts";
 import { summariesOf } from "./commands/runs-ls.ts";
-import type { Candidate } from "./completion.ts";
 import { configured } from "./config.ts";
 import type { Host } from "./host.ts";
 import { MEMORIES } from "./memory-store.ts";
 import { isStore, storePlace } from "./store.ts";
 import { loadRun, storedRun } from "./stored-run.ts";
+
+export interface Candidate {
+  readonly word: string;
+  readonly text: string;
+}
 
 const MOST_OFFERED = 100;
 /** Runs whose record is read to describe them: a person waits. */
@@ -17,19 +21,16 @@ const MOST_DESCRIBED = 20;
 /** A word that a shell takes as it is. Others are not offered: a shell would obey what is in them. */
 const PLAIN = /^[\p{L}\p{N}_.@:+][\p{L}\p{N}_.@:+-]*$/u;
 
-/** The parts of a run: questions that wait, the roles of its team, and roles that it can hire. */
 export type StoredPart = "questions" | "members" | "candidates";
 
 interface Wanted {
   readonly store: string | undefined;
   /** The run whose parts are wanted. */
   readonly first: string;
-  /** The beginning of the words. */
   readonly typed: string;
   readonly isDescribed: boolean;
 }
 
-/** The words that a store has for a shell: its newest runs, the roles with a memory, or parts of one run. */
 export async function storedWords(host: Host, source: "runs" | "memories" | StoredPart, wanted: Wanted): Promise<readonly Candidate[]> {
   const { env } = await configured(host);
   const place = { cwd: host.cwd, env };
@@ -41,7 +42,7 @@ export async function storedWords(host: Host, source: "runs" | "memories" | Stor
 
 async function memoriesIn(path: string): Promise<readonly Candidate[]> {
   const { storedRoles } = await import("../adapters/sqlite-store-file.ts");
-  return named((await storedRoles(path)).roles.map(({ roleId }) => scopeText(scopeOfKey(roleId))));
+  return named((await storedRoles(path)).map(({ roleId }) => scopeText(scopeOfKey(roleId))));
 }
 
 async function inJournal(path: string, source: "runs" | StoredPart, wanted: Wanted): Promise<readonly Candidate[]> {

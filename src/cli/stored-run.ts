@@ -16,12 +16,6 @@ import { type Store, withRuns } from "./store.ts";
 
 const NAMED = 6;
 
-/**
- * The run that an id, or its beginning, names.
- *
- * @param ids the oldest first
- * @throws UsageError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, both with the ids that may be meant
- */
 export function findRun(ids: readonly string[], given: string): string {
   const matches = idsMatching(ids, given, (id) => id);
   if (isSingle(matches)) return matches[0];
@@ -45,7 +39,6 @@ export function idsMatching<T>(all: readonly T[], given: string, idOf: (one: T) 
   return all.filter((one) => idOf(one).startsWith(given));
 }
 
-/** The first ids, and how many more there are. */
 export function idList(ids: readonly string[]): string {
   return listed(
     ids.map((id) => shown(id, 60)),
@@ -53,11 +46,7 @@ export function idList(ids: readonly string[]): string {
   );
 }
 
-/**
- * Returns the run of a journal that an id, or its beginning, names. Only an id that no run has, or several, costs a list of all.
- *
- * @throws UsageError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`; JournalError `JOURNAL_DAMAGED`
- */
+/** Returns the run of a journal that an id, or its beginning, names. Only an id that no run has, or several, costs a list of all. */
 export async function storedRun(journal: Journal, given: string): Promise<string> {
   if (given !== "") {
     const [one, ...others] = await newestRuns(journal, { limit: 2, prefix: given });
@@ -70,7 +59,6 @@ export async function storedRun(journal: Journal, given: string): Promise<string
   );
 }
 
-/** Runs that are asked for to shorten an id. */
 const MOST_ALIKE = 100;
 
 /** Returns the shortest beginning of an id that no other run of the journal has. */
@@ -83,16 +71,11 @@ export async function shortIdIn(journal: Journal, runId: string): Promise<string
   );
 }
 
-/** Works with one run of a store that exists. @throws UsageError `STORE_MISSING`, `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
 export function withRun<T>(session: Session, flags: Flags, given: string, work: (store: Store, runId: string) => Promise<T>): Promise<T> {
   return withRuns(session, flags, async (store) => work(store, await storedRun(store.journal, given)));
 }
 
-/**
- * Claims a run while the work lasts; without an id the newest that is not finished and that no other process works on.
- *
- * @throws UsageError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, `RUN_NONE`; JournalError `RUN_OWNED`
- */
+/** Claims a run while the work lasts; without an id the newest that is not finished and that no other process works on. */
 export async function holdingRun<T>(store: Store, given: string | undefined, work: (runId: string) => Promise<T>): Promise<T> {
   const { journal } = store;
   const [runId, epoch] = await claimedRun(store, given);
@@ -141,7 +124,6 @@ export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq:
 export interface LoadedRun {
   readonly runId: string;
   readonly state: RunState;
-  /** The files its roles wrote. */
   readonly files: RecordedFiles;
   readonly progress: Progress;
   /** Micro-dollars of calls with unknown cost, counted in full. */
@@ -149,7 +131,6 @@ export interface LoadedRun {
   /** Milliseconds of its beginning, which is that of a fork's first own event, and of its last event. */
   readonly began: number;
   readonly moved: number;
-  /** The error that ended reading early. */
   readonly trouble: JournalError | undefined;
 }
 
@@ -162,12 +143,6 @@ export interface LoadOptions {
   readonly visit?: (event: RunEvent) => void;
 }
 
-/**
- * Reads a run from its record, event by event.
- *
- * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, `JOURNAL_UNREADABLE`
- * @throws ControlError when the signal aborts
- */
 export async function loadRun(journal: Journal, runId: string, options: LoadOptions = {}): Promise<LoadedRun> {
   const { signal, at = Infinity, isTolerant = false, visit } = options;
   const state = new RunState(runId);

@@ -9,13 +9,11 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { RunDriver } from "../team/run-driver.ts";
 import type { Team } from "../team/team.ts";
 import { shown } from "./screen/text.ts";
-import { importedModule } from "./user-module.ts";
+import { importedModule } from "./text-file.ts";
 
-/** The parts that a worker gives to the functions of a module of teams. */
 export interface TeamMeans {
   /** Every team must have it. */
   readonly journal: Journal;
-  /** Lets a team submit further runs. */
   readonly driver: RunDriver;
   readonly logger: Logger;
   /** The folders of runs, below `--folder`: roles of a run are made with `folderOf(runId)`. */
@@ -25,9 +23,8 @@ export interface TeamMeans {
 const HINT = "Export functions that return a team: export const writers = ({ journal }) => new Team({ name, roles, model, journal });";
 
 /**
- * Makes the teams of a module: each function that it exports returns a team, also in a list. Other exports, such as roles and numbers, are left alone.
- *
- * @throws UsageError `TEAMS_UNREADABLE`, `TEAMS_INVALID`
+ * Makes the teams of a module: each function that it exports returns a team, also in a list. Other exports, such as roles and numbers, are
+ * left alone.
  */
 export async function teamsOf(file: string, cwd: string, means: TeamMeans): Promise<readonly Team[]> {
   const path = resolve(cwd, file);

@@ -1,8 +1,9 @@
-import { open, rm, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { open, readlink, realpath, rm, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { clauseText, thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 
@@ -10,13 +11,7 @@ import { shown } from "./screen/text.ts";
 const TEXT_BYTES = 128 * 1024;
 const PIECE = 64 * 1024;
 
-/**
- * The text of a file, or of standard input for `-`.
- *
- * @param what names the text in an error: `the answer`, `--edit`
- * @param most bytes it may have
- * @throws UsageError `FILE_UNREADABLE`
- */
+/** The text of a file, or of standard input for `-`. @param most bytes it may have */
 export async function readText(host: Host, path: string, what: string, most: number = TEXT_BYTES): Promise<string> {
   const from = path === "-" ? "standard input" : `"${shown(path, 200)}"`;
   const bytes = path === "-" ? await firstBytes(host.stdin, most + 1) : await fileBytes(resolve(host.cwd, path), what, from, most);
@@ -65,7 +60,7 @@ export async function isEndless(place: string): Promise<boolean> {
   return !stats.isFile() && !stats.isDirectory();
 }
 
-/** Writes a new file that only its owner can read. @returns how many lines @throws UsageError `EXPORT_UNWRITABLE` */
+/** Writes a new file that only its owner can read. */
 export async function writeNewFile(place: string, lines: AsyncIterable<string> | Iterable<string>): Promise<number> {
   const handle = await open(place, "wx", 0o600).catch((error: unknown) => {
     throw unwritable(place, error);
@@ -90,7 +85,7 @@ export async function writeNewFile(place: string, lines: AsyncIterable<string> |
   }
 }
 
-/** Refuses to export to a terminal: exported text is unescaped, and a terminal would obey some of it. @throws UsageError `EXPORT_TERMINAL` */
+/** Refuses to export to a terminal: exported text is unescaped, and a terminal would obey some of it. */
 export function refuseTerminal({ stdout }: Host, command: string): void {
   if (stdout.isTTY !== true) return;
   throw new UsageError("EXPORT_TERMINAL", `Expected a file or a pipe for the export, got a terminal. Name one: ${command}`);
@@ -114,4 +109,48 @@ function unwritable(place: string, error: unknown): UsageError {
   const reason = systemCode(error) === "EEXIST" ? "it exists already" : thrownText(error);
   const text = `Expected to write the new file "${shown(place, 300)}", but ${shown(reason, 200)}. Choose another.`;
   return new UsageError("EXPORT_UNWRITABLE", text, { cause: error });
+}
+
+export async function importedModule(path: string, what: string, code: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  } catch (cause) {
+    const isTypeScript = systemCode(cause) === "ERR_UNKNOWN_FILE_EXTENSION";
+    const advice = isTypeScript
+      ? ` This Node.js reads no TypeScript: use 22.18 or newer, or install tsx and set NODE_OPTIONS="--import tsx".`
+      : "";
+    const text = `Expected ${shown(path, 200)} to be ${what}, but it cannot be loaded: ${clauseText(shown(thrownText(cause), 300))}.${advice}`;
+    throw new UsageError(code, text, { cause });
+  }
+}
+
+/** True for a path in a folder, or the folder itself. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** Refuses a file of a folder that a link leads out of: errors quote what a file says, and a link may lead to a secret. */
+export async function assertInFolder({ cwd }: Pick<Host, "cwd">, path: string): Promise<void> {
+  const wanted = resolve(cwd, path);
+  const folder = isInside(cwd, wanted) ? cwd : dirname(wanted);
+  const [place, top] = [await placeOf(wanted, MOST_LINKS), await placeOf(folder, MOST_LINKS)];
+  if (isInside(top, place)) return;
+  const expected = `Expected ${shown(path, 200)} to be a file of ${shown(folder, 200)}, but it is a link that leads out of it`;
+  throw new UsageError("FILE_ELSEWHERE", `${expected}. Name the file itself.`);
+}
+
+const MOST_LINKS = 40;
+
+/**
+ * Where a path leads, also one of a file that is not there yet: whoever makes it follows the links on the way, and one that leads nowhere.
+ */
+async function placeOf(path: string, links: number): Promise<string> {
+  const there = await realpath(path).catch(() => undefined);
+  const folder = dirname(path);
+  if (there !== undefined || folder === path || links === 0) return there ?? path;
+  const target = await readlink(path).catch(() => undefined);
+  return target === undefined
+    ? join(await placeOf(folder, links), basename(path))
+    : placeOf(resolve(await placeOf(folder, links), target), links - 1);
 }

@@ -8,7 +8,6 @@ import { EXIT_CODES, type ExitCode, interruptionCode } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Session } from "./session.ts";
 
-/** The variable that tells a process that it is the child. */
 const CHILD = "TROUPE_WORKER_CHILD";
 
 /** Milliseconds until a worker that died is started again: doubled each time, up to the longest. */
@@ -25,17 +24,9 @@ export function isWorkerChild(host: Host): boolean {
   return host.env[CHILD] === "1" && process.send !== undefined;
 }
 
-/** The child's side of the channel to its parent. */
-export interface ParentChannel {
-  /** Tells the parent that the worker takes runs, and how the journal knows its process. */
-  ready(identity: string): void;
-  /** Tells the parent that the worker has given its runs back, and ends. */
-  drained(): void;
-  close(): void;
-}
+export type ParentChannel = ReturnType<typeof toParent>;
 
-/** @param drain called when the parent asks for it, or is gone */
-export function toParent(drain: () => void): ParentChannel {
+export function toParent(drain: () => void) {
   const told = (message: unknown): void => {
     if (message === DRAIN) drain();
   };
@@ -48,7 +39,7 @@ export function toParent(drain: () => void): ParentChannel {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };
   return {
-    ready: (identity) => tell({ ready: identity }),
+    ready: (identity: string) => tell({ ready: identity }),
     drained: () => tell({ drained: true }),
     close() {
       process.removeListener("message", told);
@@ -97,10 +88,8 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
   }
 }
 
-/** Options of {@link superviseWorker}. */
 export interface SuperviseOptions {
   readonly logger: Logger;
-  /** Records the death of a worker. @param identity how the journal knows its process */
   readonly died: (identity: string) => Promise<void>;
 }
 
@@ -113,7 +102,6 @@ interface ChildEnd {
   readonly isDrained: boolean;
 }
 
-/** The same command once more. */
 function startedChild(): ChildProcess {
   return spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],

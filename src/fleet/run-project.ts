@@ -6,7 +6,10 @@ import { JournalError, WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { fileWorkspace, restoreBundle, restoreFiles, visible, type WorkspaceBundle } from "../workspace/index.ts";
+import { restoreBundle, type WorkspaceBundle } from "../workspace/bundle.ts";
+import { fileWorkspace } from "../workspace/file-workspace.ts";
+import { visible } from "../workspace/path-rules.ts";
+import { restoreFiles } from "../workspace/restore-files.ts";
 
 /** The project of a run. */
 export interface RunProject {

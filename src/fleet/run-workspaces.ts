@@ -13,7 +13,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { LeftFolders } from "./left-folders.ts";
 import { holdsFiles, nameOf, restoreProject, runFolder, type RunProject } from "./run-project.ts";
-import { bundleWorkspace, hasOpenForks } from "../workspace/index.ts";
+import { bundleWorkspace, hasOpenForks } from "../workspace/bundle.ts";
 
 /** Options of {@link runWorkspaces}. */
 export interface RunWorkspacesOptions {

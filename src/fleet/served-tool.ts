@@ -7,11 +7,10 @@ import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { RoleContext } from "../role/context.ts";
 import { readArguments } from "../tool/call-arguments.ts";
-import { closeTool } from "../tool/close-tool.ts";
-import { runTool } from "../tool/run-tool.ts";
+import { closeTool, runTool } from "../tool/run-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
-import type { ToolEnd } from "../tool/tool-end.ts";
+import type { ToolEnd } from "../tool/plain-result.ts";
 import { toolFailure } from "../tool/tool-result.ts";
 import type { ServedEffect } from "./effect-team.ts";
 

@@ -41,8 +41,6 @@ export interface ImportedSnapshot {
  * Exports a memory as plain JSON: every message in order of arrival. {@link importSnapshot} reads it. The snapshot of a long-term memory holds
  * the messages of all runs, with their runs and times; pending changes are stored first. `snapshotLines` writes it as text.
  *
- * Damaged messages of a store are left out; `damaged` counts them.
- *
  * @throws UsageError `SNAPSHOT_TOO_LARGE` above a million messages; NotJsonError; MemoryError when the store cannot be read
  * @example
  * import { createMessage, Memory } from "troupe";
@@ -128,16 +126,12 @@ export async function importContent(
   return { messages: content.messages.length, added: memory.addBatch(content.messages) };
 }
 
-type Taken = MemorySnapshot extends infer S
-  ? S extends MemorySnapshot
-    ? Pick<S, "kind" | "messages" | "damaged" | "body">
-    : never
-  : never;
+type Taken = MemorySnapshot extends infer S ? (S extends MemorySnapshot ? Pick<S, "kind" | "messages" | "body"> : never) : never;
 
 async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
   if (memory instanceof BrainMemory) {
     const body = memory.toJSON();
-    return { kind: "brain", messages: heldIn(memory), damaged: 0, body };
+    return { kind: "brain", messages: heldIn(memory), body };
   }
   if (memory instanceof MemoryStorage) return takenOfStorage(memory);
   if (memory instanceof LongTermMemory) {
@@ -145,7 +139,7 @@ async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Pr
     return takenOfStorage(memory.storage);
   }
   const body = memory.toJSON();
-  return { kind: "memory", messages: body.messages.length, damaged: 0, body };
+  return { kind: "memory", messages: body.messages.length, body };
 }
 
 async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
@@ -154,7 +148,7 @@ async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
     roleId: storage.roleId,
     messages: entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) })),
   };
-  return { kind: "storage", messages: entries.length, damaged: storage.damaged, body };
+  return { kind: "storage", messages: entries.length, body };
 }
 
 /** Messages are stored even when the embedder fails, and a snapshot has no vectors. */

@@ -36,8 +36,6 @@ interface Head {
   readonly takenAt: number;
   /** Number of messages. */
   readonly messages: number;
-  /** Number of messages of the store that could not be read and were left out. */
-  readonly damaged: number;
   /** Hash of the canonical JSON of `body`. */
   readonly sha256: string;
 }
@@ -63,7 +61,6 @@ const HeadSchema = z.strictObject({
   kind: z.enum(["memory", "storage", "brain"]),
   takenAt: time,
   messages: z.int().min(0),
-  damaged: z.int().min(0),
   sha256: z.string(),
   body: z.unknown(),
 });

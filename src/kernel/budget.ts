@@ -35,6 +35,7 @@ export interface AccountOptions {
   readonly lost?: readonly number[];
 }
 
+/** A spender's account with one pool. */
 export interface BudgetAccount {
   /**
    * Takes an amount, and waits while it does not fit and open holds could make room.
@@ -59,6 +60,7 @@ export interface BudgetAccount {
   close(isDone: boolean): Promise<void>;
 }
 
+/** A reserved amount. */
 export interface BudgetHold {
   /** Closes the hold with its actual cost, which may be higher. A second call does nothing. A remote pool is retried until it answers. */
   settle(cost: number): void;

@@ -83,7 +83,7 @@ function dollars(amount: number): string {
 
 function unitHint(budget: number): string {
   if (budget <= 0 || budget >= ONE_CENT) return "";
-  return ` A budget is told in micro-dollars, so ${budget} is ${dollars(budget)}: for $${budget} write usd(${budget}).`;
+  return ` A budget is in micro-dollars, so ${budget} is ${dollars(budget)}: for $${budget} write usd(${budget}).`;
 }
 
 /**

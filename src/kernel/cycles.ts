@@ -29,7 +29,7 @@ export class Cycles {
     const seen = this.#seen;
     const first = seen.length - period * this.#repeats;
     if (first < 0) return false;
-    for (let place = first + period; place < seen.length; place++) if (seen[place] !== seen[place - period]) return false;
+    for (let index = first + period; index < seen.length; index++) if (seen[index] !== seen[index - period]) return false;
     return true;
   }
 }

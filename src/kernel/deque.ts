@@ -34,8 +34,8 @@ export class Deque<T> implements Iterable<T> {
     return item;
   }
 
-  at(place: number): T | undefined {
-    return place >= 0 && place < this.#size ? this.#slots[this.#slotOf(place)] : undefined;
+  at(index: number): T | undefined {
+    return index >= 0 && index < this.#size ? this.#slots[this.#slotOf(index)] : undefined;
   }
 
   first(n: number): T[] {
@@ -46,18 +46,18 @@ export class Deque<T> implements Iterable<T> {
   }
 
   some(isMeant: (item: T) => boolean): boolean {
-    for (let place = 0; place < this.#size; place++) if (isMeant(this.#slots[this.#slotOf(place)] as T)) return true;
+    for (let index = 0; index < this.#size; index++) if (isMeant(this.#slots[this.#slotOf(index)] as T)) return true;
     return false;
   }
 
   /** Also yields items added during the iteration. */
   *[Symbol.iterator](): Generator<T, void> {
-    for (let place = 0; place < this.#size; place++) yield this.#slots[this.#slotOf(place)] as T;
+    for (let index = 0; index < this.#size; index++) yield this.#slots[this.#slotOf(index)] as T;
   }
 
   /** Lengths are powers of two, so a mask wraps the index. */
-  #slotOf(place: number): number {
-    return (this.#head + place) & (this.#slots.length - 1);
+  #slotOf(index: number): number {
+    return (this.#head + index) & (this.#slots.length - 1);
   }
 
   /** Copied together: one by one takes longer than the rest of their path. */

@@ -3,6 +3,7 @@ import { type ErrorRecord, StepError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Scope } from "./scope.ts";
 
+/** An effect of a step that is to be done. */
 export interface EffectCall {
   /**
    * The address of the step: run, attempt of the activation, step; for a call of a model also the last try that was answered
@@ -26,6 +27,7 @@ export interface EffectCall {
   readonly signal: AbortSignal;
 }
 
+/** The end of an effect. */
 export interface EffectEnd {
   readonly answer: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ErrorRecord };
   /** Micro-dollars that it cost elsewhere. Default: nothing. A model's answer is priced by its usage instead. */

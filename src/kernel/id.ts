@@ -1,6 +1,6 @@
 /* Global Web Crypto and not `node:crypto`: the page of the inspector runs the same code in a browser. */
 
-const LAST_DIGITS: readonly string[] = Array.from({ length: 256 }, (_, place) => place.toString(16).padStart(2, "0"));
+const LAST_DIGITS: readonly string[] = Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"));
 
 /** The current UUID without its last two digits, and how many ids were made with it. */
 let first = "";

@@ -55,13 +55,13 @@ export function masked<T>(mask: Mask, value: T): T {
   const record = value as object as Readonly<Record<string, unknown>>;
   const names = Object.keys(record);
   let members: [string, unknown][] | undefined;
-  for (let place = 0; place < names.length; place += 1) {
-    const name = names[place] as string;
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string;
     const member = record[name];
     const cleanName = isArray ? name : mask(name);
     const clean = masked(mask, member);
     if (members === undefined && cleanName === name && clean === member) continue;
-    members ??= names.slice(0, place).map((before) => [before, record[before]]);
+    members ??= names.slice(0, index).map((before) => [before, record[before]]);
     members.push([cleanName, clean]);
   }
   if (members === undefined) return value;

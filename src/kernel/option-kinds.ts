@@ -80,6 +80,7 @@ const aValue: Shape = {
   fits: (value) => value === null || ["string", "boolean"].includes(typeof value),
 };
 
+/** The kinds of options, for tables of {@link Known}. */
 export const kinds: Kinds = {
   text: aText,
   texts: listOf(aText, "a list of texts"),

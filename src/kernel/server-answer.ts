@@ -82,8 +82,8 @@ export function unreachedText(error: unknown): string | undefined {
     if (message === "unexpected redirect") return "the server leads elsewhere, and redirects are not followed";
   }
   const isUntold = causes.some(({ message }) => message === UNTOLD);
-  const told = causes.at(-1)?.message;
-  return isUntold && told !== UNTOLD && typeof told === "string" && told !== "" ? shownText(told, MOST_SAID) : undefined;
+  const last = causes.at(-1)?.message;
+  return isUntold && last !== UNTOLD && typeof last === "string" && last !== "" ? shownText(last, MOST_SAID) : undefined;
 }
 
 interface Thrown {

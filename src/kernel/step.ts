@@ -66,6 +66,7 @@ export interface RecordedTry extends StepTry {
   readonly usage?: Json | undefined;
 }
 
+/** The parts that an effect may use. */
 export interface StepDoor extends StepPort {
   /** Identifies the step among all runs, also after a resume and in a new attempt: an idempotency key. */
   readonly key: string;

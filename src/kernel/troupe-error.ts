@@ -11,6 +11,7 @@ export interface ErrorRecord {
   readonly retryable?: true;
 }
 
+/** An error as `JSON.stringify` writes it: its record, and its causes, without stacks. */
 export interface ErrorJson extends ErrorRecord {
   readonly cause?: ErrorJson;
 }

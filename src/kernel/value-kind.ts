@@ -15,6 +15,12 @@ export function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** Returns the members that are not undefined. */
+export function defined<T extends object>(members: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const known = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
 /** `Array.isArray` for readonly types. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);

@@ -1,6 +1,6 @@
 import type { Message } from "../message/message.ts";
 
-/** The place of a held message. All lists with the message share it. */
+/** The position of a held message. All lists with the message share it. */
 export interface Slot {
   readonly message: Message;
   /** Grows in order of arrival; `DELETED` after the message was deleted. */
@@ -16,7 +16,7 @@ const FEW_DELETED = 8;
  * Messages in order of arrival. Owns the list of slots; its memory marks the deleted ones.
  *
  * Arrivals.A1 (`drop`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
- * Arrivals.A2 (`slots`) compacting makes a new list, so an open iteration goes on over the old one, and skips deleted messages.
+ * Arrivals.A2 (`slots`) compacting makes a new list, so an open iteration continues over the old one, and skips deleted messages.
  */
 export class Arrivals {
   #slots: Slot[] = [];
@@ -24,10 +24,9 @@ export class Arrivals {
   #first = 0;
   size = 0;
 
-  /** Makes the slot of a message that arrives now. */
   add(message: Message): Slot {
     const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
-    // The first `push` of an array allocates 17 places, and most memories hold one message.
+    // The first `push` of an array allocates 17 elements, and most memories hold one message.
     if (this.#slots.length === 0) this.#slots = [slot];
     else this.#slots.push(slot);
     this.size++;
@@ -39,7 +38,6 @@ export class Arrivals {
     this.size++;
   }
 
-  /** Called after one of the slots was deleted. */
   drop(): void {
     const slots = this.#slots;
     this.size--;
@@ -52,17 +50,16 @@ export class Arrivals {
     this.#first = 0;
   }
 
-  /** Returns the slots that are not deleted, in a new array. */
   slots(): Slot[] {
     const slots: Slot[] = [];
     for (const slot of this.#slots) if (slot.order !== DELETED) slots.push(slot);
     return slots;
   }
 
-  /** Returns the message at a place counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
-  nth(place: number): Message | undefined {
-    if (!Number.isInteger(place) || place >= this.size || place < -this.size) return undefined;
-    const fromStart = place < 0 ? this.size + place : place;
+  /** Returns the message at an index counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
+  nth(index: number): Message | undefined {
+    if (!Number.isInteger(index) || index >= this.size || index < -this.size) return undefined;
+    const fromStart = index < 0 ? this.size + index : index;
     if (this.#slots.length - this.#first === this.size) return this.#slots[this.#first + fromStart]?.message;
     if (fromStart >= this.size / 2) return this.newest(this.size - fromStart)[0];
     let left = fromStart;
@@ -70,7 +67,6 @@ export class Arrivals {
     return undefined;
   }
 
-  /** Returns the newest `k` messages in order of arrival. */
   newest(k: number): Message[] {
     const messages: Message[] = [];
     for (let n = this.#slots.length - 1; n >= this.#first && messages.length < k; n--) {
@@ -97,7 +93,6 @@ export class Arrivals {
     }
   }
 
-  /** Returns the messages of each key. */
   grouped(keyOf: (message: Message) => string): Map<string, Arrivals> {
     const groups = new Map<string, Arrivals>();
     for (const slot of this.slots()) listOf(groups, keyOf(slot.message)).push(slot);
@@ -105,14 +100,12 @@ export class Arrivals {
   }
 }
 
-/** Returns the list of a key, and makes it if there is none. */
 export function listOf(lists: Map<string, Arrivals>, key: string): Arrivals {
   let list = lists.get(key);
   if (list === undefined) lists.set(key, (list = new Arrivals()));
   return list;
 }
 
-/** Drops a deleted slot from the list of a key. The key is removed with its last message. */
 export function dropFrom(lists: Map<string, Arrivals> | undefined, key: string): void {
   const list = lists?.get(key);
   list?.drop();

@@ -370,7 +370,6 @@ export class BrainMemory {
     return withOriginals(withCovered(this.#state, next), this.#keepOriginals);
   }
 
-  /** Merges what others have stored. @throws MemoryError `MEMORY_CONFLICT` */
   #merge({ theirs, base }: FoundBrain): void {
     const both = mergedBrain({ theirs, mine: this.#state, base });
     if (both === undefined)
@@ -379,7 +378,6 @@ export class BrainMemory {
     this.#stored = undefined;
   }
 
-  /** Returns true when the state is another one. */
   #change(state: BrainState): boolean {
     const isChanged = state !== this.#state;
     this.#state = state;

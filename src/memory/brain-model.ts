@@ -45,7 +45,6 @@ export class BrainModel {
   readonly #sizes: MessageSizes;
   readonly #answers = new Map<string, string>();
 
-  /** @throws UsageError `LIMIT_INVALID` */
   constructor(parts: BrainModelParts) {
     checkLimits(parts.limits);
     this.#parts = parts;
@@ -63,7 +62,6 @@ export class BrainModel {
     return nextSummary({ levels, history, sizes: this.#sizes, limits: this.#parts.limits, ask });
   }
 
-  /** Summarizes a text of any length, window by window. @throws ModelError, ControlError */
   summarize(text: string, maxWords: number | undefined, signal: AbortSignal | undefined): Promise<string> {
     return summarizeText((messages) => this.#askOnce(messages, signal), text, windowOf(this.#parts.limits), maxWords);
   }
@@ -91,7 +89,6 @@ export class BrainModel {
     return text;
   }
 
-  /** Asks whether two texts are related. @throws OutputError `OUTPUT_INVALID` when the answer is neither TRUE nor FALSE, or both */
   async isRelated(text1: string, text2: string, signal: AbortSignal | undefined): Promise<boolean> {
     const task = 'You decide whether two paragraphs are about the same. Answer with one word: "TRUE" when they are, "FALSE" when not.';
     const answer = await this.#ask(question(task, { "paragraph 1": text2, "paragraph 2": text1 }), signal);
@@ -108,7 +105,6 @@ export class BrainModel {
     return (await this.#ask(question(task, { context, sentence }), signal)).trim();
   }
 
-  /** Asks for a title of at most five words. A text that is short enough is its own title. */
   async titleOf(text: string, signal: AbortSignal | undefined): Promise<string> {
     const words = text.split(/\s+/).filter((word) => word !== "");
     if (words.length <= TITLE_WORDS && text.length <= TITLE_WORDS * 12) return text.trim();
@@ -132,7 +128,6 @@ function question(task: string, about: Readonly<Record<string, string>>): ChatMe
   ];
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` for what is no text */
 export function someText(text: string): string {
   takes("a brain memory", "the text", text, aText);
   return text;

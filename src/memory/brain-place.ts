@@ -43,7 +43,6 @@ export class BrainPlace {
     this.#ttl = ttl;
   }
 
-  /** Reads the entry. A found state counts as seen after {@link accept}. @throws UsageError `BRAIN_NEWER`, CacheError */
   async read(): Promise<BrainRead> {
     const entry = await this.#cache.get(this.#key);
     const read = this.#reading(entry);
@@ -74,7 +73,6 @@ export class BrainPlace {
     throw conflict("others write it all the time");
   }
 
-  /** Removes the entry, whatever it is. @throws CacheError */
   async erase(): Promise<void> {
     await this.#cache.delete(this.#key);
     this.#know({ kind: "miss" }, undefined);
@@ -110,7 +108,6 @@ export class BrainPlace {
   }
 }
 
-/** The error of a write that would overwrite what others have stored. */
 export function conflict(why: string): MemoryError {
   return new MemoryError(
     "MEMORY_CONFLICT",
@@ -118,7 +115,6 @@ export function conflict(why: string): MemoryError {
   );
 }
 
-/** The error of a write over what cannot be read, which may be whole in a copy of the place, or for another program. */
 function unreadable(reason: string): MemoryError {
   return new MemoryError(
     "MEMORY_CONFLICT",

@@ -21,7 +21,6 @@ export interface BrainState {
   readonly forgotten: number;
 }
 
-/** The number of messages that a state holds. */
 export function heldIn({ history, knowledge, originals }: Pick<BrainState, "history" | "knowledge" | "originals">): number {
   return history.length + knowledge.length + originals.length;
 }
@@ -43,7 +42,6 @@ export const NO_BRAIN: BrainState = {
   forgotten: 0,
 };
 
-/** Adds a message to the history. Returns the same state when it is held or summarized already. A message of another role is copied. */
 export function withHistory(state: BrainState, message: Message, role: Message["role"]): BrainState {
   assertMessage(message);
   if (state.covered.includes(message.id) || state.history.some(({ id }) => id === message.id)) return state;
@@ -51,7 +49,6 @@ export function withHistory(state: BrainState, message: Message, role: Message["
   return { ...state, history: [...state.history, own], removed: state.removed.filter((id) => id !== message.id) };
 }
 
-/** Adds a message to the knowledge. Returns the same state when it is held already. */
 export function withKnowledge(state: BrainState, message: Message): BrainState {
   assertMessage(message);
   const isKnown = state.knowledge.some(({ id }) => id === message.id);
@@ -66,7 +63,6 @@ export function withoutMessage(state: BrainState, id: string): BrainState {
   return { ...rest, removed: [...state.removed, id].slice(-MOST_REMOVED) };
 }
 
-/** Returns what is left of a state after deletions. @param at everything before it was forgotten */
 function leftOf(state: BrainState, removed: readonly string[], at: number): BrainState {
   const isRemoved = memberOf(removed);
   const isForgotten = state.forgotten < at;
@@ -95,7 +91,6 @@ function agreed({ theirs, mine, base }: BrainSides): BrainSides {
   return { theirs: them ?? theirs, mine: me ?? mine, base: both };
 }
 
-/** Replaces messages of the history by new summary levels. */
 export function withCovered(state: BrainState, next: NextSummary): BrainState {
   const ids = next.covers.map(({ id }) => id);
   const isCovered = memberOf(ids);
@@ -108,7 +103,6 @@ export function withCovered(state: BrainState, next: NextSummary): BrainState {
   };
 }
 
-/** Leaves out the oldest originals. Returns the same state when there are no more than `most`. */
 export function withOriginals(state: BrainState, most: number): BrainState {
   const { originals } = state;
   return originals.length <= most ? state : { ...state, originals: originals.slice(originals.length - most) };
@@ -131,7 +125,6 @@ const stateSchema = lazily(() =>
 /** The JSON form of a brain memory. */
 export type BrainJson = ReturnType<typeof brainJson>;
 
-/** Returns a state as plain JSON with its version. */
 export function brainJson({ history, knowledge, levels, originals, covered, lastTalk, removed, forgotten }: BrainState): {
   readonly v: number;
   readonly history: readonly ReturnType<typeof serializeMessage>[];
@@ -201,7 +194,6 @@ export function mergedBrain(given: BrainSides): BrainState | undefined {
   return choice === undefined ? undefined : withSummary(sides, choice);
 }
 
-/** Merges both states. Conflicting summaries are both kept, the stored one first. */
 export function joinedBrain(given: BrainSides): BrainState {
   const sides = agreed(given);
   return withSummary(sides, chosenSummary(sides) ?? "both");
@@ -276,7 +268,6 @@ function isSameSummary(one: SummaryLevels, other: SummaryLevels): boolean {
   return JSON.stringify([one.oldest, one.older, one.recent]) === JSON.stringify([other.oldest, other.older, other.recent]);
 }
 
-/** Keeps the first message of each id. */
 export function eachOnce(messages: readonly Message[]): Message[] {
   const known = new Set<string>();
   return messages.filter(({ id }) => known.size < known.add(id).size);

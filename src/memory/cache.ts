@@ -43,7 +43,6 @@ export interface Cache {
   close(): Promise<void>;
 }
 
-/** Returns the keys of a cache that begin with a text. @throws UsageError `OPTION_INVALID` for a cache that cannot say them */
 export async function keysOf(cache: Pick<Cache, "keys">, prefix: string): Promise<readonly string[]> {
   if (cache.keys !== undefined) return cache.keys(prefix);
   throw new UsageError(
@@ -112,13 +111,11 @@ function escapedCharacter(character: string): string {
   return escaped === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : escaped;
 }
 
-/** @throws UsageError `TTL_INVALID` */
 export function checkedTtl(ttl: number): number {
   if (Number.isFinite(ttl) && ttl > 0) return ttl;
   throw new UsageError("TTL_INVALID", `Expected the time to live of an entry to be a positive number of milliseconds, got ${ttl}.`);
 }
 
-/** @throws CacheError `CACHE_CLOSED` */
 export function refuseClosed(isClosed: boolean): void {
   if (isClosed)
     throw new CacheError("CACHE_CLOSED", "Expected an open cache, got one that was closed. Close it when nothing uses it any more.");

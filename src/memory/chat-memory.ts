@@ -4,11 +4,10 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { Deque } from "../kernel/deque.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { ChatMessage, joinMessages, parseChatMessage } from "../model/chat-message.ts";
-import { ChatList, type ChatMeasure, ChatUnit, NO_ANSWER, weightOf } from "./chat-unit.ts";
+import { type ChatMeasure, ChatUnit, NO_ANSWER } from "./chat-unit.ts";
 import { estimatedTokens, messageTokens, type TokenCounter } from "./tokens.ts";
 
 /** Options of a {@link ChatMemory}. */
@@ -67,23 +66,18 @@ const jsonSchema = lazily(() =>
  * ChatMemory.H1 (`ChatUnit`) tool calls and their answers are kept or dropped together, and an answer follows its call. ChatMemory.H2
  * (`ChatUnit.messages`) calls that were not answered before the next message get a stand-in; the newest calls wait. ChatMemory.H3 (`#drop`) pinned
  * messages and the newest unit are never dropped: with these exceptions the limits hold after each `add`, and after each `addAll` unless `trim`
- * is "on_add". ChatMemory.H4 (`#settled`) `add` is O(1) amortised, and `messages` is one copy of a list. ChatMemory.H5 returned lists are new,
- * and messages are frozen.
+ * is "on_add". ChatMemory.H5 returned lists are new, and messages are frozen.
  */
 export class ChatMemory {
   readonly maxMessages: number;
   readonly maxTokens: number | undefined;
   readonly trim: "always" | "on_add";
   readonly #tokens: TokenCounter;
-  /** Units that may be dropped, oldest first. */
-  #units = new Deque<ChatUnit>();
-  readonly #pinned: ChatUnit[] = [];
+  /** In order of arrival. */
+  #units: ChatUnit[] = [];
   /** The newest unit that waits for an answer of an id. */
   readonly #open = new Map<string, ChatUnit>();
-  #newest: ChatUnit | undefined;
-  /** The messages of all units except the newest. */
-  readonly #settled = new ChatList(() => [...this.#kept()].flatMap((unit) => (unit === this.#newest ? [] : unit.messages(true))));
-  #places = 0;
+  #weights: { readonly measure: ChatMeasure; readonly known: WeakMap<ChatMessage, number> } | undefined;
   #size = 0;
   #sum = 0;
   /** Tokens of the stand-in of an answer. */
@@ -108,12 +102,19 @@ export class ChatMemory {
 
   /** All messages, in a form that a model accepts: see ChatMemory.H1 and ChatMemory.H2. */
   get messages(): ChatMessage[] {
-    return this.#settled.with(this.#newest?.messages(false) ?? []);
+    const newest = this.#newest;
+    return this.#units.flatMap((unit) => unit.messages(unit !== newest));
   }
 
-  /** The sum of a measure over {@link messages}, kept up to date for one measure at a time. */
+  /** The sum of a measure over {@link messages}. Each message is measured once, for one measure at a time. */
   weigh(measure: ChatMeasure): number {
-    return this.#settled.weigh(measure) + weightOf(this.#newest?.messages(false) ?? [], measure);
+    if (this.#weights?.measure !== measure) this.#weights = { measure, known: new WeakMap() };
+    const { known } = this.#weights;
+    return this.messages.reduce((sum, message) => {
+      const weight = known.get(message) ?? measure(message);
+      known.set(message, weight);
+      return sum + weight;
+    }, 0);
   }
 
   /** Number of messages. Calls that wait count as answered. */
@@ -155,7 +156,8 @@ export class ChatMemory {
    */
   recent(n: number): ChatMessage[] {
     takes("ChatMemory.recent", "n", n, aCount);
-    const units = [...this.#kept()].map((unit) => unit.messages(unit !== this.#newest));
+    const newest = this.#newest;
+    const units = this.#units.map((unit) => unit.messages(unit !== newest));
     let count = 0;
     let from = units.length;
     while (from > 0 && count + (units[from - 1]?.length ?? 0) <= n) {
@@ -167,17 +169,14 @@ export class ChatMemory {
 
   /** Deletes all messages, including pinned ones. */
   clear(): void {
-    this.#units = new Deque();
-    this.#pinned.length = 0;
+    this.#units = [];
     this.#open.clear();
-    this.#newest = undefined;
-    this.#settled.clear();
     this.#size = 0;
     this.#sum = 0;
   }
 
   toJSON(): ChatMemoryJson {
-    const units = [...this.#kept()].map((unit) => ({
+    const units = this.#units.map((unit) => ({
       messages: unit.messages(false),
       ...(unit.isPinned ? { pinned: true as const } : {}),
     }));
@@ -226,13 +225,10 @@ export class ChatMemory {
     const tokens = this.#count(own);
     if (own.role === "tool") return this.#answer(own, tokens);
     const calls = own.toolCalls?.length ?? 0;
-    const unit = new ChatUnit(own, isPinned, this.#places++);
+    const unit = new ChatUnit(own, isPinned);
     unit.tokens = tokens + calls * this.#standIn;
-    if (isPinned) this.#pinned.push(unit);
-    else this.#units.push(unit);
+    this.#units.push(unit);
     for (const id of unit.openIds) this.#open.set(id, unit);
-    if (this.#newest !== undefined) this.#settled.push(this.#newest.messages(true));
-    this.#newest = unit;
     this.#size += unit.size;
     this.#sum += unit.tokens;
     return true;
@@ -243,37 +239,26 @@ export class ChatMemory {
     const unit = this.#open.get(id);
     if (unit === undefined) return false;
     unit.answer(message);
-    if (unit !== this.#newest) this.#settled.invalidate();
     if (!unit.waitsFor(id)) this.#open.delete(id);
     unit.tokens += tokens - this.#standIn;
     this.#sum += tokens - this.#standIn;
     return true;
   }
 
+  get #newest(): ChatUnit | undefined {
+    return this.#units.at(-1);
+  }
+
   #drop(): void {
     while (this.#size > this.maxMessages || this.#sum > (this.maxTokens ?? Infinity)) {
-      const oldest = this.#units.at(0);
+      const index = this.#units.findIndex(({ isPinned }) => !isPinned);
+      const oldest = this.#units[index];
       if (oldest === undefined || oldest === this.#newest) return;
-      this.#units.shift();
-      this.#settled.remove(oldest.size, () => this.#pinnedBefore(oldest));
+      this.#units.splice(index, 1);
       this.#size -= oldest.size;
       this.#sum -= oldest.tokens;
       for (const id of oldest.openIds) if (this.#open.get(id) === oldest) this.#open.delete(id);
     }
-  }
-
-  #pinnedBefore({ place }: ChatUnit): number {
-    return this.#pinned.reduce((sum, pinned) => (pinned.place < place ? sum + pinned.size : sum), 0);
-  }
-
-  /** Merges both lists in order of arrival. */
-  *#kept(): Generator<ChatUnit, void> {
-    let next = 0;
-    for (const unit of this.#units) {
-      for (let pinned = this.#pinned[next]; pinned !== undefined && pinned.place < unit.place; pinned = this.#pinned[++next]) yield pinned;
-      yield unit;
-    }
-    yield* this.#pinned.slice(next);
   }
 
   #count(message: ChatMessage): number {

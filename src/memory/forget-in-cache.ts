@@ -9,7 +9,6 @@ const MARK = "brain ";
 /** Milliseconds for which a cache refuses what a process stores that has loaded a memory before it was forgotten. */
 const REFUSED = 24 * 60 * 60 * 1_000;
 
-/** Returns the key of a brain memory in a cache. */
 export function scopedCacheKey(scope: MemoryScope): string {
   return `${MARK}${scopeKey(scope)}`;
 }

@@ -40,8 +40,7 @@ export async function forgetInStore(store: MessageStore, whole: Scope, runs: rea
     if (isOfScope) places.push(...(await store.places(key)));
     else {
       for await (const page of store.read(key, 0))
-        for (const { place, runId, message } of page.messages)
-          if (erasures.get(runId)?.isMeant(message.content) === true) places.push(place);
+        for (const { place, runId, message } of page) if (erasures.get(runId)?.isMeant(message.content) === true) places.push(place);
     }
     if (places.length > 0) forgotten += await store.remove(key, places);
   }

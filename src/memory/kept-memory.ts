@@ -5,11 +5,11 @@ import type { Embedder } from "./embedder.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
-import { MemoryStorage, TICK } from "./memory-storage.ts";
+import { MemoryStorage } from "./memory-storage.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import { AskedBefore, wordsOf } from "./text-terms.ts";
-import { WriteBehindQueue } from "./write-behind-queue.ts";
 import type { RankedMessage } from "./storage-ranking.ts";
+import { WriteBehind } from "./write-behind.ts";
 
 /** Options of a {@link KeptMemory}. */
 export interface KeptMemoryOptions {
@@ -55,12 +55,8 @@ interface Given {
   readonly storedBy: string;
 }
 
-type MemoryChange = { readonly type: "add"; readonly message: Message } | { readonly type: "delete"; readonly id: string };
-
 /** Most changes that wait for a slow or failing store. */
 const MOST_UNSAVED = 10_000;
-/** Most additions that are stored together. */
-const MAX_BATCH = 500;
 /** A search asks for so many times more hits, repeatedly if necessary, because repeated texts are left out. */
 const DEPTH = 4;
 /** Most characters that stay in memory between two turns of a run. */
@@ -76,7 +72,7 @@ const TIMEOUT = 30_000;
  * so a resumed run repeats its whole record; what was deleted from the store since is not stored again. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was forked from, a search finds only
  * messages of its own record, with their recorded content: a run never finds another future of itself, even with the same ids. KeptMemory.K4
  * (`#takeInherited`) it writes under its own run only, and of inherited messages only those that are not stored; what a fork deletes stays in its
- * parent. KeptMemory.K5 (`WriteBehindQueue.#drain`) a change stays in the queue until it is stored. KeptMemory.K6 (`search`) vectors are computed by
+ * parent. KeptMemory.K5 (`WriteBehind.#drain`) a change stays in the queue until it is stored. KeptMemory.K6 (`search`) vectors are computed by
  * searches only, through the embedder of the search.
  */
 export class KeptMemory {
@@ -84,7 +80,7 @@ export class KeptMemory {
   readonly #store: MessageStore;
   /** By id. */
   readonly #known = new Map<string, Given>();
-  readonly #queue: WriteBehindQueue<MemoryChange>;
+  readonly #queue: WriteBehind;
   #opened: MemoryStorage | undefined;
   /** True after `#takeInherited`. */
   #knowsInherited = false;
@@ -92,11 +88,17 @@ export class KeptMemory {
   constructor(o: KeptMemoryOptions) {
     this.#o = o;
     this.#store = o.parts.store ?? inMemoryStore();
-    const store = (changes: readonly MemoryChange[]): Promise<void> => this.#withinLimit("to be stored", () => this.#keep(changes));
-    this.#queue = new WriteBehindQueue({ limit: MOST_UNSAVED, maxBatch: MAX_BATCH, store, onError: (error) => this.#o.onError(error) });
+    const within = (work: () => Promise<unknown>): Promise<unknown> => this.#withinLimit("to be stored", work);
+    this.#queue = new WriteBehind(
+      {
+        add: (messages) => within(() => this.#storage.store(messages, { isRecorded: true })),
+        delete: (id) => within(() => this.#discard(id)),
+      },
+      MOST_UNSAVED,
+      (error) => this.#o.onError(error),
+    );
   }
 
-  /** Number of changes that are not stored yet. */
   get unsaved(): number {
     return this.#queue.size;
   }
@@ -109,7 +111,6 @@ export class KeptMemory {
     }
   }
 
-  /** Waits while the queue is full. @throws QueueFullError when it stays full */
   async ready(): Promise<void> {
     // A counter may load its data with the first text. That must not change the order of an activation's questions.
     await this.#o.parts.tokens.count("");
@@ -151,7 +152,6 @@ export class KeptMemory {
     }
   }
 
-  /** Goes on in another turn of the run, in which others look at it. */
   goOn(o: Pick<KeptMemoryOptions, "isAncestor" | "onError">): void {
     this.#o = { ...this.#o, ...o };
   }
@@ -165,7 +165,6 @@ export class KeptMemory {
     await this.#withinLimit("to be let go of", () => (isSmall ? this.#store.close() : opened.close()));
   }
 
-  /** About how many characters are held of the store. */
   get held(): number {
     return this.#opened?.held ?? 0;
   }
@@ -227,7 +226,6 @@ export class KeptMemory {
     if (livedBy === runId || given?.storedBy === runId) this.#queue.push({ type: "delete", id });
   }
 
-  /** Stores inherited messages that the parent runs have not stored, or have stored with another content. */
   async #takeInherited(): Promise<void> {
     if (this.#knowsInherited) return;
     const { runId } = this.#o;
@@ -250,26 +248,15 @@ export class KeptMemory {
     return given?.storedBy === runId && given.message.content === content;
   }
 
-  #withinLimit(what: string, work: () => Promise<void>): Promise<void> {
+  #withinLimit<T>(what: string, work: () => Promise<T>): Promise<T> {
     const never = new AbortController().signal;
     return withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} ${what}`, never, work);
   }
 
-  async #keep(changes: readonly MemoryChange[]): Promise<void> {
-    const [first] = changes;
-    const { runId } = this.#o;
-    if (first?.type === "delete") {
-      // The record has the deletion, and may add the message again.
-      const [found] = await this.#storage.find([{ runId, id: first.id }]);
-      if (found !== undefined) await this.#storage.discard([found.place]);
-      return;
-    }
-    const time = await this.#storage.nextTime();
-    const messages = changes.flatMap((change) => (change.type === "add" ? [change.message] : []));
-    await this.#storage.adopt(
-      messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })),
-      { isRecorded: true },
-    );
+  /** The record has the deletion, and may add the message again. */
+  async #discard(id: string): Promise<void> {
+    const [found] = await this.#storage.find([{ runId: this.#o.runId, id }]);
+    if (found !== undefined) await this.#storage.discard([found.place]);
   }
 }
 

@@ -6,8 +6,8 @@ import { Memory } from "./memory.ts";
 import type { MemoryStorage } from "./memory-storage.ts";
 import { idOf } from "./message-memory.ts";
 import { identityOf } from "./message-store.ts";
-import { WriteBehindQueue } from "./write-behind-queue.ts";
-import { checkedK, type SearchOptions, searchOptions, type SimilarMessage } from "./storage-options.ts";
+import { type SearchOptions, searchOptions, type SimilarMessage } from "./storage-options.ts";
+import { WriteBehind } from "./write-behind.ts";
 
 /** Options of a {@link LongTermMemory}. */
 export interface LongTermMemoryOptions {
@@ -36,15 +36,7 @@ export interface FoundMessage {
   readonly score: number | undefined;
 }
 
-type StoreChange =
-  | { readonly type: "add"; readonly message: Message }
-  | { readonly type: "delete"; readonly id: string }
-  | { readonly type: "older"; readonly than: number }
-  | { readonly type: "clear" };
-
 const MAX_UNSAVED = 10_000;
-/** Most additions that are stored together. */
-const MAX_BATCH = 1_000;
 /** Default number of results of each part of a search. */
 const FOUND = 5;
 
@@ -54,10 +46,10 @@ const FOUND = 5;
  *
  * Owns the queue of changes; the storage owns the stored messages.
  *
- * LongTermMemory.P1 (`persist`) changes are durable when `persist` has resolved, not before. LongTermMemory.P2 (`WriteBehindQueue.#drain`) a change
- * stays in the queue until it is stored; after a failure, the next change or `persist` tries again. LongTermMemory.P3 (`WriteBehindQueue.#batch`)
+ * LongTermMemory.P1 (`persist`) changes are durable when `persist` has resolved, not before. LongTermMemory.P2 (`WriteBehind.#drain`) a change
+ * stays in the queue until it is stored; after a failure, the next change or `persist` tries again. LongTermMemory.P3 (`WriteBehind.#batch`)
  * changes are stored in order. LongTermMemory.P4 (`recover`) `recover` loads the messages of its own run, because ids are unique only within a run;
- * `searchSimilar` finds those of other runs. LongTermMemory.P5 (`#store`) evicted messages stay in the storage, and deleted ones are deleted there.
+ * `searchSimilar` finds those of other runs. LongTermMemory.P5 (`delete`) evicted messages stay in the storage, and deleted ones are deleted there.
  * LongTermMemory.P6 (`add`) a message is recognized by its id, and is never changed or marked.
  *
  * @example
@@ -71,23 +63,27 @@ const FOUND = 5;
  */
 export class LongTermMemory extends Memory {
   readonly storage: MemoryStorage;
-  readonly #queue: WriteBehindQueue<StoreChange>;
+  readonly #queue: WriteBehind;
 
   /** @throws UsageError `LIMIT_INVALID` */
   constructor(options: LongTermMemoryOptions) {
     checkGivenOptions("new LongTermMemory", options, longTermMemoryOptions);
-    const { storage, limit, maxUnsaved = MAX_UNSAVED, onError } = options;
+    const { storage, limit, maxUnsaved = MAX_UNSAVED, onError = () => {} } = options;
     takes("new LongTermMemory", "storage", storage, having("a MemoryStorage or a ShardedStorage", "add", "recover"));
     super({ limit });
     this.storage = storage;
-    this.#queue = new WriteBehindQueue({
-      limit: maxUnsaved,
-      maxBatch: MAX_BATCH,
-      store: (changes) => this.#store(changes),
-      // A storage keeps messages even when their embedder fails.
-      isStored: (changes) => changes.every((change) => change.type === "add" && storage.has(change.message)),
+    this.#queue = new WriteBehind(
+      {
+        add: (messages) => storage.addBatch(messages),
+        delete: (id) => storage.delete(id),
+        deleteOlderThan: (timestampMs) => storage.deleteOlderThan(timestampMs),
+        clear: () => storage.clear(),
+        // A storage keeps messages even when their embedder fails.
+        holds: (messages) => messages.every((message) => storage.has(message)),
+      },
+      maxUnsaved,
       onError,
-    });
+    );
   }
 
   /** Number of changes that are not stored yet. */
@@ -134,7 +130,7 @@ export class LongTermMemory extends Memory {
     const { k = FOUND, filter = (): boolean => true } = o;
     const worded = this.getByContent(text).filter((message) => filter(message, runId));
     const atHand = k === 0 ? [] : worded.slice(-k).reverse();
-    const similar = await this.searchSimilar(text, { ...o, k: checkedK(k) + atHand.length });
+    const similar = await this.searchSimilar(text, { ...o, k: k + atHand.length });
     const scores = new Map(similar.map((found) => [identityOf(found.runId, found.message.id), found.score]));
     const known = new Set(atHand.map(({ id }) => identityOf(runId, id)));
     const others = similar.filter((found) => !known.has(identityOf(found.runId, found.message.id)));
@@ -190,21 +186,5 @@ export class LongTermMemory extends Memory {
   override clear(): void {
     super.clear();
     this.#queue.push({ type: "clear" });
-  }
-
-  async #store(changes: readonly StoreChange[]): Promise<void> {
-    const [first] = changes;
-    switch (first?.type) {
-      case "delete":
-        await this.storage.delete(first.id);
-        return;
-      case "older":
-        await this.storage.deleteOlderThan(first.than);
-        return;
-      case "clear":
-        return this.storage.clear();
-      default:
-        await this.storage.addBatch(changes.flatMap((change) => (change.type === "add" ? [change.message] : [])));
-    }
   }
 }

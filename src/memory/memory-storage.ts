@@ -1,22 +1,16 @@
-import { aTime, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
+import { aTime, takes } from "../kernel/argument.ts";
 import { assertMessage, type Message } from "../message/message.ts";
-import { checkedBatch, idOf, textOf } from "./message-memory.ts";
 import { embedQuery } from "./embedder.ts";
 import type { MemoryScope } from "./memory-scope.ts";
-import {
-  identityOf,
-  memoryClosed,
-  type MessageIdentity,
-  type MessageLookup,
-  type MessageToStore,
-  type StoredMessage,
-} from "./message-store.ts";
+import { checkedBatch, idOf, textOf } from "./message-memory.ts";
+import { identityOf, memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
   callOf,
   checkSearch,
   embedderOf,
+  FOUND,
   type MemoryStorageOptions,
   partsOf,
   type SearchOptions,
@@ -25,13 +19,19 @@ import {
   type StorageParts,
   type VectorParts,
 } from "./storage-options.ts";
-import { type FewMessages, type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
+import { type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
 import { StoredMessages } from "./stored-messages.ts";
 
 /** Milliseconds between the times of two messages that were added together. @internal */
 export const TICK: number = 1 / 1024;
-/** Default number of found messages. */
-const FOUND = 4;
+
+/** How messages are stored. @internal */
+export interface StoreCall extends StorageCall {
+  /** Compute the vectors too. Default false. */
+  readonly embeds?: boolean;
+  /** The messages come from the record of a run, so one that was deleted here stays deleted. Default false. */
+  readonly isRecorded?: boolean;
+}
 
 /**
  * The long-term memory of one role: its messages in a store, and the search for them.
@@ -40,12 +40,9 @@ const FOUND = 4;
  *
  * MemoryStorage.L1 (`addBatch`) messages are durable when `add` has resolved; when the embedder fails, `add` rejects, the messages are stored
  * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes
- * nothing.
- * MemoryStorage.L3 (`StoredMessages`) a message is never changed. MemoryStorage.L4 (`PendingVectors`) lost or damaged vectors, and those of
- * another embedder, are computed again before the next search. MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other
- * processes.
- * MemoryStorage.L6 (`#expire`) an expired message is never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for
- * its own.
+ * nothing. MemoryStorage.L4 (`PendingVectors`) lost or changed vectors, and those of another embedder, are computed again before the next search.
+ * MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other processes. MemoryStorage.L6 (`#expire`) an expired message is
+ * never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for its own.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
@@ -77,7 +74,6 @@ export class MemoryStorage {
         await this.#vectors?.forget(place);
         await this.#ranking.forget(place);
       },
-      kept: (places) => this.#vectors?.keepOnly(places),
     });
     this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#known);
     this.#ranking = new StorageRanking(this.#parts, this.#known);
@@ -112,16 +108,6 @@ export class MemoryStorage {
     return this.#known.held(this.#vectors?.dimensions);
   }
 
-  /** Number of messages of the store that are damaged and could not be read. */
-  get damaged(): number {
-    return this.#known.damaged;
-  }
-
-  /** The time of a message that is added now. It never decreases. @internal */
-  nextTime(): Promise<number> {
-    return this.#inTurn(() => this.#nextTime());
-  }
-
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
   async recover(o: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
     const { runId } = callOf("recover", o);
@@ -140,40 +126,36 @@ export class MemoryStorage {
 
   /** Stores a message. Returns false when it is stored already. @throws MemoryError, see MemoryStorage.L1 */
   async add(message: Message, o: StorageCall = {}): Promise<boolean> {
-    return (await this.addBatch([message], callOf("add", o))) === 1;
+    return (await this.addBatch([message], o)) === 1;
   }
 
   /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
-    const { runId = this.runId, signal } = callOf("addBatch", o);
+    callOf("addBatch", o);
     const given = [...checkedBatch(messages)];
     for (const message of given) assertMessage(message);
+    return this.store(given, { ...o, embeds: true });
+  }
+
+  /** Stores messages of one run with the present time. Returns the number of new ones. @internal */
+  store(messages: readonly Message[], { runId = this.runId, ...o }: StoreCall): Promise<number> {
     return this.#inTurn(async () => {
-      const first = await this.#nextTime();
-      return this.#add(
-        given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })),
-        signal,
+      const time = await this.#nextTime();
+      return this.#store(
+        messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })),
+        o,
       );
     });
   }
 
-  /** Stores messages of any runs with their times, and computes their vectors. Returns the number of new ones. @internal */
-  addEntries(entries: readonly MessageToStore[], { signal }: StorageCall = {}): Promise<number> {
-    return this.#inTurn(() => this.#add(entries, signal));
+  /** Stores messages of any runs with their times. Returns the number of new ones. @internal */
+  adopt(entries: readonly MessageToStore[], o: StoreCall = {}): Promise<number> {
+    return this.#inTurn(() => this.#store(entries, o));
   }
 
-  /**
-   * Stores messages of any runs with their times in another store, without vectors. Returns the number of new ones.
-   *
-   * @param o `isRecorded`: they come from the record of a run, so one that was deleted here stays deleted
-   * @internal
-   */
-  adopt(entries: readonly MessageToStore[], o: { readonly isRecorded?: boolean } = {}): Promise<number> {
-    return this.#inTurn(async () => {
-      if (o.isRecorded !== true) return this.#known.add(entries);
-      const removed = await this.#known.removed(entries.map(({ runId, message: { id } }) => ({ runId, id })));
-      return this.#known.add(entries.filter((_entry, n) => removed[n] !== true));
-    });
+  /** The time of a message that is added now. It never decreases. @internal */
+  nextTime(): Promise<number> {
+    return this.#inTurn(() => this.#nextTime());
   }
 
   /** Returns for each identity whether its message was deleted here. @internal */
@@ -199,6 +181,11 @@ export class MemoryStorage {
     return this.#inTurn(() => this.#known.find(identities));
   }
 
+  /** Returns the neighbours of a place in its run: nearest first, `count` on each side. @internal */
+  around(place: number, count: number): Promise<readonly StoredMessage[]> {
+    return this.#inTurn(() => this.#known.around(place, count));
+  }
+
   /**
    * Returns the messages that are most similar to a text or a message, best first: by words, or with an embedder by vectors. A stored message
    * finds itself too.
@@ -208,10 +195,7 @@ export class MemoryStorage {
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkSearch(this.#parts, o);
     if (this.#isClosed) throw memoryClosed();
-    const found = await this.search(textOf(target), {
-      ...o,
-      k: o.k ?? FOUND,
-    });
+    const found = await this.search(textOf(target), { ...o, k: o.k ?? FOUND });
     return found.map(({ message, score, runId }) => ({ message, score, runId }));
   }
 
@@ -223,11 +207,7 @@ export class MemoryStorage {
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
-      if (lookup !== undefined) {
-        const found = await this.#ranking.byCandidates(text, o, this.#fewOf(lookup, o.signal).likeliest);
-        if (found !== undefined) return found;
-        await this.#known.readAll();
-      }
+      if (lookup !== undefined) return this.#ranking.byCandidates(text, o, lookup);
       await this.#expire();
       throwIfAborted(o.signal);
       return this.#known.size === 0 ? [] : this.#ranking.byWords(text, o);
@@ -236,44 +216,18 @@ export class MemoryStorage {
 
   async #searchVectors(text: string, vectors: VectorParts, pending: PendingVectors, o: Search): Promise<RankedMessage[]> {
     const isEmpty = await this.#inTurn(async () => {
-      await this.#syncVectors(pending);
-      return this.size === 0 && (await pending.index()).size === 0;
+      await this.#sync();
+      return this.size === 0;
     });
-    const { clock } = this.#parts;
     const { embedder, timeout } = embedderOf(vectors, o.embedder);
-    const { dimensions } = pending;
-    const query = isEmpty ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
+    const limits = { clock: this.#parts.clock, timeout, signal: o.signal, dimensions: pending.dimensions };
+    const query = isEmpty ? undefined : await embedQuery(embedder, text, limits);
     return this.#inTurn(async () => {
-      const lookup = await this.#syncVectors(pending);
+      await this.#sync();
       await this.#expire();
       await pending.embed(o.signal, o.embedder);
-      const search = { ...o, threshold: o.threshold ?? vectors.threshold };
-      const index = await pending.index();
-      if (lookup !== undefined) {
-        const found = await this.#ranking.byFew(text, query, index, search, this.#fewOf(lookup, o.signal));
-        if (found !== undefined) return found;
-        await this.#known.readAll();
-      }
-      return this.#ranking.bySimilarity(text, query, index, search);
+      return this.#ranking.bySimilarity(text, query, await pending.index(), { ...o, threshold: o.threshold ?? vectors.threshold });
     });
-  }
-
-  /** Reads only the messages that a search needs. */
-  #fewOf(lookup: MessageLookup, signal: AbortSignal | undefined): FewMessages {
-    return {
-      read: (places) => this.#known.readAt(lookup, places),
-      likeliest: async (words, most) => {
-        throwIfAborted(signal);
-        const places = await lookup.likeliest(this.#parts.roleId, words, most);
-        if (places !== undefined) await this.#known.readAt(lookup, places);
-        return places;
-      },
-    };
-  }
-
-  /** Returns the neighbours of a place in its run: nearest first, `count` on each side. @internal */
-  around(place: number, count: number): Promise<readonly StoredMessage[]> {
-    return this.#inTurn(() => this.#known.around(place, count));
   }
 
   /** Deletes a message. Returns false when it is not stored. */
@@ -329,7 +283,6 @@ export class MemoryStorage {
   async rebuild(o: StorageCall = {}): Promise<void> {
     const { signal } = callOf("rebuild", o);
     return this.#withVectors(async (vectors) => {
-      await this.#known.readAll();
       await vectors.restart();
       await vectors.embed(signal);
     });
@@ -355,7 +308,7 @@ export class MemoryStorage {
   #withVectors(work: (vectors: PendingVectors) => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#vectors === undefined) return;
-      await this.#syncVectors(this.#vectors);
+      await this.#sync();
       await work(this.#vectors);
     });
   }
@@ -365,31 +318,18 @@ export class MemoryStorage {
   }
 
   /** The store knows which messages it has, so nothing is read before. */
-  async #add(entries: readonly MessageToStore[], signal: AbortSignal | undefined): Promise<number> {
-    await this.#vectors?.measure();
-    const added = await this.#known.add(entries);
-    await this.#vectors?.embed(signal);
+  async #store(entries: readonly MessageToStore[], { embeds = false, isRecorded = false, signal }: StoreCall): Promise<number> {
+    if (embeds) await this.#vectors?.measure();
+    const removed = isRecorded ? await this.#known.removed(entries.map(({ runId, message: { id } }) => ({ runId, id }))) : [];
+    const added = await this.#known.add(entries.filter((_entry, n) => removed[n] !== true));
+    if (embeds) await this.#vectors?.embed(signal);
     return added;
   }
 
   /** Reads the changes of the store since the last read. */
   async #sync(): Promise<void> {
-    if (this.#vectors !== undefined) await this.#syncVectors(this.#vectors);
     await this.#known.readAll();
-  }
-
-  /** Reads the changes of vectors, and of all messages unless they are read as they are needed. @returns the lookup then */
-  async #syncVectors(vectors: PendingVectors): Promise<MessageLookup | undefined> {
-    const { lookup } = this.#parts.store;
-    if (lookup === undefined || !(await vectors.isSketched())) {
-      await this.#known.readAll();
-      await vectors.load();
-      return undefined;
-    }
-    this.#known.readLazily();
-    await this.#known.readNew();
-    await vectors.loadSketches((places) => this.#known.readAt(lookup, places));
-    return lookup;
+    await this.#vectors?.load();
   }
 
   async #expire(): Promise<number> {

@@ -53,8 +53,8 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  /** By identity. */
-  readonly #held = new Map<string, Slot>();
+  /** By identity; made when it is first searched. */
+  #held: Map<string, Slot> | undefined;
   #arrivals = new Arrivals();
   /** Built at the first query. */
   #byCause: Map<string, Arrivals> | undefined;
@@ -62,7 +62,7 @@ export class Memory implements MessageMemory {
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
   constructor(options?: MemoryOptions) {
-    if (options !== undefined) checkKnownOptions("new Memory", options, memoryOptions);
+    checkKnownOptions("new Memory", options, memoryOptions);
     const limit = options?.limit;
     if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
       throw new UsageError(
@@ -88,9 +88,10 @@ export class Memory implements MessageMemory {
   /** Adds a message of the runtime, which is not checked again. @internal */
   put(message: Message): boolean {
     const identity = this.ignoreId ? message.content : message.id;
-    if (this.#held.has(identity)) return false;
+    const held = (this.#held ??= this.#index());
+    if (held.get(identity) !== undefined) return false;
     const slot = this.#arrivals.add(message);
-    this.#held.set(identity, slot);
+    held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
@@ -114,14 +115,14 @@ export class Memory implements MessageMemory {
 
   /** True when it has a message of this identity. @internal */
   holds(identity: string): boolean {
-    return this.#held.has(identity);
+    return (this.#held ??= this.#index()).get(identity) !== undefined;
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
     const known = typeof target === "string" ? resolveTarget(this, target) : checkedTarget(target);
     if (known === undefined) return undefined;
-    return this.#held.get(typeof known === "string" ? known : identityIn(this, known))?.message;
+    return this.#slotOf(typeof known === "string" ? known : identityIn(this, known))?.message;
   }
 
   get(k = 0): Message[] {
@@ -186,7 +187,7 @@ export class Memory implements MessageMemory {
     // An open iteration skips these.
     for (const slot of this.#arrivals.slots()) slot.order = DELETED;
     this.#arrivals = new Arrivals();
-    this.#held.clear();
+    this.#held = undefined;
     this.#byCause = undefined;
     this.#byRole = undefined;
   }
@@ -199,10 +200,10 @@ export class Memory implements MessageMemory {
     return this.#arrivals.newestFirst();
   }
 
-  /** Returns a memory of the same messages that changes apart from this one. It tells nobody what it evicts. @internal */
+  /** Returns a memory of the same messages that changes apart from this one, without `onEvict`. @internal */
   copy(): Memory {
     const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
-    for (const message of this) copy.put(message);
+    for (const message of this) copy.#arrivals.add(message);
     return copy;
   }
 
@@ -232,6 +233,14 @@ export class Memory implements MessageMemory {
     return this.#byCause.get(addressOf(address));
   }
 
+  #slotOf(identity: string): Slot | undefined {
+    return (this.#held ??= this.#index()).get(identity);
+  }
+
+  #index(): Map<string, Slot> {
+    return new Map(this.#arrivals.slots().map((slot) => [identityIn(this, slot.message), slot]));
+  }
+
   #evictOldest(): void {
     const oldest = this.#arrivals.nth(0);
     this.#forget(oldest);
@@ -241,9 +250,9 @@ export class Memory implements MessageMemory {
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
     const identity = identityIn(this, message);
-    const slot = this.#held.get(identity);
+    const slot = this.#slotOf(identity);
     if (slot === undefined) return;
-    this.#held.delete(identity);
+    this.#held?.delete(identity);
     slot.order = DELETED;
     this.#arrivals.drop();
     dropFrom(this.#byCause, message.causeBy);

@@ -74,19 +74,16 @@ export interface MessageMemory extends ReadableMemory {
   clear(): void;
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` for what is no text */
 export function containing(memory: ReadableMemory, substring: string): Message[] {
   takes("a memory", "the text", substring, aText);
   return Array.from(memory).filter((message) => message.content.includes(substring));
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` for NaN */
 export function olderThan(memory: ReadableMemory, timestampMs: number): Message[] {
   takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
   return Array.from(memory).filter((message) => message.timestamp < timestampMs);
 }
 
-/** Returns the newest `k` messages in order of arrival, read from the end. */
 export function newestOf(memory: ReadableMemory, k: number): Message[] {
   const messages: Message[] = [];
   for (const message of memory.newestFirst()) {
@@ -96,19 +93,16 @@ export function newestOf(memory: ReadableMemory, k: number): Message[] {
   return messages.reverse();
 }
 
-/** Returns the names of the addresses, each once. */
 export function namesOf(addresses: Iterable<Address>): Set<string> {
   takes("a memory", "the addresses", addresses, iterable("addresses"));
   return new Set(Array.from(addresses, addressOf));
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more. */
 export function checkedCount(k: number): number {
   takes("a memory", "the number of newest messages (0 means all)", k, aCount);
   return k;
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` for what cannot be iterated */
 export function checkedBatch(messages: Iterable<Message>): Iterable<Message> {
   takes("addBatch", "messages", messages, iterable("messages"));
   return messages;
@@ -122,14 +116,12 @@ export function memoryJson(memory: ReadableMemory): MemoryJson {
   };
 }
 
-/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor an id */
 export function idOf(target: Message | string): string {
   if (typeof target === "string") return target;
   assertMessage(target);
   return target.id;
 }
 
-/** @throws UsageError `MESSAGE_INVALID` for what is neither a message nor a text */
 export function textOf(target: Message | string): string {
   return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
 }

@@ -1,6 +1,5 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
-import type { SketchLookup } from "./vector-sketch.ts";
 
 /** Options of removing messages. */
 export interface RemoveOptions {
@@ -28,13 +27,6 @@ export interface StoredAt {
   readonly place: number;
   /** False when the store held it already. */
   readonly isNew: boolean;
-}
-
-/** Consecutive messages. */
-export interface MessagePage {
-  readonly messages: readonly StoredMessage[];
-  /** Number of damaged messages between them. */
-  readonly damaged: number;
 }
 
 /** A stored vector. A vector without numbers means that its message cannot be embedded. */
@@ -86,12 +78,11 @@ export interface SoughtWord {
 /** Finds messages of a store without reading all of them. */
 export interface MessageLookup {
   /**
-   * Returns the places of at most `most` messages that contain the most and the rarest words, and of all messages whose words it does not know.
-   * Some places may have no message. Undefined when it does not know, or when reading all messages would be as fast.
+   * Returns the places of at most `most` messages that contain the most and the rarest words, most likely first.
    */
-  likeliest(roleId: string, words: readonly SoughtWord[], most: number): Promise<readonly number[] | undefined>;
+  likeliest(roleId: string, words: readonly SoughtWord[], most: number): Promise<readonly number[]>;
   /** Returns the messages at some places, in order of arrival. */
-  read(roleId: string, places: readonly number[]): Promise<MessagePage>;
+  read(roleId: string, places: readonly number[]): Promise<readonly StoredMessage[]>;
   /** Returns the place of each message; undefined for none. */
   placesOf(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly (number | undefined)[]>;
 }
@@ -119,7 +110,7 @@ export interface VectorLookup {
  *
  * MessageStore.V1 `add` stores all messages or none, and they are durable when it has resolved. MessageStore.V2 (run, id) identifies a message: a
  * stored message is not stored again. MessageStore.V3 places grow in order of arrival and are never used again. MessageStore.V4 roles are separate,
- * whatever their ids contain. MessageStore.V5 a message is read as it was written, or counts as damaged: never another one. MessageStore.V6 vectors
+ * whatever their ids contain. MessageStore.V5 a message is read as it was written, or reading throws `MEMORY_DAMAGED`. MessageStore.V6 vectors
  * are read as they were written, under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes
  * may use one store. MessageStore.V8 `close` releases resources after earlier calls; a later call opens them again, so that several storages can
  * share a store. MessageStore.V9 a `lookup` includes every resolved change, and no removed message. MessageStore.V10 `nearest` finds what
@@ -135,7 +126,7 @@ export interface MessageStore {
   /** Returns the place of each message, in order. */
   add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]>;
   /** Reads the messages after a place, in order of arrival. */
-  read(roleId: string, after: number): AsyncIterable<MessagePage>;
+  read(roleId: string, after: number): AsyncIterable<readonly StoredMessage[]>;
   /** Returns all places in use, ascending. */
   places(roleId: string): Promise<readonly number[]>;
   /** Removes messages, and returns how many there were. */
@@ -153,19 +144,15 @@ export interface MessageStore {
   clearVectors(roleId: string): Promise<void>;
   /** Optional: without it a memory reads all messages of its role. */
   readonly lookup?: MessageLookup;
-  /** Optional: without it a memory with an embedder keeps all of its vectors in the process. */
-  readonly sketches?: SketchLookup;
   /** Optional: without it, or where it is not available, vectors are compared in the process. */
   readonly nearest?: VectorLookup;
   close(): Promise<void>;
 }
 
-/** The error of a call to a closed memory. */
 export function memoryClosed(): MemoryError {
   return new MemoryError("MEMORY_CLOSED", "Expected an open memory, but it has been closed. Make another one over the same store.");
 }
 
-/** The key of a message in a store. */
 export function identityOf(runId: string, id: string): string {
   return JSON.stringify([runId, id]);
 }
@@ -179,7 +166,6 @@ interface Shelf {
   readonly vectors: Map<number, { readonly fingerprint: string; readonly vector: Float32Array }>;
 }
 
-/** A {@link MessageStore} in the memory of the process. Several storages may share one. */
 export function inMemoryStore(): MessageStore {
   return new InMemoryStore();
 }
@@ -205,9 +191,9 @@ class InMemoryStore implements MessageStore {
     });
   }
 
-  async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
+  async *read(roleId: string, after: number): AsyncGenerator<readonly StoredMessage[]> {
     const messages = [...this.#shelf(roleId).messages.values()].filter(({ place }) => place > after);
-    if (messages.length > 0) yield { messages, damaged: 0 };
+    if (messages.length > 0) yield messages;
   }
 
   async places(roleId: string): Promise<readonly number[]> {

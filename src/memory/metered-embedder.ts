@@ -118,7 +118,6 @@ async function oneTry(call: EmbedderCall, price: ModelPrice | undefined, hold: n
   }
 }
 
-/** Limits the time of an embedder that makes no steps. */
 function timedEmbedder(embedder: Embedder, clock: Clock, until: number): Embedder {
   const embed: Embedder["embed"] = (texts, o = {}) => {
     const limit = timeLeft(clock, until, TRY_TIMEOUT);

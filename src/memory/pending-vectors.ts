@@ -1,27 +1,18 @@
 import { MemoryError } from "../kernel/errors.ts";
-import { squareOf } from "./vector-math.ts";
-import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
+import { dotProduct, embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
 import { exactIndex, type VectorIndex } from "./exact-index.ts";
 import type { StoredVector } from "./message-store.ts";
 import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
-import { SketchIndex } from "./sketch-index.ts";
 import { StoreIndex } from "./store-index.ts";
 import type { StoredMessages } from "./stored-messages.ts";
 
-/** Above so many messages a process keeps sketches of a store's vectors, and not the vectors. */
-const LARGE = 50_000;
-
-/** Messages without a vector that are read together. */
-const TOGETHER = 5_000;
-
-type PendingParts = Pick<StorageParts, "store" | "roleId" | "clock" | "sketches">;
+type PendingParts = Pick<StorageParts, "store" | "roleId" | "clock">;
 
 /**
  * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages, the
  * dimensions, and the index.
  *
- * PendingVectors.P1 (`index`) the index is the user's, else the store's `nearest` where it is available, else one of sketches over a large store
- * that has them and finds messages itself, else an exact one. It is chosen once.
+ * PendingVectors.P1 (`index`) the index is the user's, else the store's `nearest` where it is available, else an exact one. It is chosen once.
  */
 export class PendingVectors {
   readonly #parts: PendingParts;
@@ -32,10 +23,6 @@ export class PendingVectors {
   #dimensions: number | undefined;
   /** Undefined until it is chosen. */
   #index: VectorIndex | undefined;
-  /** Of the store's sketches those up to this place were loaded. */
-  #loaded = 0;
-  /** Places whose message is damaged. */
-  readonly #unreadable = new Set<number>();
 
   constructor(parts: PendingParts, vectors: VectorParts, known: StoredMessages) {
     this.#parts = parts;
@@ -50,13 +37,12 @@ export class PendingVectors {
     return this.#waiting.size;
   }
 
-  /** Numbers of a vector, once known. */
   get dimensions(): number | undefined {
     return this.#dimensions;
   }
 
   add(place: number): void {
-    if (!(this.#index instanceof SketchIndex && this.#index.has(place))) this.#waiting.add(place);
+    this.#waiting.add(place);
   }
 
   async forget(place: number): Promise<void> {
@@ -64,57 +50,15 @@ export class PendingVectors {
     await this.#index?.delete(place);
   }
 
-  /** The index of the vectors. @throws MemoryError when the store cannot say whether it has one */
   async index(): Promise<VectorIndex> {
     const { store, roleId } = this.#parts;
     if (this.#index !== undefined) return this.#index;
     const { nearest } = store;
-    const isThere = (await nearest?.isAvailable()) === true;
-    const { sketches } = this.#parts;
-    if (nearest !== undefined && isThere) this.#index = new StoreIndex(nearest, roleId, this.#fingerprint);
-    else if (sketches !== undefined && (await store.state(roleId)).last > LARGE)
-      this.#index = new SketchIndex((places) => sketches.vectorsAt(roleId, this.#fingerprint, places));
-    else this.#index = exactIndex();
+    const isAvailable = nearest !== undefined && (await nearest.isAvailable());
+    this.#index = isAvailable ? new StoreIndex(nearest, roleId, this.#fingerprint) : exactIndex();
     return this.#index;
   }
 
-  /** True when the index holds sketches, and messages are read as they are needed. */
-  async isSketched(): Promise<boolean> {
-    return (await this.index()) instanceof SketchIndex;
-  }
-
-  /** Deletes all places but these from an index of sketches. */
-  keepOnly(places: ReadonlySet<number>): void {
-    if (this.#index instanceof SketchIndex) this.#index.keepOnly(places);
-  }
-
-  /** Loads the new vectors of the store into the index of sketches, and reads the messages that have none. */
-  async loadSketches(readAt: (places: readonly number[]) => Promise<void>): Promise<void> {
-    const { store, roleId, sketches } = this.#parts;
-    const index = await this.index();
-    if (!(index instanceof SketchIndex) || sketches === undefined) return;
-    const { last, removals } = await store.state(roleId);
-    if (last > this.#loaded) {
-      for await (const page of sketches.read(roleId, this.#fingerprint, this.#loaded)) {
-        for (const some of page.sketches) index.addSketches(some);
-        for (const { place, vector } of page.vectors) index.add(place, vector);
-      }
-      this.#loaded = last;
-    }
-    this.#dimensions ??= index.dimensions === 0 ? undefined : index.dimensions;
-    if (index.known + this.#unreadable.size >= last - removals) return;
-    const missing = (await store.places(roleId)).filter((place) => !index.has(place) && !this.#unreadable.has(place));
-    for (let from = 0; from < missing.length; from += TOGETHER) {
-      const some = missing.slice(from, from + TOGETHER);
-      // Another process may have made them meanwhile.
-      for (const { place, vector } of await sketches.vectorsAt(roleId, this.#fingerprint, some)) await this.#take(index, place, vector);
-      const bare = some.filter((place) => !index.has(place));
-      await readAt(bare);
-      for (const place of bare) (this.#known.at(place) === undefined ? this.#unreadable : this.#waiting).add(place);
-    }
-  }
-
-  /** Learns from a stored vector how many numbers one has, where the embedder does not say it. */
   async measure(): Promise<void> {
     const { store, roleId } = this.#parts;
     if (this.#dimensions !== undefined) return;
@@ -124,7 +68,6 @@ export class PendingVectors {
     }
   }
 
-  /** Loads stored vectors of the waiting messages. Damaged vectors and vectors of another embedder are computed again. */
   async load(): Promise<void> {
     if (this.#index instanceof StoreIndex) for (const place of await this.#index.lost()) this.#waiting.add(place);
     if (this.size === 0) return;
@@ -142,7 +85,6 @@ export class PendingVectors {
     }
   }
 
-  /** Finds which of the waiting messages have a vector in the store. */
   async #find(index: StoreIndex, after: number): Promise<void> {
     for await (const page of index.stored(after)) {
       for (const { place, dimensions } of page) {
@@ -156,7 +98,6 @@ export class PendingVectors {
     }
   }
 
-  /** Computes the missing vectors, and stores each batch before the next. @throws MemoryError, ControlError */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
     if (this.size === 0) return;
     const { store, roleId, clock } = this.#parts;
@@ -189,10 +130,7 @@ export class PendingVectors {
 
   /** Returns true when the vector is usable. A promise only if the index returns one, because there may be a hundred thousand calls. */
   #take(index: VectorIndex, place: number, vector: Float32Array): boolean | Promise<boolean> {
-    if (vector.length === 0) {
-      if (index instanceof SketchIndex) index.add(place, vector);
-      return true;
-    }
+    if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
     const kept = index.add(place, vector);
     return kept === undefined ? true : kept.then(() => true);
@@ -210,6 +148,6 @@ export class PendingVectors {
 }
 
 function isUsable(vector: Float32Array): boolean {
-  const square = squareOf(vector);
+  const square = dotProduct(vector, vector);
   return square > 0 && square < Infinity;
 }

@@ -63,7 +63,6 @@ export async function summaryWindow(levels: SummaryLevels, budget: number, count
   return { texts, tokens };
 }
 
-/** Returns the longest beginning of a text whose line fits. */
 async function cutText(lineOf: (text: string) => string, text: string, budget: number, counter: TokenCounter): Promise<Fitting> {
   const cutAt = (length: number): string => `${beginningOf(text, length)}…`;
   let [fits, tooLong] = [0, Math.min(text.length, budget * MAX_CHARACTERS_PER_TOKEN + 1)];
@@ -114,7 +113,6 @@ const RECENT = "Said most recently, oldest first:";
 /** The most text around the lines. It counts too. */
 export const RECALL_FRAME: string = [HEAD, SUMMARY, RELATED, RECENT].join("\n\n");
 
-/** A summary as a line of a prompt. */
 function summaryLine(text: string): string {
   return JSON.stringify({ text });
 }

@@ -86,7 +86,6 @@ export class Recollection {
     this.#summary = parts.summary;
   }
 
-  /** The new summary, if it has changed. */
   get newSummary(): RoleSummary | undefined {
     return this.#summary === this.#parts.summary ? undefined : this.#summary;
   }
@@ -145,7 +144,6 @@ export class Recollection {
     }
   }
 
-  /** Returns the messages before the news that are not summarized, oldest first. */
   #uncovered(ofNews: ReadonlySet<string>): readonly Message[] {
     const covered = new Set(this.#summary.covered);
     const messages = this.#parts.memory.get();

@@ -1,8 +1,8 @@
-import { isObject } from "../kernel/value-kind.ts";
+import type { Shape } from "../kernel/argument.ts";
+import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { MessageSizes } from "./summary-levels.ts";
 import type { Embedder } from "./embedder.ts";
@@ -11,7 +11,7 @@ import type { VectorIndex } from "./exact-index.ts";
 import { MEMORY_REACHES, type MemoryReach } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
 import { MemoryDigest, memoryLine } from "./recall-window.ts";
-import { assertNoVectorOptions } from "./storage-options.ts";
+import { aDuration, aSimilarity, assertNoVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 
 /** The shares of the recall budget, from 0 to 1, together at most 1. The next part may use what one part leaves. */
@@ -43,13 +43,16 @@ export interface RecallOptions {
   readonly timeout?: number;
 }
 
+const share: Shape = { says: "a number from 0 to 1", fits: (value) => typeof value === "number" && value >= 0 && value <= 1 };
+const MOST_NEIGHBOURS = 20;
+
 const recallOptions: Known<RecallOptions> = {
-  maxTokens: kinds.checked,
-  shares: kinds.record(kinds.number),
-  k: kinds.checked,
-  threshold: kinds.number,
-  neighbours: kinds.checked,
-  timeout: kinds.checked,
+  maxTokens: kinds.count,
+  shares: kinds.record(share),
+  k: kinds.count,
+  threshold: aSimilarity,
+  neighbours: { says: `a whole number from 0 to ${MOST_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MOST_NEIGHBOURS },
+  timeout: aDuration,
 };
 
 /**
@@ -84,10 +87,10 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   embedder: kinds.embedder,
   index: kinds.function,
   lexical: kinds.function,
-  scope: kinds.checked,
-  ttl: kinds.milliseconds,
-  summary: kinds.checked,
-  recall: kinds.checked,
+  scope: kinds.oneOf(...MEMORY_REACHES),
+  ttl: aDuration,
+  summary: kinds.either(kinds.boolean, { says: "{ model }", fits: (value) => isRecord(value) && kinds.model.fits(value["model"]) }),
+  recall: kinds.object,
   tokens: kinds.tokenCounter,
 };
 
@@ -110,7 +113,6 @@ const MAX_TOKENS = 2_000;
 const SHARES: Required<RecallShares> = { summary: 0.2, recent: 0.5, related: 0.3 };
 const K = 4;
 const NEIGHBOURS = 1;
-const MOST_NEIGHBOURS = 20;
 const TIMEOUT = 30_000;
 /** The rounding error of a sum of shares. */
 const EPSILON = 1e-9;
@@ -129,17 +131,7 @@ export function roleMemoryParts(
   if (own === false || (own === undefined && shared === undefined)) return undefined;
   const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
-  checkPorts(rest, summary);
-  if (rest.scope !== undefined && !MEMORY_REACHES.includes(rest.scope))
-    throw invalid("memory.scope", `one of ${MEMORY_REACHES.join(", ")}`, rest.scope);
   if (rest.embedder === undefined && !isPart) assertNoVectorOptions({ threshold, index: rest.index }, "of a role's memory");
-  if (!Number.isSafeInteger(maxTokens) || maxTokens < 0) throw invalid("memory.recall.maxTokens", "a whole number of 0 or more", maxTokens);
-  if (!Number.isSafeInteger(k) || k < 0) throw invalid("memory.recall.k", "a whole number of 0 or more", k);
-  if (!Number.isSafeInteger(neighbours) || neighbours < 0 || neighbours > MOST_NEIGHBOURS) {
-    throw invalid("memory.recall.neighbours", `a whole number from 0 to ${MOST_NEIGHBOURS}`, neighbours);
-  }
-  if (threshold !== undefined && !(threshold >= -1 && threshold <= 1)) throw invalid("memory.recall.threshold", "from -1 to 1", threshold);
-  if (!(timeout > 0)) throw invalid("memory.recall.timeout", "milliseconds above 0", timeout);
   return {
     ...rest,
     ...(rest.embedder === undefined && rest.lexical === undefined ? { lexical: minisearch } : {}),
@@ -156,46 +148,24 @@ export function roleMemoryParts(
   };
 }
 
-/** @throws UsageError `OPTION_INVALID` */
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
-  if (typeof options !== "object" || options === null) throw invalid("memory", "{ store, embedder, recall, ... } or false", options);
   checkKnownOptions("the option memory", options, roleMemoryOptions);
   checkKnownOptions("the option memory.recall", (options as RoleMemoryOptions).recall, recallOptions);
-  roleMemoryParts(options, undefined, true);
-}
-
-function checkPorts({ store, embedder, index, lexical, ttl }: RoleMemoryOptions, summary: RoleMemoryOptions["summary"] | undefined): void {
-  if (store !== undefined && !has(store, "add")) throw invalid("memory.store", "a message store", store);
-  if (embedder !== undefined && !has(embedder, "embed")) throw invalid("memory.embedder", "an embedder", embedder);
-  if (index !== undefined && typeof index !== "function") throw invalid("memory.index", "a function that makes one", index);
-  if (lexical !== undefined && typeof lexical !== "function") throw invalid("memory.lexical", "a function that makes one", lexical);
-  if (ttl !== undefined && !(ttl > 0)) throw invalid("memory.ttl", "milliseconds above 0", ttl);
-  const isSummary = summary === undefined || typeof summary === "boolean" || has(summary?.model, "chat");
-  if (!isSummary) throw invalid("memory.summary", "true, false or { model }", summary);
-}
-
-function has(port: unknown, method: string): boolean {
-  return isObject(port) && method in port;
+  roleMemoryParts(options as RoleMemoryOptions, undefined, true);
 }
 
 function checkedShares(shares: RecallShares | undefined): Required<RecallShares> {
   if (shares === undefined) return SHARES;
   const { summary = 0, recent = 0, related = 0 } = shares;
-  const all = { summary, recent, related };
-  for (const [name, share] of Object.entries(all)) {
-    if (!(share >= 0 && share <= 1)) throw invalid(`memory.recall.shares.${name}`, "from 0 to 1", share);
-  }
   const sum = summary + recent + related;
-  if (sum > 1 + EPSILON) throw invalid("memory.recall.shares", "together at most 1", sum);
-  return all;
+  if (sum <= 1 + EPSILON) return { summary, recent, related };
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected memory.recall.shares to be together at most 1, got ${sum}. Leave it out for the default.`,
+  );
 }
 
-function invalid(option: string, expected: string, came: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
-}
-
-/** Returns the stores that roles remember in. @param shared the options of their team */
 export function storesOf(
   roles: readonly { readonly memory?: RoleMemoryOptions | false | undefined }[],
   shared: RoleMemoryOptions | undefined,

@@ -7,9 +7,8 @@ import { type MemoryStorage, TICK } from "./memory-storage.ts";
 import { checkedBatch } from "./message-memory.ts";
 import { scopeKey } from "./memory-scope.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
-import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./text-terms.ts";
-import { checkedCall, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall, callOf } from "./storage-options.ts";
+import { FOUND, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall, callOf } from "./storage-options.ts";
 
 /** Messages moved together. */
 const MOVED = 500;
@@ -96,7 +95,7 @@ export class ShardedStorage {
   }
 
   has(target: Message | string, o: StorageCall = {}): boolean {
-    checkedCall("has", o);
+    callOf("has", o);
     return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
@@ -118,7 +117,7 @@ export class ShardedStorage {
       part.push({ runId, addedAt: this.#nextTime(newest), message });
       parts.set(shard, part);
     }
-    const ended = await Promise.allSettled([...parts].map(([shard, part]) => shard.addEntries(part, o)));
+    const ended = await Promise.allSettled([...parts].map(([shard, part]) => shard.adopt(part, { ...o, embeds: true })));
     let added = 0;
     for (const one of ended) {
       if (one.status === "rejected") throw one.reason;
@@ -133,9 +132,9 @@ export class ShardedStorage {
    */
   async searchSimilar(target: Message | string, given: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
     checkKnownOptions("searchSimilar", given, searchOptions);
-    const { k = 4, ...o } = given;
+    const { k = FOUND, ...o } = given;
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
-    const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);
+    const merged = lists.flat().sort((a, b) => b.score - a.score);
     const told = new Set<string>();
     const once = merged.filter(({ runId, message }) => {
       const identity = identityOf(runId, message.id);

@@ -6,10 +6,10 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import type { VectorIndex } from "./exact-index.ts";
+import type { Shape } from "../kernel/argument.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { checkScope, type MemoryScope, scopeKey } from "./memory-scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
-import type { SketchLookup } from "./vector-sketch.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 
 /** Options of one call. */
@@ -21,7 +21,6 @@ export interface StorageCall {
 
 const storageCall: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
 
-/** Returns the options of a call. @throws UsageError `OPTION_UNKNOWN` */
 export function callOf(what: string, o: StorageCall): StorageCall {
   checkKnownOptions(what, o, storageCall);
   return o;
@@ -52,18 +51,25 @@ export interface MemoryStorageOptions {
   readonly timeout?: number | undefined;
 }
 
+export const aSimilarity: Shape = {
+  says: "a similarity from -1 to 1 (larger is closer)",
+  fits: (value) => typeof value === "number" && value >= -1 && value <= 1,
+};
+const aName: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "" };
+export const aDuration: Shape = { says: "milliseconds above 0", fits: (value) => typeof value === "number" && value > 0 };
+
 const memoryStorageOptions: Known<MemoryStorageOptions> = {
-  roleId: kinds.text,
+  roleId: aName,
   scope: kinds.object,
   runId: kinds.text,
   store: kinds.messageStore,
   embedder: kinds.embedder,
   index: kinds.having("a vector index", "add", "search"),
   lexical: kinds.having("an index of words", "add", "search"),
-  threshold: kinds.number,
-  ttl: kinds.milliseconds,
+  threshold: aSimilarity,
+  ttl: aDuration,
   clock: kinds.clock,
-  timeout: kinds.milliseconds,
+  timeout: aDuration,
 };
 
 /** Options of a search. */
@@ -87,27 +93,12 @@ export interface SearchOptions {
 /** The names of the options. @internal */
 export const searchOptions: Known<SearchOptions> = {
   k: kinds.count,
-  threshold: kinds.number,
+  threshold: aSimilarity,
   filter: kinds.function,
   hybrid: kinds.boolean,
   signal: kinds.signal,
   embedder: kinds.embedder,
 };
-
-/** Options of one call. */
-export interface StorageCall {
-  /** The run of the message. Default: the run of the storage. */
-  readonly runId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-const callOptions: Known<StorageCall> = { runId: kinds.text, signal: kinds.signal };
-
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
-export function checkedCall(door: string, o: StorageCall): StorageCall {
-  checkKnownOptions(`${door} of a memory`, o, callOptions);
-  return o;
-}
 
 /** A message found by a search. */
 export interface SimilarMessage {
@@ -128,8 +119,6 @@ export interface StorageParts {
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
-  /** The sketches of the store's vectors, where no other part needs all messages. */
-  readonly sketches: SketchLookup | undefined;
   /** Undefined for a search by words alone. */
   readonly vectors: VectorParts | undefined;
   readonly lexical: LexicalIndex | undefined;
@@ -148,25 +137,20 @@ export interface VectorParts {
 }
 
 const TIMEOUT = 60_000;
+/** Default number of found messages. */
+export const FOUND = 4;
 
-/** @throws UsageError `OPTION_INVALID` */
 export function partsOf(options: MemoryStorageOptions): StorageParts {
   checkGivenOptions("new MemoryStorage", options, memoryStorageOptions);
+  if (options.roleId === undefined) throw invalid("roleId", aName.says, undefined);
   const { roleId, runId = "", ttl, timeout = TIMEOUT, embedder, lexical } = options;
-  if (typeof roleId !== "string" || roleId === "") throw invalid("roleId", "a text that is not empty", roleId);
-  if (typeof runId !== "string") throw invalid("runId", "a text", runId);
-  if (ttl !== undefined && !(ttl > 0)) throw invalid("ttl", "milliseconds above 0", ttl);
-  if (!(timeout > 0)) throw invalid("timeout", "milliseconds above 0", timeout);
   if (embedder === undefined) assertNoVectorOptions(options);
   checkScope("the scope of a long-term memory", options.scope);
   const scope: MemoryScope = { ...options.scope, role: roleId };
   const { store = inMemoryStore() } = options;
-  const findsFew = store.lookup !== undefined && ttl === undefined && (lexical === undefined || lexical.candidates !== undefined);
-  const sketches = findsFew && options.index === undefined ? store.sketches : undefined;
-  const base = { scope, roleId: scopeKey(scope), runId, store, sketches, ttl, clock: options.clock ?? systemClock };
+  const base = { scope, roleId: scopeKey(scope), runId, store, ttl, clock: options.clock ?? systemClock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
-  checkThreshold(threshold);
   return { ...base, vectors: { embedder, index: options.index, threshold, timeout }, lexical };
 }
 
@@ -193,7 +177,6 @@ export function assertNoVectorOptions(
   );
 }
 
-/** Returns the embedder of one call and the timeout of a batch. @throws UsageError `OPTION_INVALID` for the embedder of another model */
 export function embedderOf(
   { embedder, timeout }: VectorParts,
   given: Embedder | undefined,
@@ -203,10 +186,8 @@ export function embedderOf(
   return { embedder: given, timeout: undefined };
 }
 
-/** Checks the options of a search. @throws UsageError `OPTION_INVALID` */
 export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions): void {
   checkKnownOptions("searchSimilar", o, searchOptions);
-  checkedK(o.k ?? 0);
   if (vectors === undefined) {
     assertNoVectorOptions(o, "in a search of a memory");
     if (o.embedder === undefined) return;
@@ -221,17 +202,6 @@ export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions
       "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
     );
   }
-  if (o.threshold !== undefined) checkThreshold(o.threshold);
-}
-
-function checkThreshold(threshold: number): void {
-  if (!(threshold >= -1 && threshold <= 1)) throw invalid("threshold", "a similarity from -1 to 1 (bigger is closer)", threshold);
-}
-
-/** @throws UsageError `OPTION_INVALID` */
-export function checkedK(k: number): number {
-  if (Number.isInteger(k) && k >= 0) return k;
-  throw invalid("k", "a whole number of 0 or more", k);
 }
 
 function invalid(option: string, expected: string, came: unknown): UsageError {

@@ -27,7 +27,6 @@ export class StoreIndex implements VectorIndex {
     return this.#places.size;
   }
 
-  /** The vectors of the store after a place. */
   stored(after: number): AsyncIterable<readonly VectorPlace[]> {
     return this.#nearest.places(this.#roleId, this.#fingerprint, after);
   }

@@ -1,13 +1,5 @@
 import { assertMessage, type Message } from "../message/message.ts";
-import type {
-  MessageIdentity,
-  MessageLookup,
-  MessagePage,
-  MessageToStore,
-  RemoveOptions,
-  StoredMessage,
-  StoreState,
-} from "./message-store.ts";
+import type { MessageIdentity, MessageLookup, MessageToStore, RemoveOptions, StoredMessage, StoreState } from "./message-store.ts";
 import type { StorageParts } from "./storage-options.ts";
 
 /** Places on each side of a message that are searched for its neighbours: other runs may be stored between them. */
@@ -28,8 +20,6 @@ const OF_A_NUMBER = 2;
 export interface StoreWatch {
   added(place: number): void;
   removed(place: number): Promise<void>;
-  /** Called with all places that the store still has, after others have removed some. */
-  kept(places: ReadonlySet<number>): void;
 }
 
 /**
@@ -44,9 +34,7 @@ export class StoredMessages {
   readonly #parts: StorageParts;
   readonly #watch: StoreWatch;
   /** Undefined when all messages are needed: for vectors, ages, or an index that keeps them. */
-  #lookup: MessageLookup | undefined;
-  /** True when messages are read only as they are needed. */
-  #isLazy = false;
+  readonly #lookup: MessageLookup | undefined;
   /** By place. */
   #messages = new Map<number, StoredMessage>();
   /** True while `#messages` is in order of arrival. */
@@ -60,8 +48,6 @@ export class StoredMessages {
   #state: StoreState = { last: 0, removals: 0 };
   /** No message is older than this. */
   #oldest = Infinity;
-  /** Number of messages that could not be read. */
-  damaged = 0;
   /** The newest time at which a known message was added to the store. */
   #newestAdded = 0;
 
@@ -76,7 +62,6 @@ export class StoredMessages {
     return this.#messages.size;
   }
 
-  /** About how many characters the known messages and their vectors take. */
   held(dimensions: number = 0): number {
     return this.#characters + this.size * (OF_A_MESSAGE + OF_A_NUMBER * dimensions);
   }
@@ -89,14 +74,12 @@ export class StoredMessages {
     return this.#places.get(runId)?.get(id);
   }
 
-  /** In order of arrival. */
   all(): StoredMessage[] {
     if (!this.#isSorted) this.#messages = new Map([...this.#messages].sort(([a], [b]) => a - b));
     this.#isSorted = true;
     return [...this.#messages.values()];
   }
 
-  /** Returns the messages before a time. */
   olderThan(time: number): StoredMessage[] {
     if (this.#oldest >= time) return [];
     const all = this.all();
@@ -105,7 +88,6 @@ export class StoredMessages {
     return all.filter((entry) => timeOf(entry) < time);
   }
 
-  /** Reads all messages added since the last read. */
   async readAll(): Promise<void> {
     const { store, roleId } = this.#parts;
     const state = await store.state(roleId);
@@ -113,7 +95,6 @@ export class StoredMessages {
     let seen = this.#state.last;
     if (state.last > seen) {
       for await (const page of store.read(roleId, seen)) {
-        this.damaged += page.damaged;
         for (const { place } of this.#learn(page)) seen = Math.max(seen, place);
       }
     }
@@ -125,8 +106,8 @@ export class StoredMessages {
     const { store, roleId } = this.#parts;
     const { last } = await store.state(roleId);
     if (last > this.#lastPlace && last > this.#state.last) {
-      for await (const { messages } of store.read(roleId, last - 1)) {
-        for (const { addedAt } of messages) this.#newestAdded = Math.max(this.#newestAdded, addedAt);
+      for await (const page of store.read(roleId, last - 1)) {
+        for (const { addedAt } of page) this.#newestAdded = Math.max(this.#newestAdded, addedAt);
       }
     }
     return this.#newestAdded;
@@ -137,7 +118,7 @@ export class StoredMessages {
     if (this.#lookup !== undefined) {
       const { store, roleId } = this.#parts;
       const { last, removals } = await store.state(roleId);
-      if (this.#isLazy || last - this.#state.last > FEW || this.size > MANY) {
+      if (last - this.#state.last > FEW || this.size > MANY) {
         if (removals !== this.#state.removals) await this.#forgetRemoved(removals);
         return this.#lookup;
       }
@@ -146,20 +127,10 @@ export class StoredMessages {
     return undefined;
   }
 
-  /** From now on messages are read as they are needed, although there are vectors: those are searched without them. */
-  readLazily(): void {
-    this.#isLazy = true;
-    this.#lookup = this.#parts.store.lookup;
-  }
-
-  /** Reads the messages at some places. */
   async readAt(lookup: MessageLookup, places: readonly number[]): Promise<void> {
     const unknown = places.filter((place) => !this.#messages.has(place));
     if (unknown.length === 0) return;
-    const page = await lookup.read(this.#parts.roleId, unknown);
-    this.#learn(page);
-    // A damaged place may be read again, and must not count twice.
-    this.damaged = Math.max(this.damaged, page.damaged);
+    this.#learn(await lookup.read(this.#parts.roleId, unknown));
   }
 
   /** Returns the message of each identity; undefined for none. */
@@ -172,7 +143,6 @@ export class StoredMessages {
     return places.map((place) => this.at(place ?? 0));
   }
 
-  /** Returns the neighbours of a place in its run, nearest first, at most `count` on each side. */
   async around(place: number, count: number): Promise<readonly StoredMessage[]> {
     if (count === 0) return [];
     const lookup = await this.readNew();
@@ -186,7 +156,6 @@ export class StoredMessages {
     return this.#knownAround(place, count, MOST_REACH);
   }
 
-  /** Stores messages, and returns the number of new ones. */
   async add(entries: readonly MessageToStore[]): Promise<number> {
     const fresh = entries.filter(({ runId, message }) => {
       assertMessage(message);
@@ -195,21 +164,19 @@ export class StoredMessages {
     if (fresh.length === 0) return 0;
     const stored = await this.#parts.store.add(this.#parts.roleId, fresh);
     const messages = stored.flatMap(({ place, isNew }, n) => (isNew ? [{ ...(fresh[n] as MessageToStore), place }] : []));
-    this.#learn({ messages });
+    this.#learn(messages);
     const { last } = this.#state;
     const isNext = messages.every(({ place }, n) => place === last + n + 1);
     if (isNext) this.#state = { ...this.#state, last: last + messages.length };
     return messages.length;
   }
 
-  /** Returns for each identity whether its message was removed for good. */
   async removed(identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
     const { store, roleId } = this.#parts;
     if (store.removed === undefined || (await store.state(roleId)).removals === 0) return [];
     return store.removed(roleId, identities);
   }
 
-  /** Removes messages from the store, and returns how many there were. */
   async remove(places: readonly number[], o?: RemoveOptions): Promise<number> {
     if (places.length === 0) return 0;
     const removed = await this.#parts.store.remove(this.#parts.roleId, places, o);
@@ -218,7 +185,7 @@ export class StoredMessages {
     return removed;
   }
 
-  #learn({ messages }: Pick<MessagePage, "messages">): readonly StoredMessage[] {
+  #learn(messages: readonly StoredMessage[]): readonly StoredMessage[] {
     for (const entry of messages) {
       const { place, runId, message, addedAt } = entry;
       if (this.#messages.has(place)) continue;
@@ -248,10 +215,9 @@ export class StoredMessages {
   }
 
   async #forgetRemoved(removals: number): Promise<void> {
-    if (this.size > 0 || this.#isLazy) {
+    if (this.size > 0) {
       const { store, roleId } = this.#parts;
       const there = new Set(await store.places(roleId));
-      this.#watch.kept(there);
       for (const { place } of this.all()) if (!there.has(place)) await this.#forget(place);
     }
     this.#state = { ...this.#state, removals };

@@ -37,12 +37,10 @@ export interface Merge {
   readonly earlier: string;
 }
 
-/** All summaries as one text, oldest first. */
 export function summaryText({ oldest, older, recent }: SummaryLevels): string {
   return [oldest, ...older, ...recent].filter((text) => text !== "").join("\n\n");
 }
 
-/** Returns the merge that is due, of the coarser level first. */
 export function dueMerge({ oldest, older, recent }: SummaryLevels): Merge | undefined {
   if (older.length >= FAN_IN) return { level: "older", items: older.slice(0, FAN_IN), earlier: oldest };
   if (recent.length < FAN_IN) return undefined;
@@ -62,7 +60,6 @@ export function withRecent(levels: SummaryLevels, text: string): SummaryLevels {
   return { ...levels, recent: [...levels.recent, text] };
 }
 
-/** Appends the local summaries to the stored ones. */
 export function joined(stored: SummaryLevels, here: SummaryLevels): SummaryLevels {
   const known = new Set([stored.oldest, ...stored.older, ...stored.recent]);
   const news = [here.oldest, ...here.older, ...here.recent].filter((text) => text !== "" && !known.has(text));
@@ -126,12 +123,10 @@ export interface CompressionLimits {
 /** Estimated characters of a token. */
 const WINDOW_CHARACTERS = 4;
 
-/** Characters of one window of a text. */
 export function windowOf({ maxTokens }: CompressionLimits): number {
   return maxTokens * WINDOW_CHARACTERS;
 }
 
-/** @throws UsageError `LIMIT_INVALID` for a limit below 1 */
 export function checkLimits({ keepMessages = 0, ...limits }: CompressionLimits): void {
   for (const [name, limit] of Object.entries(limits) as [string, number][]) {
     if (!(limit >= 1)) throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number of 1 or more, got ${limit}.`);
@@ -147,7 +142,6 @@ export class MessageSizes {
   readonly #textOf: (message: Message) => string;
   readonly #sizes = new WeakMap<Message, number>();
 
-  /** @param textOf returns the counted text of a message */
   constructor(counter: TokenCounter, textOf: (message: Message) => string = ({ content }) => content) {
     this.#counter = counter;
     this.#textOf = textOf;
@@ -178,7 +172,6 @@ export async function dueMessages(history: readonly Message[], sizes: MessageSiz
   return history.length >= maxMessages ? history.slice(0, Math.min(rest, maxMessages)) : [];
 }
 
-/** The number of the newest messages that no summary covers. */
 async function keptCount(history: readonly Message[], sizes: MessageSizes, limits: CompressionLimits): Promise<number> {
   const { maxTokens, keepMessages } = limits;
   if (keepMessages === undefined) return 0;

@@ -59,7 +59,6 @@ export function summaryPrompt({ earlier, items, range, words = SUMMARY_WORDS }: 
   ];
 }
 
-/** A message as material of a summary. */
 export function summaryItem(message: Message): SummaryItem {
   return { role: message.role, text: renderForPrompt(message) };
 }
@@ -70,7 +69,6 @@ export function timeRange(messages: readonly Message[]): readonly [number, numbe
   return times.length === 0 ? undefined : [Math.min(...times), Math.max(...times)];
 }
 
-/** Cuts a summary to so many words, after the last sentence or word that fits. */
 export function boundedSummary(text: string, words: number = SUMMARY_WORDS): string {
   const trimmed = text.trim();
   const fitting = trimmed.slice(0, Math.min(endOfWord(trimmed, words), words * CHARACTERS_PER_WORD));
@@ -97,7 +95,6 @@ export async function summarizeText(ask: AskText, text: string, window: number, 
   return one(found, words);
 }
 
-/** Returns the end of the n-th word, or the length of a text with fewer words. */
 function endOfWord(text: string, n: number): number {
   let words = 0;
   let isInWord = false;
@@ -112,7 +109,6 @@ function endOfWord(text: string, n: number): number {
   return text.length;
 }
 
-/** A time to the minute. */
 export function minuteOf(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? `${new Date(ms).toISOString().slice(0, 16)}Z` : "an unknown time";
 }

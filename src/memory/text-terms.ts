@@ -19,12 +19,10 @@ export interface TextRun {
   readonly isCjk: boolean;
 }
 
-/** Returns a text in lower case and NFKC. */
-export function foldedText(text: string): string {
+function foldedText(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** Returns the sequences of letters and digits of a text, in lower case and NFKC. */
 export function runsOf(text: string): TextRun[] {
   const { runs, cjk } = patterns();
   const found: TextRun[] = [];
@@ -37,7 +35,6 @@ export function termsOf(text: string): string[] {
   return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : [run.text]));
 }
 
-/** Returns the characters of a sequence and every pair of neighbours. */
 export function charactersAndPairs(run: string): string[] {
   const characters = Array.from(run);
   return [...characters, ...characters.slice(1).map((character, n) => `${characters[n] ?? ""}${character}`)];
@@ -96,7 +93,6 @@ export class AskedBefore {
   /** A longer text has other words. */
   readonly #longest: number;
 
-  /** @param asked the questions */
   constructor(asked: readonly string[]) {
     this.#words = new Set(asked.map(wordsOf));
     this.#longest = Math.max(0, ...asked.map(({ length }) => 2 * length + ROOM_FOR_FILLERS));
@@ -112,7 +108,6 @@ export class AskedBefore {
   }
 }
 
-/** A question has a question mark at the end or, in English, a question word at the beginning. */
 function isQuestion(text: string): boolean {
   if (QUESTION_END.test(text.slice(-8))) return true;
   const [first = ""] = wordsOf(text.slice(0, FIRST_WORDS)).split(" ");

@@ -1,3 +1,4 @@
+import { defined } from "../kernel/value-kind.ts";
 import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -139,19 +140,14 @@ type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof Chat
 
 /** The model's own extra fields are part of the address too. */
 function requestOf(asked: Asked, model: ChatModel): ChatRequest {
-  const { tools, toolChoice, schema, temperature, maxTokens, seed, stop, extra } = asked;
-  const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: asked.messages };
-  if (tools !== undefined && tools.length > 0) request.tools = tools;
-  if (toolChoice !== undefined) request.toolChoice = toolChoice;
-  if (schema !== undefined) request.schema = schema;
-  if (temperature !== undefined) request.temperature = temperature;
-  if (maxTokens !== undefined) request.maxTokens = maxTokens;
-  if (seed !== undefined) request.seed = seed;
-  if (stop !== undefined) request.stop = stop;
-  if (model.extra === undefined && extra === undefined) return request;
-  const both = { ...model.extra, ...extra };
-  if (Object.keys(both).length > 0) request.extra = both;
-  return request;
+  const { tools = [], toolChoice, schema, temperature, maxTokens, seed, stop, messages } = asked;
+  const extra = { ...model.extra, ...asked.extra };
+  return {
+    messages,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...defined({ toolChoice, schema, temperature, maxTokens, seed, stop }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
 }
 
 /** Called for every try of a live call, and once for an answer from a record. */
@@ -216,22 +212,20 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     });
   const stepped: SteppedModel = {
     id: model.id,
-    ...(model.price === undefined ? {} : { price: model.price }),
-    ...(model.maxOutputTokens === undefined ? {} : { maxOutputTokens: model.maxOutputTokens }),
+    ...defined({ price: model.price, maxOutputTokens: model.maxOutputTokens }),
     streams: false,
     chat,
     async *stream(request, o) {
       const { content, toolCalls, finishReason, usage, refusal } = await chat(request, o);
       const calls = toolCalls.map(({ id, function: { name, arguments: args }, extra }, index) => ({
         ...{ index, id, name, arguments: args },
-        ...(extra === undefined ? {} : { extra }),
+        ...defined({ extra }),
       }));
       yield {
         content,
         ...(calls.length === 0 ? {} : { toolCalls: calls }),
         finishReason,
-        ...(usage === undefined ? {} : { usage }),
-        ...(refusal === undefined ? {} : { refusal }),
+        ...defined({ usage, refusal }),
       };
     },
     through: (other) => steppedModel(model, { ...parts, steps: other }),

@@ -1,3 +1,4 @@
+import { defined } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
@@ -57,7 +58,7 @@ async function readWhole(
   { onText, attempts }: AttemptBounds,
 ): Promise<ChatResponse> {
   // A model written in JavaScript may answer without a promise.
-  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...keyed(attempts?.key) })));
+  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...defined({ key: attempts?.key }) })));
   if (reply.content !== "") onText?.(reply.content);
   return reply;
 }
@@ -72,7 +73,7 @@ async function readStream(
   const { life } = watch;
   watch.expectLife();
   const pieces = model
-    .stream(request, { signal: life.signal, ...keyed(attempts?.key), alive: () => watch.expectLife() })
+    .stream(request, { signal: life.signal, ...defined({ key: attempts?.key }), alive: () => watch.expectLife() })
     [Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -87,10 +88,6 @@ async function readStream(
     void pieces.return?.().then(undefined, () => {});
     throw error;
   }
-}
-
-function keyed(key: string | undefined): { readonly key?: string } {
-  return key === undefined ? {} : { key };
 }
 
 /**
@@ -244,8 +241,7 @@ export class ReplyBuilder {
       content,
       toolCalls,
       finishReason: this.#finish,
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
-      ...(this.#refusal.length === 0 ? {} : { refusal: this.#refusal.join("") }),
+      ...defined({ usage: this.#usage, refusal: this.#refusal.length === 0 ? undefined : this.#refusal.join("") }),
     };
   }
 
@@ -279,10 +275,7 @@ export class ReplyBuilder {
  * its data
  */
 export function checkReply(model: string, request: ChatRequest, reply: ChatResponse, takesCut: boolean = false): void {
-  const data: ModelErrorData = {
-    ...(reply.content === "" ? {} : { text: reply.content.slice(0, KEPT_TEXT) }),
-    ...(reply.usage === undefined ? {} : { usage: reply.usage }),
-  };
+  const data = keptOf(reply);
   if (reply.refusal !== undefined && reply.refusal !== "") {
     const refusal = reply.refusal.slice(0, KEPT_TEXT);
     throw modelError(
@@ -320,6 +313,11 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   }
 }
 
+/** What an error keeps of a reply. */
+function keptOf({ content, usage }: { readonly content: string; readonly usage?: Usage | undefined }): ModelErrorData {
+  return defined({ text: content === "" ? undefined : content.slice(0, KEPT_TEXT), usage });
+}
+
 export function truncated(
   model: string,
   maxTokens: number | undefined,
@@ -328,7 +326,7 @@ export function truncated(
   return modelError(
     "MODEL_TRUNCATED",
     `Expected a whole answer from ${model}, but it reached its limit of ${maxTokens ?? "unknown"} tokens after ${content.length} characters. Raise maxTokens or ask for less.`,
-    { data: { ...(content === "" ? {} : { text: content.slice(0, KEPT_TEXT) }), ...(usage === undefined ? {} : { usage }) } },
+    { data: keptOf({ content, usage }) },
   );
 }
 

@@ -8,6 +8,7 @@ import { interruptionBy } from "../kernel/abort.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "./money.ts";
 
+/** Options of {@link budgetPool}. */
 export interface BudgetPoolOptions {
   /** The pool that contains this one: an amount taken here is taken there too. Default: none. */
   readonly parent?: BudgetPool;

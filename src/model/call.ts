@@ -1,5 +1,5 @@
 import { isCount } from "../kernel/value-kind.ts";
-import { abortReason, interruptionBy, throwIfAborted } from "../kernel/abort.ts";
+import { interruptionBy } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
@@ -18,6 +18,7 @@ import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } fro
 import { type TextListener, StreamedText } from "./streamed-text.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
 
+/** How model calls are tried and how long they may take. */
 export interface CallTuning {
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** For models that have no limits of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */
@@ -32,6 +33,7 @@ export function checkTuning(calls: CallTuning | undefined): void {
   checkTimeouts(calls?.timeouts);
 }
 
+/** The policy of model calls, the same for all calls of a run. */
 export interface CallPolicy extends CallTuning {
   readonly clock: Clock;
   readonly random: Random;
@@ -102,21 +104,21 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     timeLeft -= tried.took;
     const next = retries.after(tried.error, tried.took, call.hold);
     if (next === undefined || next.delay >= timeLeft) throw withTries(tried.error, n);
-    tellRetry(call, tried.error, n, next);
+    reportRetry(call, tried.error, n, next);
     const { delay } = next;
     timeLeft -= delay;
-    if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([ending.signal]));
+    if (delay > 0) await sleep(deps.clock, delay, AbortSignal.any([ending.signal]));
   }
 }
 
 const answered = new WeakSet<ChatModel>();
 
 /** The first failure of an outage is for the person who waits, all others for the log. */
-function tellRetry({ model, deps }: Call, { message }: Error, n: number, { delay, outage, isFirst = false }: NextTry): void {
+function reportRetry({ model, deps }: Call, { message }: Error, n: number, { delay, outage, isFirst = false }: NextTry): void {
   if (outage === undefined) return deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${message}`);
-  const told = `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${message}`;
-  if (isFirst) deps.logger?.error(told);
-  else deps.logger?.warn(told);
+  const text = `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${message}`;
+  if (isFirst) deps.logger?.error(text);
+  else deps.logger?.warn(text);
 }
 
 function seconds(ms: number): string {
@@ -199,10 +201,10 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
   return { ok: true, reply: counted === undefined ? { ...answer, usage } : answer };
 }
 
-function settlement(call: Call, told: Usage | undefined, usage: Usage): AttemptOutcome {
+function settlement(call: Call, reported: Usage | undefined, usage: Usage): AttemptOutcome {
   if (call.price === undefined) return { cost: undefined, basis: "usage", usage: { ...usage } };
-  if (told === undefined) return { cost: call.hold, basis: "hold", usage: { ...usage } };
-  return { cost: costOf(told, call.price), basis: "usage", usage: { ...told } };
+  if (reported === undefined) return { cost: call.hold, basis: "hold", usage: { ...usage } };
+  return { cost: costOf(reported, call.price), basis: "usage", usage: { ...reported } };
 }
 
 function failedSettlement(call: Call, error: Error): AttemptOutcome {
@@ -242,15 +244,6 @@ function estimateTokens(request: ChatRequest): number {
     return text;
   });
   return Math.ceil(canonicalJson({ ...request, messages }).length / 4) + 1_000 * pictures;
-}
-
-async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(clock, ms, signal);
-  } catch {
-    throw abortReason(signal);
-  }
-  throwIfAborted(signal);
 }
 
 function withTries(error: Error, tries: number): Error {

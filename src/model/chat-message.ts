@@ -22,6 +22,7 @@ export interface ToolCall {
   readonly extra?: JsonObject;
 }
 
+/** One message of a conversation with a model. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content?: string;

@@ -28,6 +28,7 @@ export interface ChatModel {
   stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
 }
 
+/** Options of one attempt. */
 export interface ChatOptions {
   readonly signal: AbortSignal;
   /**
@@ -95,6 +96,7 @@ export interface ChatResponse {
   readonly refusal?: string;
 }
 
+/** A piece of a streamed answer. */
 export interface ChatChunk {
   readonly content?: string;
   readonly toolCalls?: readonly ToolCallDelta[];

@@ -1,3 +1,4 @@
+import { defined } from "../kernel/value-kind.ts";
 import { ModelError, TroupeError } from "../kernel/errors.ts";
 import { redact } from "../kernel/mask.ts";
 import type { Usage } from "./chat-model.ts";
@@ -70,11 +71,7 @@ export function modelError(
   message: string,
   detail: { readonly data?: ModelErrorData; readonly cause?: unknown; readonly retryable?: boolean } = {},
 ): ModelError {
-  return new ModelError(code, message, {
-    retryable: detail.retryable ?? FAILURES[code].startsWith("retryable"),
-    ...(detail.data === undefined ? {} : { data: detail.data }),
-    ...(detail.cause === undefined ? {} : { cause: detail.cause }),
-  });
+  return new ModelError(code, message, { retryable: FAILURES[code].startsWith("retryable"), ...defined(detail) });
 }
 
 export function errorData(error: ModelError): ModelErrorData {
@@ -124,7 +121,7 @@ export function failureOf(
   const words = chain.map((link) => link.message).filter((text) => text !== "");
   const said = mask(words.join(": ") || String(error));
   const fail = (code: ModelErrorCode, text: string, data?: ModelErrorData): ModelError =>
-    modelError(code, text, { cause: withoutSecrets(error, mask), ...(data === undefined ? {} : { data }) });
+    modelError(code, text, { cause: withoutSecrets(error, mask), ...defined({ data }) });
   switch (kindOf(chain)) {
     case "not connected":
       return fail(

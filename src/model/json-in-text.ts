@@ -1,11 +1,6 @@
-import type { Json } from "../kernel/json.ts";
+import { type Json, parsedJson } from "../kernel/json.ts";
 import { answerStart } from "./thoughts.ts";
 import { type ClosedJson, MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
-
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
 
 const MAX_VALUES = 16;
 /** A text with more brackets before its value is an attack, not an answer. */
@@ -68,27 +63,17 @@ export function findJson(text: string): JsonInText {
     }
   }
   if (values.length === 0 && broken === undefined) readScalar(text, from, values);
-  values.sort((a, b) => b.end - b.start - (a.end - a.start));
+  values.sort(byLength);
   return { values, broken };
 }
 
 /** Reads the most frequent form: one object or array in strict JSON, and nothing else. */
 function wholeJson(text: string): FoundJson | undefined {
-  const first = text.charCodeAt(0);
-  const last = text.charCodeAt(text.length - 1);
-  if (!(first === OPENING_BRACE && last === CLOSING_BRACE) && !(first === OPENING_BRACKET && last === CLOSING_BRACKET)) return undefined;
+  const ends = `${text[0]}${text.at(-1)}`;
   // A key that names the prototype may be written in escapes.
-  if (text.includes("__proto__") || text.includes("\\u")) return undefined;
-  const value = strictlyRead(text);
+  if ((ends !== "{}" && ends !== "[]") || text.includes("__proto__") || text.includes("\\u")) return undefined;
+  const value = parsedJson(text);
   return value !== undefined && isReadable(value, 0) ? { value, start: 0, end: text.length } : undefined;
-}
-
-function strictlyRead(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function isReadable(value: Json, depth: number): boolean {
@@ -106,12 +91,11 @@ function readScalar(text: string, from: number, values: FoundJson[]): void {
   }
 }
 
+const OPENING = /[{[]/g;
+
 function nextOpening(text: string, from: number): number {
-  for (let i = from; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === OPENING_BRACE || code === OPENING_BRACKET) return i;
-  }
-  return -1;
+  OPENING.lastIndex = from;
+  return OPENING.exec(text)?.index ?? -1;
 }
 
 /** Ignores brackets in strings; the end of the text when the bracket never closes. */
@@ -139,13 +123,11 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
+function byLength(a: FoundJson, b: FoundJson): number {
+  return b.end - b.start - (a.end - a.start);
+}
+
 function keepLongest(values: FoundJson[], found: FoundJson): void {
   values.push(found);
-  if (values.length <= MAX_VALUES) return;
-  let shortest = 0;
-  for (let i = 1; i < values.length; i++) {
-    const [a, b] = [values[i], values[shortest]];
-    if (a !== undefined && b !== undefined && a.end - a.start < b.end - b.start) shortest = i;
-  }
-  values.splice(shortest, 1);
+  if (values.length > MAX_VALUES) values.sort(byLength).pop();
 }

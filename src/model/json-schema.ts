@@ -161,8 +161,8 @@ const STRUCTURAL = new Set(
 function describe(node: JsonObject): { readonly description?: string } {
   const rules = Object.entries(node).flatMap(([key, value]) => {
     if (STRUCTURAL.has(key) || (key === "pattern" && node["format"] !== undefined)) return [];
-    const isRule = typeof value === "number" ? Math.abs(value) !== Number.MAX_SAFE_INTEGER : typeof value === "string";
-    return isRule ? [`${key}: ${String(value)}`] : [];
+    if (typeof value === "number") return Math.abs(value) === Number.MAX_SAFE_INTEGER ? [] : [`${key}: ${value}`];
+    return typeof value === "string" ? [`${key}: ${value}`] : [];
   });
   const given = typeof node["description"] === "string" ? node["description"] : "";
   const description = [given, rules.length === 0 ? "" : `(${rules.join(", ")})`].filter((part) => part !== "").join(" ");

@@ -186,11 +186,13 @@ function whole<N extends number>(amount: N, what: string): N {
   throw new UsageError("LEDGER_AMOUNT", `Expected ${what} to be a whole number of micro-dollars of 0 or more, got ${amount}.`);
 }
 
+/** The spending of a role or a model. */
 export interface Spending {
   readonly usage: UsageSum;
   readonly cost: Cost;
 }
 
+/** Spendings by name. */
 export type Spendings = Readonly<Record<string, Spending>>;
 
 const NOTHING: Spending = Object.freeze({

@@ -18,6 +18,7 @@ export interface LimitOptions {
   readonly tokensPerMinute?: number;
 }
 
+/** A request for a place under the limits. */
 export interface LimitRequest {
   /** Expected; corrected on release. */
   readonly tokens: number;
@@ -25,6 +26,7 @@ export interface LimitRequest {
   readonly signal: AbortSignal;
 }
 
+/** A place among the calls in flight. */
 export interface Lease {
   /**
    * Called right before the call begins. Where other calls took the room since the place was given, it waits until there is room again: for

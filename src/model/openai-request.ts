@@ -1,7 +1,7 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { type ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "./chat-message.ts";
 import type { ChatRequest, ReplyFormat, ToolSpec } from "./chat-model.ts";
 
@@ -25,9 +25,7 @@ export function requestBody(request: ChatRequest, dialect: WireDialect, stream: 
     ...(request.tools === undefined || request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
     ...(request.toolChoice === undefined ? {} : { tool_choice: wireToolChoice(request.toolChoice) }),
     ...wireFormat(request.schema),
-    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-    ...(request.maxTokens === undefined ? {} : { [dialect.maxTokensField]: request.maxTokens }),
-    ...(request.seed === undefined ? {} : { seed: request.seed }),
+    ...defined({ temperature: request.temperature, [dialect.maxTokensField]: request.maxTokens, seed: request.seed }),
     ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: [...request.stop] }),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
@@ -65,11 +63,11 @@ const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
   const wire: JsonObject[] = [];
   let pictures: ImagePart[] = [];
-  for (const [place, message] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     wire.push(wireMessage(message));
     if (message.role !== "tool") continue;
     pictures.push(...(message.images ?? []));
-    if (pictures.length === 0 || messages[place + 1]?.role === "tool") continue;
+    if (pictures.length === 0 || messages[index + 1]?.role === "tool") continue;
     wire.push({ role: "user", content: contentParts("Pictures returned by the tools above:", pictures) });
     pictures = [];
   }

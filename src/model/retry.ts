@@ -127,8 +127,8 @@ export function retryAfterOf(headers: { get(name: string): string | null }, now:
   // `Date.parse` would take "-3" for a year.
   const until = /^[A-Za-z]/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
   if (Number.isNaN(until)) return undefined;
-  const told = Date.parse(headers.get("date") ?? "");
-  return Math.max(0, until - (Number.isNaN(told) ? now : told));
+  const sent = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, until - (Number.isNaN(sent) ? now : sent));
 }
 
 function decimal(text: string | null): number | undefined {

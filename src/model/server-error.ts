@@ -1,3 +1,4 @@
+import { defined } from "../kernel/value-kind.ts";
 import type { ModelError } from "../kernel/errors.ts";
 import { modelError, type ModelErrorCode, type ModelErrorData } from "./failure.ts";
 
@@ -90,10 +91,7 @@ function isRefused(status: number): boolean {
 function facts(said: ServerSaid, status: number): ModelErrorData {
   const refusedBefore = isRefused(status) || status === 503 || status === 529;
   return {
-    ...(said.status === undefined ? {} : { status: said.status }),
-    ...(said.requestId === undefined ? {} : { requestId: said.requestId }),
-    ...(said.code === undefined ? {} : { serverCode: said.code }),
-    ...(said.retryAfterMs === undefined ? {} : { retryAfterMs: said.retryAfterMs }),
+    ...defined({ status: said.status, requestId: said.requestId, serverCode: said.code, retryAfterMs: said.retryAfterMs }),
     mayHaveRun: said.began === true || !refusedBefore,
   };
 }

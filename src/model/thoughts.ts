@@ -27,17 +27,9 @@ export function answerStart(text: string): number {
   return from;
 }
 
-/**
- * Returns a reply without the thoughts before its answer; empty for thoughts alone.
- *
- * @throws UsageError `ARGUMENT_INVALID` for a reply that is no string
- * @example
- * import { withoutThoughts } from "troupe/agents";
- *
- * console.log(withoutThoughts("<think>Rain, then.</think>\n\nTake a coat.")); // Take a coat.
- */
+/** Returns a reply without the thoughts before its answer; empty for thoughts alone. @throws UsageError `ARGUMENT_INVALID` */
 export function withoutThoughts(text: string): string {
-  if (typeof text !== "string") takes("withoutThoughts", "text", text, aText);
+  takes("withoutThoughts", "text", text, aText);
   const start = answerStart(text);
   return start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
 }

@@ -21,7 +21,7 @@ export interface AnswerFault {
 export interface SchemaFault {
   readonly path: readonly (string | number)[];
   readonly text: string;
-  /** The types that the schema takes there; none where it names none. */
+  /** The types that the schema takes there; empty where it names none. */
   readonly types: readonly string[];
 }
 
@@ -30,10 +30,8 @@ const MAX_FAULTS = 20;
 const MAX_WORK = 100_000;
 /** Levels of a value, references counted too. */
 const MAX_LEVELS = 64;
-/** Names of members in a fault. */
 const NAMED = 20;
 
-/** A check under way. */
 interface Check {
   readonly root: SchemaNode;
   /** True where an inner object may have members that its schema does not name. zod's schemas of plain objects say nothing of others. */
@@ -95,7 +93,7 @@ function compareKind(check: Check, value: Json, node: SchemaNode, path: Path, le
   else if (isRecord(value)) compareMembers(check, value, node, path, level);
 }
 
-/** True when one of the branches takes the value. Else adds the faults of the only branch that is meant, or what all of them want. */
+/** Else adds the faults of the only branch that is meant, or what all of them want. */
 function isOneOf(check: Check, value: Json, branches: readonly unknown[], path: Path, level: number): boolean {
   const meant: SchemaFault[][] = [];
   for (const branch of branches) {
@@ -180,9 +178,9 @@ function isOfType(value: Json, type: string): boolean {
 }
 
 function isConstant(value: Json, node: SchemaNode): boolean {
-  const { const: only, enum: listed } = node;
+  const { const: only, enum: values } = node;
   const isSame = (other: unknown): boolean => other === value || (isRecord(other) && JSON.stringify(other) === JSON.stringify(value));
-  return (only === undefined || isSame(only)) && (!isList(listed) || listed.some(isSame));
+  return (only === undefined || isSame(only)) && (!isList(values) || values.some(isSame));
 }
 
 function isInBounds(value: Json, node: SchemaNode): boolean {

@@ -6,19 +6,18 @@ import { issueLine } from "../model/structured-output.ts";
 import { plainValue } from "./plain-result.ts";
 import type { Tool } from "./tool.ts";
 
-/** Longest arguments in characters: a model that writes more has gone astray. */
+/** In characters: a model that writes more has gone astray. */
 const MAX_ARGUMENTS = 1_000_000;
-/** Most issues that a model reads, and most characters of them all. */
 const SHOWN_ISSUES = 10;
 const SHOWN_CHARACTERS = 2_000;
 const SHOWN_PARAMETERS = 500;
 
-/** Arguments of a call as plain JSON, for the record and for rules, and as the tool takes them; or why they cannot be used. */
+/** Arguments as plain JSON, for the record and for rules, and as the tool takes them; or why they cannot be used. */
 type CallArguments =
   | { readonly ok: true; readonly json: JsonObject; readonly args: unknown }
   | { readonly ok: false; readonly why: string };
 
-/** Reads the arguments of a call: mends the text where that needs no guess, and checks them against the tool's parameters. */
+/** Mends the text of arguments where that needs no guess, and checks them against the tool's parameters. */
 export function readArguments(text: string, tool: Tool): CallArguments {
   const found = objectIn(text);
   if (!found.ok) return { ok: false, why: `Arguments of "${tool.name}" ${found.why} ${expectation(tool)}` };
@@ -46,7 +45,7 @@ function objectIn(text: string): ReadJson {
   return fault === undefined ? { ok: true, json: value as JsonObject } : { ok: false, why: `cannot be used. ${fault}` };
 }
 
-/** The value of a text that is JSON, or holds one part that is; also when it stands as JSON in a string once more. */
+/** Also where the JSON stands in a string once more. */
 function jsonIn(text: string): Json | undefined {
   const value = parsedJson(text) ?? mendedJson(text);
   if (typeof value !== "string") return value;
@@ -54,13 +53,12 @@ function jsonIn(text: string): Json | undefined {
   return typeof inner === "object" ? inner : value;
 }
 
-/** Undefined for a text with several values: it is unknown which one is meant. */
+/** With several values it is unknown which one is meant. */
 function mendedJson(text: string): Json | undefined {
   const { values, broken } = findJson(text);
   return values.length === 1 && broken === undefined ? values[0]?.value : undefined;
 }
 
-/** Why a value is no plain JSON; undefined when it is. */
 function faultOf(value: Json): string | undefined {
   try {
     canonicalJson(value);
@@ -70,7 +68,7 @@ function faultOf(value: Json): string | undefined {
   }
 }
 
-/** The arguments that the tool takes, as JSON: rules are checked against these. Undefined when they are no object. */
+/** Rules are checked against these. Undefined when they are no object. */
 function plainForm(args: unknown): JsonObject | undefined {
   let plain: Json;
   try {
@@ -86,7 +84,6 @@ function near(text: string): string {
   return `they begin with ${JSON.stringify(start)}`;
 }
 
-/** Tells the model what to write instead. */
 function expectation(tool: Tool): string {
   const schema = JSON.stringify(tool.spec.parameters);
   if (schema.length <= SHOWN_PARAMETERS) return `Write one JSON object that fits ${schema}`;

@@ -22,36 +22,35 @@ export type ToolNotice =
   | { readonly type: "tool.progress"; readonly call: ToolCall; readonly text: string }
   | { readonly type: "tool.ended"; readonly called: CalledTool };
 
-/** Options of calls. Outside a role the tools are enough. */
+/** Outside a role the tools are enough. */
 export interface CallToolOptions {
   readonly tools: ToolCollection | Iterable<Tool>;
-  /** Records the effects of the call. Default: the steps of the activation or the call of a tool that it is made in; elsewhere nothing is recorded. */
+  /**
+   * Records the effects of the call. Default: the steps of the activation or the call of a tool around it; elsewhere nothing is recorded.
+   */
   readonly steps?: StepPort | undefined;
-  /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Stops the call. Default: only its time limit does. */
   readonly signal?: AbortSignal | undefined;
   /** Default: the permission of each tool. */
   readonly policy?: PermissionPolicy | undefined;
-  /** Asked before a call that needs permission. Without one, such a call is denied. */
+  /** Asked before a call that needs permission; without one, such a call is denied. */
   readonly approve?: Approver | undefined;
-  /** The agent that calls, as persons see it. Default: "agent". */
+  /** As persons see it. Default: "agent". */
   readonly role?: string | undefined;
-  /** Lets tools ask a person. */
   readonly ask?: HumanPort | undefined;
-  /** Makes the model that a tool may use; its answers are steps inside the step of the call. */
+  /** Makes the model of a tool; its answers are steps inside the step of the call. */
   readonly model?: ((steps: StepPort) => ChatModel) | undefined;
-  /** The session of the agent that calls, for tools that keep state between its calls. */
+  /** For tools that keep state between the calls of one agent. */
   readonly session?: object | undefined;
   /** Passed to tools as `ctx.deps`. Never recorded. */
   readonly deps?: Deps | undefined;
-  /** Called with each tool that runs now, not with one whose answer is in the record: the caller closes it. */
+  /** Called with each tool that runs now, not with one whose answer is recorded: the caller closes it. */
   readonly opened?: ((tool: Tool) => void) | undefined;
-  /** Called with each notice. It must not throw: its error ends the call, or the tool that reports progress. */
+  /** It must not throw: its error ends the call. */
   readonly tell?: ((notice: ToolNotice) => void) | undefined;
 }
 
-/** The names of the options. @internal */
+/** @internal */
 export const callToolOptions: Known<CallToolOptions> = {
   ...kinds.each(kinds.checked, "tools", "role", "deps"),
   steps: kinds.steps,
@@ -61,7 +60,6 @@ export const callToolOptions: Known<CallToolOptions> = {
   ...kinds.each(kinds.function, "approve", "ask", "model", "opened", "tell"),
 };
 
-/** Options with every default filled in. */
 export interface WholeCallOptions extends CallToolOptions {
   readonly tools: ToolCollection;
   readonly steps: StepPort;
@@ -69,11 +67,7 @@ export interface WholeCallOptions extends CallToolOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Fills in the defaults.
- *
- * @throws UsageError `CALL_OPTIONS_INVALID` without tools, or for a role that is no text; `TOOL_INVALID` for a value that is no tool
- */
+/** @throws UsageError `CALL_OPTIONS_INVALID` without tools, or for a role that is no string; `TOOL_INVALID` */
 export function wholeOptions(options: CallToolOptions): WholeCallOptions {
   const { tools, role } = ((options as unknown) ?? {}) as { readonly tools?: CallToolOptions["tools"]; readonly role?: unknown };
   if (!isObject(tools) || !(Symbol.iterator in tools)) throw invalid("the tools that can be called: { tools: [...] }", options);
@@ -84,11 +78,7 @@ export function wholeOptions(options: CallToolOptions): WholeCallOptions {
   return { ...options, tools: collection, signal, steps, clock: options.clock ?? systemClock };
 }
 
-/**
- * Refuses a value that is no call of a tool in the wire's form. Programs without types make them by hand.
- *
- * @throws UsageError `TOOL_CALL_INVALID`
- */
+/** Programs without types make calls by hand. @throws UsageError `TOOL_CALL_INVALID` @throws UsageError `TOOL_CALL_INVALID` */
 export function checkToolCall(call: unknown): asserts call is ToolCall {
   if (isToolCall(call)) return;
   throw new UsageError(
@@ -97,7 +87,6 @@ export function checkToolCall(call: unknown): asserts call is ToolCall {
   );
 }
 
-/** Checks a list of calls. @throws UsageError `TOOL_CALL_INVALID` */
 export function checkToolCalls(calls: unknown): void {
   if (!Array.isArray(calls)) return checkToolCall(calls);
   for (const call of calls as readonly unknown[]) checkToolCall(call);
@@ -113,10 +102,10 @@ function invalid(expected: string, got: unknown): UsageError {
   return new UsageError("CALL_OPTIONS_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
 }
 
-/** The tools that a model may call: none, as it likes, at least one, or this one. */
+/** None, as it likes, at least one, or this one. */
 export type ToolChoice = NonNullable<ChatRequest["toolChoice"]>;
 
-/** @throws UsageError `TOOL_CHOICE_INVALID` for a value that is no choice. Programs without types write it by hand. */
+/** @throws UsageError `TOOL_CHOICE_INVALID` */
 export function checkChoiceForm(choice: unknown): void {
   if (choice === "none" || choice === "auto" || choice === "required") return;
   if (isObject(choice) && typeof (choice as { readonly name?: unknown }).name === "string") return;
@@ -126,7 +115,7 @@ export function checkChoiceForm(choice: unknown): void {
   );
 }
 
-/** @throws UsageError `TOOL_CHOICE_INVALID` for a choice that no reply could follow: a missing tool, or any tool of none. */
+/** @throws UsageError `TOOL_CHOICE_INVALID` for a choice that no reply could follow */
 export function checkToolChoice(choice: ToolChoice, tools: ToolCollection): void {
   checkChoiceForm(choice);
   if (typeof choice === "object" ? tools.has(choice.name) : choice !== "required" || tools.size > 0) return;
@@ -134,7 +123,7 @@ export function checkToolChoice(choice: ToolChoice, tools: ToolCollection): void
   throw new UsageError("TOOL_CHOICE_INVALID", `Expected ${wanted} among the tools, but there is none. Add it, or choose "auto".`);
 }
 
-/** The answer to a call that the choice forbids: providers let models call such tools. */
+/** Providers let models call tools that the choice forbids. */
 export function forbiddenBy(choice: ToolChoice, call: ToolCall, tools: ToolCollection): CalledTool | undefined {
   if (choice === "none") return notRun(call, "denied", "tools cannot be called now. Answer in words.");
   if (typeof choice !== "object" || tools.find(call.function.name)?.name === choice.name) return undefined;

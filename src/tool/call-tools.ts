@@ -17,43 +17,41 @@ import {
   type WholeCallOptions,
   wholeOptions,
 } from "./call-options.ts";
-import { cutText } from "./told-text.ts";
+import { cutText } from "./shown-text.ts";
 import { type CalledTool, combineResults, notRun } from "./tool-result.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
 import { runTool } from "./run-tool.ts";
-import { toolEndIn } from "./tool-end.ts";
+import { toolEndIn } from "./plain-result.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolCollection } from "./tool-collection.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** A call that fits its tool. It runs at once, or after a person allowed it. */
 interface ReadyCall {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly json: JsonObject;
   readonly args: unknown;
   readonly decision: "allow" | "ask";
-  /** True when a person changed the arguments. */
+  /** A person changed the arguments. */
   readonly isChanged?: boolean;
 }
 
-/** A call after its check: ready to run, or answered already. */
+/** Ready to run, or answered already. */
 type CheckedCall = ReadyCall | CalledTool;
 
 const SHOWN_NAMES = 500;
 const SHOWN_ARGUMENTS = 2_000;
-/** Most answers of a person to one question, where the arguments of each do not fit. */
+/** Answers of a person to one question, where the arguments of each do not fit. */
 const MOST_ANSWERS = 3;
 const NO_POLICY: PermissionPolicy = {};
 
 /**
  * Checks one call of a model, asks for permission, runs the tool within its limits and records it. Any failure of the model or of the tool
- * is a result that the model can read. Outside a role the tools are enough: `callTool(call, { tools })`.
+ * is a result that the model can read.
  *
- * @throws UsageError `TOOL_CALL_INVALID` for a value that is no call in the wire's form, `CALL_OPTIONS_INVALID` without tools.
- * @throws ControlError when the run stops; also an error of the steps: a call may have happened before a crash (`STEP_UNCERTAIN`), or the
- * activation has ended.
+ * @throws UsageError `TOOL_CALL_INVALID` for a value that is no call in the wire's form, `CALL_OPTIONS_INVALID` without tools. ControlError
+ * when the run stops; also an error of the steps: a call may have happened before a crash (`STEP_UNCERTAIN`), or the activation has ended.
  * @example
  * import { callTool } from "troupe/agents";
  * import { planningTool } from "troupe/tools";
@@ -71,7 +69,6 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
   return answer(await permit(check(call, whole), whole), whole);
 }
 
-/** Checks a call without running anything. */
 function check(call: ToolCall, { tools, policy = NO_POLICY }: WholeCallOptions): CheckedCall {
   const { name, arguments: text } = call.function;
   const tool = tools.find(name);
@@ -88,7 +85,6 @@ function isReady(call: CheckedCall): call is ReadyCall {
   return "decision" in call;
 }
 
-/** Asks a person where permission is needed. Returns a call that is ready to run or answered. */
 async function permit(
   checked: CheckedCall,
   { approve, steps, role = "agent", signal, policy = NO_POLICY }: WholeCallOptions,
@@ -117,7 +113,6 @@ async function permit(
   return notRun(call, "denied", `a person wanted to call the tool "${tool.name}" differently, but ${fault ?? ""} Go another way.`);
 }
 
-/** Runs a call that is ready, as one step, and tells that it has its answer. */
 async function answer(checked: CheckedCall, options: WholeCallOptions): Promise<CalledTool> {
   const called = isReady(checked) ? await runReady(checked, options) : checked;
   options.tell?.({ type: "tool.ended", called });
@@ -139,7 +134,7 @@ async function runReady({ call, tool, json, args, isChanged = false }: ReadyCall
   return isChanged ? { ...called, result: combineResults(end.result, { system: changedText(json) }) } : called;
 }
 
-/** Tells the model what was called: its own message still has the arguments that it asked for. */
+/** The model's own message still has the arguments that it asked for. */
 function changedText(args: JsonObject): string {
   return `A person changed the arguments. The tool was called with ${cutText(JSON.stringify(args), SHOWN_ARGUMENTS)}`;
 }
@@ -153,13 +148,13 @@ function toolsThere(tools: ToolCollection): string {
 export interface CallToolsOptions extends CallToolOptions {
   /** Calls that run at the same time. Default: 4. */
   readonly concurrency?: number | undefined;
-  /** The tools that the model may call: providers let models call others. Default: "auto". */
+  /** Default: "auto". */
   readonly choice?: ToolChoice | undefined;
 }
 
 const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: kinds.checked, choice: kinds.checked };
 
-/** Most calls of one reply: a model that makes more has gone astray. */
+/** A model that makes more has gone astray. */
 const MAX_CALLS = 128;
 
 /**
@@ -168,8 +163,8 @@ const MAX_CALLS = 128;
  * `CallTools.B1` calls run at the same time, at most `concurrency`; a call of a tool that is not `parallel`, or that `ends`, runs alone,
  * after all before it and before all after it ({@link parallelGroups}). `CallTools.B2` persons are asked one at a time, before any call of
  * a group begins ({@link runGroup}). `CallTools.B3` after a call that ended the work none runs: the rest is `skipped`. `CallTools.B4` of
- * two calls with one id the second does not run: their answers could not be told apart ({@link refusal}). `CallTools.B5` when a step throws,
- * no further call begins, and calls under way are awaited first ({@link runGroup}).
+ * two calls with one id the second does not run: their answers could not be distinguished ({@link refusal}). `CallTools.B5` when a step
+ * throws, no further call begins, and calls under way are awaited first ({@link runGroup}).
  *
  * @throws like `callTool`; UsageError `CONCURRENCY_INVALID`, `TOOL_CHOICE_INVALID`
  */
@@ -199,7 +194,6 @@ export async function callTools(calls: readonly ToolCall[], given: CallToolsOpti
   return answers;
 }
 
-/** The answer to a call that does not run because of the calls before it. */
 function refusal(call: ToolCall, index: number, taken: Set<string>): CalledTool | undefined {
   if (index >= MAX_CALLS) return notRun(call, "skipped", `only the first ${MAX_CALLS} calls of one reply are made. Make fewer at once.`);
   if (taken.has(call.id)) {
@@ -209,7 +203,6 @@ function refusal(call: ToolCall, index: number, taken: Set<string>): CalledTool 
   return undefined;
 }
 
-/** Groups of calls that may run at the same time, in their order. */
 function parallelGroups(checked: readonly CheckedCall[]): readonly (readonly CheckedCall[])[] {
   const groups: CheckedCall[][] = [];
   let isOpen = false;

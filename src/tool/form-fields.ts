@@ -1,34 +1,31 @@
 import { aText, iterable, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { branchesOf, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "../model/schema-node.ts";
 import { answerFaults } from "./answer-faults.ts";
 import { schemaWords, valuesOf } from "./schema-words.ts";
 
-/** The way in which a field is filled in. `json` is for values that no simpler way fits, such as a list of objects. */
+/** How a field is filled in. `json`: no simpler kind fits, such as for a list of objects. */
 export type FieldKind = "text" | "whole" | "number" | "yes-no" | "choice" | "list" | "json";
 
 /** One field of a form, for a screen or a page. */
 export interface FormField {
-  /** The names from the root of the answer to the field; empty for a form of a single value. */
+  /** The names from the root of the answer; empty for a form of a single value. */
   readonly path: readonly string[];
-  /** The path with dots: `address.city`; the same as in a fault. */
+  /** `address.city`, as in a fault. */
   readonly name: string;
   readonly kind: FieldKind;
-  /** The wanted value in words: `a whole number from 1 to 5`. */
+  /** In words: `a whole number from 1 to 5`. */
   readonly wanted: string;
-  /** `description` of the schema. */
   readonly description?: string;
-  /** The values to choose from, where the kind is `choice`. */
   readonly choices?: readonly Json[];
   readonly default?: Json;
   /** False for a field that is left out when it stays empty. */
   readonly isRequired: boolean;
-  /** True where an empty field is null. */
+  /** An empty field is null. */
   readonly takesNull: boolean;
-  /** The schema of its value; references in it are those of the form. */
+  /** References in it are those of `root`. */
   readonly schema: SchemaNode;
-  /** The whole schema of the form. */
   readonly root: SchemaNode;
 }
 
@@ -47,10 +44,10 @@ const MAX_LEVELS = 4;
 const MAX_REFERENCES = 8;
 
 /**
- * Returns the fields of a form. Members of inner objects are fields too; there is at least one.
+ * Returns the fields of a form, at least one. Members of inner objects are fields too.
  *
- * @param order the names of fields in their order: `order` of the form. Fields that it does not name come last. Default: required fields first,
- * in the order in which the schema requires them, then the others as the schema has them.
+ * @param order the names of fields in their order. Others come last. Default: required fields first, in the order in which the schema
+ * requires them, then the others.
  * @throws UsageError `ARGUMENT_INVALID`
  */
 export function formFields(schema: JsonObject, order: readonly string[] = []): readonly FormField[] {
@@ -60,7 +57,10 @@ export function formFields(schema: JsonObject, order: readonly string[] = []): r
   return fieldsIn(schema, requiredFirst).toSorted((a, b) => indexOf(a) - indexOf(b));
 }
 
-/** Returns the names of the fields as the schema has them; undefined where {@link formFields} finds that order in the record of the schema. */
+/**
+ * Returns the names of the fields in the order of the schema; undefined where {@link formFields} finds that order in the record of the
+ * schema.
+ */
 export function fieldOrder(schema: JsonObject): readonly string[] | undefined {
   const names = fieldsIn(schema, (members) => members).map(({ name }) => name);
   // A record sorts the members of an object by their names.
@@ -82,7 +82,6 @@ function fieldsIn(schema: JsonObject, inOrder: InOrder): readonly FormField[] {
   return fields.length > 0 && fields.length <= MAX_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
 }
 
-/** Returns a schema as one field. */
 export function fieldOf(schema: JsonObject): FormField {
   return fieldAt({ path: [], node: schema, isRequired: true, root: schema });
 }
@@ -100,7 +99,7 @@ function addFields(fields: FormField[], place: Place, inOrder: InOrder): void {
   const members = Object.entries(propertiesOf(node)).slice(0, MAX_FIELDS + 1);
   const isOpen = node["additionalProperties"] !== undefined && node["additionalProperties"] !== false;
   const isGroup = members.length > 0 && !isOpen && branchesOf(node).length === 0;
-  // An object that may be missing as a whole is one field: its members do not say whether it is there.
+  // The members of an object that may be missing do not say whether it is there: it is one field.
   if (!isGroup || !place.isRequired || place.path.length >= MAX_LEVELS || node["allOf"] !== undefined) {
     fields.push(fieldAt(place));
     return;
@@ -127,9 +126,7 @@ function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
     name: path.join("."),
     kind: values === undefined ? kindOf(node, root) : "choice",
     wanted: schemaWords(node),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(values === undefined ? {} : { choices: values }),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...defined({ description: typeof description === "string" ? description : undefined, choices: values, default: byDefault }),
     isRequired,
     takesNull,
     schema: outer,
@@ -137,7 +134,7 @@ function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
   };
 }
 
-/** Follows references, a few of them: they may form a circle. */
+/** References may form a circle. */
 function resolved(given: unknown, root: SchemaNode): SchemaNode {
   let node = given;
   for (let steps = 0; steps < MAX_REFERENCES && isRecord(node) && typeof node["$ref"] === "string"; steps += 1)
@@ -145,7 +142,6 @@ function resolved(given: unknown, root: SchemaNode): SchemaNode {
   return isRecord(node) && typeof node["$ref"] !== "string" ? node : {};
 }
 
-/** Returns a schema without the branch that is null. */
 function withoutNull(node: SchemaNode, root: SchemaNode): { readonly node: SchemaNode; readonly takesNull: boolean } {
   const types = typesOf(node);
   if (types.length > 1 && types.includes("null")) {
@@ -176,8 +172,8 @@ const YES = /^(?:y|yes|true|1)$/i;
 const NO = /^(?:n|no|false|0)$/i;
 
 /**
- * Reads a typed text as the value of a field: `yes`, `3`, the number or the value of a choice, the lines of a list, JSON. A text that cannot
- * be read so is returned as it is, and the check refuses it.
+ * Reads typed text as the value of a field: `yes`, `3`, the number or the value of a choice, the lines of a list, JSON. Text that cannot be
+ * read so is returned unchanged, and the check refuses it.
  *
  * @throws UsageError `ARGUMENT_INVALID`
  */
@@ -204,7 +200,7 @@ export function readField(field: FormField, text: string): Json {
   }
 }
 
-/** A choice by its value, else in any case of letters, else by its number from 1. */
+/** By its value, else in any case of letters, else by its number from 1. */
 function chosen(choices: readonly Json[], typed: string): Json | undefined {
   const named = (choice: Json): string => (typeof choice === "string" ? choice : JSON.stringify(choice));
   const exact = choices.find((choice) => named(choice) === typed);
@@ -221,11 +217,7 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line !== "");
 }
 
-/**
- * Returns what is wrong with the value of a field, as a sentence; undefined where it fits.
- *
- * @throws UsageError `ARGUMENT_INVALID`
- */
+/** Returns what is wrong with the value of a field, as a sentence. @throws UsageError `ARGUMENT_INVALID` */
 export function fieldFault(field: FormField, value: Json): string | undefined {
   takes("fieldFault", "the field", field, aField);
   const [fault] = answerFaults(value, field.schema, field.root);
@@ -233,11 +225,7 @@ export function fieldFault(field: FormField, value: Json): string | undefined {
   return fault.path === "" ? fault.text : `${fault.path}: ${fault.text}`;
 }
 
-/**
- * Returns the answer that the values of fields make. A field without a value is left out, and the object around it is there.
- *
- * @throws UsageError `ARGUMENT_INVALID`
- */
+/** Returns the answer that the values of fields make. A field without a value is left out. @throws UsageError `ARGUMENT_INVALID` */
 export function filledIn(values: Iterable<readonly [field: FormField, value: Json | undefined]>): Json {
   takes("filledIn", "the values", values, iterable("fields with their values"));
   const root: Group = new Map();

@@ -1,23 +1,20 @@
-/**
- * True when a whole text fits a pattern. `*` stands for any characters, everything else for itself: patterns come from users, and a
- * regular expression could run for hours.
- */
+/** `*` stands for any characters, everything else for itself: patterns come from users, and a regular expression could run for hours. */
 export function fitsGlob(text: string, pattern: string): boolean {
   const [first = "", ...pieces] = pattern.split("*");
   if (pieces.length === 0) return text === pattern;
   const last = pieces.pop() ?? "";
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   const end = text.length - last.length;
-  let place = first.length;
+  let index = first.length;
   for (const piece of pieces) {
-    const found = text.indexOf(piece, place);
+    const found = text.indexOf(piece, index);
     if (found === -1 || found + piece.length > end) return false;
-    place = found + piece.length;
+    index = found + piece.length;
   }
   return true;
 }
 
-/** A text as patterns that ask or deny compare it: decoded, in lower case and plain letters, without detours in a path. */
+/** For patterns that ask or deny: decoded, in lower case and plain letters, without detours in a path. */
 export function comparable(text: string): string {
   return withoutDetours(decoded(text).normalize("NFKC").toLowerCase());
 }
@@ -32,14 +29,13 @@ function decoded(text: string): string {
   });
 }
 
-/** Without `.`, `..` and empty parts, as systems read paths. */
 function withoutDetours(text: string): string {
   const kept: string[] = [];
-  for (const [place, part] of text.split(/[/\\]/).entries()) {
+  for (const [index, part] of text.split(/[/\\]/).entries()) {
     const last = kept.at(-1);
     if (part === ".." && last !== undefined && last !== "..") {
       if (last !== "") kept.pop();
-    } else if (part !== "." && (part !== "" || place === 0)) kept.push(part);
+    } else if (part !== "." && (part !== "" || index === 0)) kept.push(part);
   }
   return kept.join("/");
 }

@@ -1,18 +1,16 @@
 import { comparable, fitsGlob } from "./glob.ts";
-import { isMailIn, isMailMeant, mailPattern } from "./mail-pattern.ts";
-import { canonicalText, isWebAddressIn, isWebAddressMeant, webPattern } from "./web-pattern.ts";
+import { canonicalText, isMailIn, isMailMeant, isWebAddressIn, isWebAddressMeant, mailPattern, webPattern } from "./address-pattern.ts";
 
-/** Parts of a text that lead elsewhere in a path or end a line, and those that begin another command in a shell. */
+/** Parts that lead elsewhere in a path or end a line, and those that begin another command in a shell. */
 const ELSEWHERE = /(?:^|[/\\])(?:\.|%2e){2}(?:$|[/\\])|[\u0000-\u001f\u007f-\u009f\u2028\u2029]/i;
 const SHELL = /[;&|`<>]|\$[({]/;
-/** The ends of simple commands. */
 const COMMAND_ENDS = /[;&|`(){}\n\r]|\$\(/;
-/** Characters that readers of addresses and of screens ignore. */
+/** Ignored by readers of addresses and of screens. */
 const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
 
 /**
- * True when a pattern plainly covers a text, for rules that allow. A `*` does not stand for parts that could lead elsewhere: `..` in a
- * path, a new line, another host or port in an address, another domain, or another command of a shell.
+ * For rules that allow: a pattern plainly covers a text. A `*` does not stand for parts that could lead elsewhere: `..` in a path, a new
+ * line, another host or port, another domain, or another command of a shell.
  */
 export function isPlainlyCovered(text: string, pattern: string): boolean {
   if (!pattern.includes("*") && text === pattern) return true;
@@ -37,7 +35,7 @@ function areWordsCovered(words: readonly string[], pattern: readonly string[]): 
   return [plain, [...plain, "*"]].some((one) => fitsWords(words, one, { fits, fewest: 1 }));
 }
 
-/** True when words fit a pattern of words, in which `*` alone stands for any words, at least the fewest. */
+/** `*` alone stands for any words, at least `fewest`. */
 function fitsWords(
   words: readonly string[],
   pattern: readonly string[],
@@ -54,8 +52,8 @@ function fitsWords(
 }
 
 /**
- * True when a pattern may mean a text, for rules that ask or deny. White space, quotes, case, percent signs, letters that only look different,
- * detours in a path, other spellings of a host, and a command before it are no way around the rule.
+ * For rules that ask or deny: a pattern may mean a text. White space, quotes, case, percent signs, letters that only look different,
+ * detours in a path, other spellings of a host, and a command before it do not evade the rule.
  */
 export function mayBeMeant(text: string, pattern: string): boolean {
   if (fitsGlob(text, pattern)) return true;
@@ -70,12 +68,11 @@ export function mayBeMeant(text: string, pattern: string): boolean {
   return pattern.includes(" ") && isCommandMeant(text, pattern);
 }
 
-/** Parts of a text that may be addresses. */
 function pieces(text: string): readonly string[] {
   return [text, ...text.split(/[\s"'`<>,=]+/)];
 }
 
-/** True when one of the simple commands of a text is meant, with or without its quotes. */
+/** With or without its quotes. */
 function isCommandMeant(text: string, pattern: string): boolean {
   const fits = (word: string, one: string): boolean => {
     const web = webPattern(one);

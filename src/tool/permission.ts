@@ -14,8 +14,8 @@ export type Decision = "allow" | "ask" | "deny";
 export interface ArgumentRule {
   /**
    * Patterns by argument; `options.path` reaches inside, and `files.path` inside every entry of a list. All must fit. `*` stands for any
-   * characters of one field: a web address is compared by scheme, host, port and path, a mail address by name and domain, a command by its words.
-   * In a list, one entry that fits is enough to deny or to ask, and every entry must fit to allow.
+   * characters of one field: a web address is compared by scheme, host, port and path, a mail address by name and domain, a command by its
+   * words. In a list, one entry that fits is enough to deny or to ask, and every entry must fit to allow.
    */
   readonly args?: Readonly<Record<string, string>>;
   readonly decide: Decision;
@@ -23,35 +23,33 @@ export interface ArgumentRule {
 
 /** A rule of a policy, for the tools it names. */
 export interface PermissionRule extends ArgumentRule {
-  /** A tool's name; `*` stands for any characters. */
+  /** `*` stands for any characters. */
   readonly tool: string;
 }
 
-/** The permission of a tool, for calls that no policy decides. */
+/** For calls that no policy decides. */
 export type Permission = Decision | readonly ArgumentRule[];
 
 /** Rules for the calls of several tools. */
 export interface PermissionPolicy {
-  /** For calls that no rule fits, in place of the tool's own permission; a call that the tool itself denies stays denied. */
+  /** For calls that no rule fits, instead of the tool's own permission; a call that the tool itself denies stays denied. */
   readonly default?: Decision;
   readonly rules?: readonly PermissionRule[];
 }
 
 const NO_RULES: readonly PermissionRule[] = [];
-/** Longest argument to which a rule that allows can apply; rules that deny or ask apply to all. */
+/** Longest argument to which a rule that allows applies. */
 const MAX_ALLOWED = 10_000;
 const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /**
- * Decides on a call.
- *
  * `Permission.P1` of all rules that fit, the strictest decides, wherever it stands: deny, then ask, then allow ({@link strictest}). So the
  * rules of several owners can be joined, and no rule undoes the denial of another. `Permission.P2` when no rule fits, the policy's default
  * decides, and without one the tool. `Permission.P3` a call that the tool itself denies is allowed only by a rule that fits it.
  * `Permission.P4` a rule that allows fits only texts it plainly covers ({@link isPlainlyCovered}); one that asks or denies fits all texts
  * that may be meant ({@link mayBeMeant}).
  *
- * @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written.
+ * @throws UsageError `PERMISSION_INVALID`
  */
 export function decide(
   tool: { readonly name: string; readonly permission: Permission },
@@ -66,7 +64,6 @@ export function decide(
   return own === "deny" ? own : (policy.default ?? own);
 }
 
-/** A call that no rule of the tool fits needs permission. */
 function decisionOf(permission: Permission, args: JsonObject): Decision {
   if (typeof permission === "string") return permission;
   return strictest(permission.filter((rule) => fitsArguments(rule, args))) ?? "ask";
@@ -94,7 +91,7 @@ function fits(value: Json, pattern: string, decision: Decision): boolean {
   return decision === "allow" ? text.length <= MAX_ALLOWED && isPlainlyCovered(text, pattern) : mayBeMeant(text, pattern);
 }
 
-/** All values that a path may mean, at least one: a model may add a member whose name is the whole path. Undefined for a missing value. */
+/** A model may add a member whose name is the whole path. Undefined for a missing value. */
 function valuesAt(args: JsonObject, path: string): readonly (Json | undefined)[] {
   const inside = reached(args, path.split("."));
   return path.includes(".") && Object.hasOwn(args, path)
@@ -114,10 +111,9 @@ function reached(place: Json | undefined, [name, ...rest]: readonly string[]): r
   return isThere ? reached((place as JsonObject)[name], rest) : [undefined];
 }
 
-/** Policies that were checked. */
 const checkedPolicies = new WeakSet<PermissionPolicy>();
 
-/** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
+/** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as written */
 export function checkPolicy(policy: PermissionPolicy): void {
   if (checkedPolicies.has(policy)) return;
   checkKnownOptions("the permissions", policy, { default: kinds.checked, rules: kinds.list(kinds.object) });
@@ -129,7 +125,6 @@ export function checkPolicy(policy: PermissionPolicy): void {
   checkedPolicies.add(policy);
 }
 
-/** @throws UsageError `PERMISSION_INVALID` */
 export function checkPermission(permission: Permission, whose: string): void {
   if (!Array.isArray(permission)) return checkDecision(permission as Decision, `the permission of ${whose}`);
   for (const rule of permission as readonly ArgumentRule[])
@@ -157,5 +152,4 @@ function invalid(expected: string, got: unknown): UsageError {
   return new UsageError("PERMISSION_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
 }
 
-/** Longer patterns are refused. */
 const MAX_PATTERN = 500;

@@ -3,19 +3,19 @@ import { ControlError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { isRecord, isText } from "../kernel/value-kind.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
 import type { ImagePart } from "../model/chat-message.ts";
-import { cutText, grouped } from "./told-text.ts";
-import type { ToolResult } from "./tool-result.ts";
+import { cutText, grouped } from "./shown-text.ts";
+import type { Tool } from "./tool.ts";
+import { toolFailure, type ToolResult } from "./tool-result.ts";
 
-/** Deeper values are not read. */
 const MAX_DEPTH = 100;
 
 /**
  * Any value as plain JSON of bounded size. Values that JSON lacks become words: `[cycle]`, `[binary: 512 bytes]`, `[function]`. Never
- * throws, whatever the value does when it is read, and reads no more of it than it returns.
+ * throws, and reads no more than it returns.
  *
- * @param limit most characters, near enough; a larger value is cut
+ * @param limit characters, near enough; a larger value is cut
  */
 export function plainValue(value: unknown, limit: number): { readonly value: Json; readonly isCut: boolean } {
   const walk = new Walk(limit);
@@ -23,7 +23,7 @@ export function plainValue(value: unknown, limit: number): { readonly value: Jso
   return { value: plain === undefined ? "[undefined]" : plain, isCut: walk.isCut };
 }
 
-/** One walk over a value. It owns the characters left, and the objects around the current place. */
+/** Owns the characters left, and the objects around the current one. */
 class Walk {
   #left: number;
   readonly #above = new Set<object>();
@@ -33,7 +33,6 @@ class Walk {
     this.#left = limit;
   }
 
-  /** Undefined for undefined. */
   tell(value: unknown, depth: number): Json | undefined {
     switch (typeof value) {
       case "string":
@@ -71,7 +70,7 @@ class Walk {
     try {
       return this.#members(value, depth);
     } catch (error) {
-      return `[cannot be read: ${toldOf(error)}]`;
+      return `[cannot be read: ${wordsOfThrown(error)}]`;
     } finally {
       this.#above.delete(value);
     }
@@ -81,7 +80,7 @@ class Walk {
     if (Array.isArray(value)) return this.#list(value, depth);
     const { toJSON } = value as { readonly toJSON?: unknown };
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[binary: ${value.byteLength} bytes]`;
-    if (value instanceof Error) return toldOf(value);
+    if (value instanceof Error) return wordsOfThrown(value);
     if (value instanceof Promise) return unawaited(value);
     if (value instanceof Map || value instanceof Set) return this.#list(value, depth);
     if (typeof toJSON === "function") return this.tell((toJSON as () => unknown).call(value), depth + 1) ?? null;
@@ -105,7 +104,7 @@ class Walk {
       if (this.#isFull()) break;
       const key = this.#text(name);
       const member = this.tell((value as Readonly<Record<string, unknown>>)[name], depth + 1);
-      // Copying such a member would change a prototype, and no journal takes it.
+      // Copying it would change a prototype.
       if (member !== undefined && key !== "__proto__") members.push([key, member]);
     }
     return Object.fromEntries(members);
@@ -118,14 +117,14 @@ class Walk {
   }
 }
 
-/** Nobody awaits the promise, so its failure would end the process. */
+/** Nothing awaits the promise, so its failure would end the process. */
 function unawaited(promise: Promise<unknown>): string {
   promise.catch(() => {});
   return "[promise: it was not awaited]";
 }
 
-/** The text of a thrown value. Reading it may throw in turn. */
-export function toldOf(thrown: unknown): string {
+/** Reading a thrown value may throw in turn. */
+export function wordsOfThrown(thrown: unknown): string {
   try {
     return thrownText(thrown);
   } catch {
@@ -133,7 +132,6 @@ export function toldOf(thrown: unknown): string {
   }
 }
 
-/** The thrown value if it is an interruption. */
 export function interruptionIn(thrown: unknown): ControlError | undefined {
   try {
     return thrown instanceof ControlError ? thrown : undefined;
@@ -143,9 +141,8 @@ export function interruptionIn(thrown: unknown): ControlError | undefined {
 }
 
 const MAX_IMAGES = 16;
-/** Longest picture that providers take, in characters of base64. */
+/** Characters of base64 that providers take. */
 const MAX_IMAGE = 7_000_000;
-/** Longest data for programs, in characters. */
 const MAX_DATA = 1_000_000;
 const MAX_NOTE = 2_000;
 const FIELDS = new Set(["output", "error", "images", "system", "data"]);
@@ -164,25 +161,20 @@ const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
   ]),
 );
 
-/**
- * The answer of a tool as a result of bounded size in plain JSON, whatever the answer is and does when it is read.
- *
- * @param limit most characters of the output and of the error
- */
+/** A tool's answer, of any kind, as a result of bounded size in plain JSON. @param limit characters of the output and of the error */
 export function plainResult(answer: unknown, limit: number): ToolResult {
   try {
     return isResult(answer) ? boundedResult(answer, limit) : outputOf(answer, limit);
   } catch (error) {
-    return { error: cutText(`the tool's result cannot be read: ${wellFormed(toldOf(error))}`, limit) };
+    return { error: cutText(`the tool's result cannot be read: ${wellFormed(wordsOfThrown(error))}`, limit) };
   }
 }
 
-/** The words of an error, cut and well-formed. */
 export function plainText(text: string, limit: number): string {
   return wellFormed(cutText(text, limit));
 }
 
-/** True for an object with an output, an error or pictures and no other members. Any other value is an output itself. */
+/** Any value that is not such an object is an output itself. */
 function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> {
   if (!isRecord(answer)) return false;
   const names = Object.keys(answer);
@@ -192,7 +184,7 @@ function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> 
   return output !== undefined || typeof error === "string" || Array.isArray(images);
 }
 
-/** True for a result as `plainResult` returns it: a value of another process may be anything. */
+/** A value of another process may be anything. */
 export function isPlainResult(value: unknown): value is ToolResult {
   if (!isRecord(value) || !Object.keys(value).every((name) => FIELDS.has(name))) return false;
   const { error, system, images = [] } = value as Readonly<Record<string, unknown>>;
@@ -238,4 +230,26 @@ function picturesIn(images: unknown): { readonly kept: readonly ImagePart[]; rea
 
 function wellFormed(text: string): string {
   return text.replace(BROKEN, "\ufffd");
+}
+
+const OUTCOMES = ["ok", "failed", "timeout", "invalid"] as const;
+
+/** As it is recorded, in plain JSON. `invalid` comes from a remote worker alone: the arguments do not fit its tool. */
+export interface ToolEnd {
+  readonly outcome: (typeof OUTCOMES)[number];
+  readonly result: ToolResult;
+}
+
+/** A remote worker may answer anything: what is no end is a failure of the call, `EFFECT_INVALID`, which the model can act on. */
+export function toolEndIn(answer: unknown, { name }: Pick<Tool, "name">): ToolEnd {
+  if (isToolEnd(answer)) return answer;
+  const expected = `Expected the worker that does the tool "${name}" to answer { outcome, result }, got ${valueText(answer)}`;
+  const advice = "Do without this tool. Whoever runs the worker serves it by servedTool.";
+  return { outcome: "failed", result: toolFailure(`EFFECT_INVALID: ${expected}. ${advice}`) };
+}
+
+function isToolEnd(answer: unknown): answer is ToolEnd {
+  if (!isRecord(answer)) return false;
+  const { outcome, result } = answer as { readonly outcome?: unknown; readonly result?: unknown };
+  return OUTCOMES.some((one) => one === outcome) && isPlainResult(result);
 }

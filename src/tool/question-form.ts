@@ -5,49 +5,43 @@ import { listed, shownText, valueText } from "../kernel/value-text.ts";
 import { type AnswerFault, answerFaults } from "./answer-faults.ts";
 import { fieldOf, readField } from "./form-fields.ts";
 
-/*
- * The form of a question to a person, and the check of an answer. Nothing here needs Node or zod, so that a page in a browser checks an answer
- * with the same code as the run does.
- */
+/* Nothing here needs Node or zod: a page in a browser checks an answer with the same code as the run does. */
 
 /** One of the answers that a question offers. */
 export interface Choice {
-  /** The answer. */
   readonly value: string;
-  /** The meaning of the answer, in words. Default: the value. */
+  /** Default: the value. */
   readonly label?: string;
 }
 
 /**
- * The form in which a question to a person is answered. It is plain JSON, recorded in the request of the step (`request.form` of a
- * `step.started` event of kind `human`), and shown in `RunResult.questions`.
+ * The form of a question to a person: plain JSON, recorded in the request of the step (`request.form` of a `step.started` event of kind
+ * `human`), and shown in `RunResult.questions`.
  *
- * - `choices`: the answer is the value of one choice. With `words`, any other text that is not empty is an answer too, and `words` says what
- *   the text is for, such as `say what is different`. With `args`, a JSON Schema, an answer `{ args }` with a value of that schema is taken too:
- *   the question is whether a tool may be called, and the answer allows the call with these arguments instead.
- * - `fields`: the answer is a value of this JSON Schema: for an object, its members are the fields. `formFields` (src/tool/form-fields.ts) lists them for a screen,
- *   in the order that `order` names. A record sorts the members of an object, so the schema alone does not say it. Left out where required
- *   fields first, then the others by name, is the order of the schema. No part of the step's address.
+ * - `choices`: the answer is the value of one choice. With `words`, any other text is an answer too, and `words` says what for, such as
+ * `say what is different`. With `args`, a JSON Schema, `{ args }` with a value of that schema is an answer too: the question is whether a
+ * tool may be called, and the answer allows the call with these arguments.
+ * - `fields`: the answer is a value of this JSON Schema. `formFields` lists its fields for a screen, in the order of `order`: a record
+ * sorts the members of an object, so the schema alone does not keep it.
  */
 export type QuestionForm =
   | { readonly kind: "choices"; readonly choices: readonly Choice[]; readonly words?: string; readonly args?: JsonObject }
   | { readonly kind: "fields"; readonly schema: JsonObject; readonly order?: readonly string[] };
 
-/** The result of {@link checkAnswer}: the answer as it is recorded, or what is wrong with it. */
+/** The answer as it is recorded, or what is wrong with it. */
 export type AnswerCheck =
   | { readonly isRight: true; readonly value: Json }
   | { readonly isRight: false; readonly faults: readonly AnswerFault[] };
 
-/** Limit on the characters of an answer, as text or as JSON. */
+/** Characters of an answer, as text or as JSON. */
 const LONGEST_ANSWER = 1_000_000;
 
-/** Limit on the choices that a fault names. */
 const NAMED_CHOICES = 20;
 
 /**
- * Checks an answer. A text is read as a person types it: the value, the label or the number of a choice; JSON, or for a form of a single
- * field its plain value, such as `yes` or `3`. Unknown members of an object are refused. The work is bounded, also for hostile forms: a
- * pattern that could run for long is left to the program that asked. Never throws for plain JSON.
+ * Checks an answer. A string is read as a person types it: the value, the label or the number of a choice; JSON, or for a form of a single
+ * field its plain value, such as `yes` or `3`. Unknown members are refused. The work is bounded, also for hostile forms. Never throws for
+ * plain JSON.
  *
  * @param form undefined for a question that takes any text
  */
@@ -61,7 +55,7 @@ export function checkAnswer(form: QuestionForm | undefined, answer: unknown): An
   return checkFields(form.schema, answer as Json);
 }
 
-/** Returns the faults of an answer as one text: `age: Expected a whole number, got "old".` @throws UsageError `ARGUMENT_INVALID` */
+/** `age: Expected a whole number, got "old".` @throws UsageError `ARGUMENT_INVALID` @throws UsageError `ARGUMENT_INVALID` */
 export function faultsText(faults: readonly AnswerFault[]): string {
   takes("faultsText", "the faults", faults, listOf(aFault));
   return faults.map(({ path, text }) => (path === "" ? text : `${shownText(path)}: ${text}`)).join(" ");
@@ -89,7 +83,7 @@ function checkChoice({ choices, words, args }: ChoicesForm, answer: unknown): An
   return wrong(`Expected one of ${listed(values, NAMED_CHOICES)}${others}${other}, got ${shownText(valueText(answer))}.`);
 }
 
-/** The arguments of an answer `{ args }`, also where it is typed as JSON. Undefined for any other answer. */
+/** Also where the answer is typed as JSON. */
 export function changedArgs(answer: unknown): JsonObject | undefined {
   const given = typeof answer === "string" && answer.trimStart().startsWith("{") ? parsedJson(answer) : answer;
   if (!isRecord(given) || Object.keys(given).join() !== "args") return undefined;
@@ -102,7 +96,7 @@ function checkArgs(args: JsonObject, schema: JsonObject): AnswerCheck {
 }
 
 /**
- * Returns the choice that a typed text names: by its value, else by value or label in any case of letters, else by its number from 1.
+ * By its value, else by value or label in any case of letters, else by its number from 1.
  *
  * @param byNumber false where a number may be meant as a number
  */
@@ -141,7 +135,7 @@ function isOrder(order: unknown): boolean {
   return order === undefined || (isList(order) && order.every(isText));
 }
 
-/** True for a value that has the shape of a form: a journal of elsewhere may hold anything. */
+/** A foreign journal may hold anything. */
 export function isQuestionForm(value: unknown): value is QuestionForm {
   if (!isRecord(value)) return false;
   if (value["kind"] === "fields") return isRecord(value["schema"]) && isOrder(value["order"]);

@@ -1,4 +1,4 @@
-import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, interruptionBy, onAbort, throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -8,7 +8,7 @@ import { ContextClosedError, type ControlError, StepError, TimeoutError } from "
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
 import { type Hand, HandedOut } from "../kernel/handed-out.ts";
 import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
-import { isThenable } from "../kernel/value-kind.ts";
+import { defined, isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { askModel, isStepped, missingModel } from "../model/ask.ts";
 import { unboundedPool } from "../model/budget-pool.ts";
@@ -19,23 +19,19 @@ import { poolsOf } from "../model/funds.ts";
 import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
-import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
+import { interruptionIn, plainResult, plainText, wordsOfThrown } from "./plain-result.ts";
 import type { QuestionForm } from "./question-form.ts";
 import type { Tool, ToolAnswer, ToolAskOptions, ToolContext, ToolHuman, ToolQuestionOptions } from "./tool.ts";
-import type { ToolEnd } from "./tool-end.ts";
+import type { ToolEnd } from "./plain-result.ts";
 import { isFailure, toolFailure } from "./tool-result.ts";
 
-/** The context of a running tool. */
 interface ToolReach {
   readonly clock: Clock;
-  /** Stops the call, as the step's own signal does. */
   readonly signal: AbortSignal;
-  /** The agent that calls, as persons see it. */
   readonly role: string;
   readonly ask: HumanPort | undefined;
-  /** Makes the model of the tool; its answers are steps inside the step of the call. */
+  /** Its answers are steps inside the step of the call. */
   readonly model: ((steps: StepPort) => ChatModel) | undefined;
-  /** See {@link ToolContext.session}. */
   readonly session?: object | undefined;
   readonly deps?: Deps | undefined;
   readonly progress: (text: string) => void;
@@ -52,14 +48,13 @@ const askOptions: Known<AnyToolAsk> = {
   schema: kinds.schema,
 };
 
-/** Longest notice of progress, and most notices of one call. */
 const MAX_PROGRESS = 2_000;
 const MAX_NOTICES = 1_000;
 
 /**
- * Runs a tool within its time, whatever it does: it may throw, hang, or return something that is no JSON. Its late answer is ignored.
+ * Runs a tool within its time: it may throw, hang, or return something that is no JSON. Its late answer is ignored.
  *
- * @throws ControlError when the run stops, or when the tool was interrupted inside.
+ * @throws ControlError when the run stops, or when the tool was interrupted inside
  */
 export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: ToolReach): Promise<ToolEnd> {
   throwIfAborted(reach.signal);
@@ -74,7 +69,7 @@ export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: 
     if (running.isLate) return { outcome: "timeout", result: toolFailure(lateText(tool)) };
     const interruption = interruptionIn(error);
     if (interruption !== undefined) throw interruption;
-    return { outcome: "failed", result: toolFailure(plainText(toldOf(error), tool.maxOutput)) };
+    return { outcome: "failed", result: toolFailure(plainText(wordsOfThrown(error), tool.maxOutput)) };
   } finally {
     running.close();
   }
@@ -95,11 +90,10 @@ class RunningTool {
   readonly #tool: Tool;
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
-  /** The end of the step that the call is. */
   readonly #ending: Cancellation;
   readonly #life = new CancellationScope();
   readonly #begun: number;
-  /** Made when the tool waits: a tool that answers at once needs no timer. */
+  /** A tool that answers at once needs no timer. */
   #limit: TimeLimit | undefined;
   readonly #unlisten: readonly (() => void)[];
   #handed: HandedOut | undefined;
@@ -121,7 +115,7 @@ class RunningTool {
     this.#unlisten = [onAbort(reach.signal, interrupt), this.#ending.onEnd(interrupt)];
   }
 
-  /** Calls the tool and waits for its answer within its time. An answer without a promise is never late. */
+  /** An answer without a promise is never late. */
   begin(args: unknown): ToolAnswer | Promise<ToolAnswer> {
     let answer: ToolAnswer | Promise<ToolAnswer>;
     try {
@@ -139,7 +133,7 @@ class RunningTool {
     return answer;
   }
 
-  /** Waits for what the tool asked for and did not await. @throws UsageError `STEP_NOT_AWAITED` where that failed */
+  /** @throws UsageError `STEP_NOT_AWAITED` where something failed that the tool did not await */
   async rest(): Promise<void> {
     if (this.#handed === undefined) return;
     this.#handed.close({ isRace: true });
@@ -148,7 +142,7 @@ class RunningTool {
     if (failure !== undefined) throw failure;
   }
 
-  /** True when the time was up before anybody stopped the call. */
+  /** True when the time was up before the call was stopped. */
   get isLate(): boolean {
     return this.#isLate;
   }
@@ -188,17 +182,15 @@ class RunningTool {
       clock,
       progress: (text: string): void => {
         if (this.#isClosed || this.#notices++ >= MAX_NOTICES) return;
-        const told = String(text).slice(0, MAX_PROGRESS);
-        progress(told);
-        door.progress?.(told);
+        const shown = String(text).slice(0, MAX_PROGRESS);
+        progress(shown);
+        door.progress?.(shown);
       },
-      ...(ask === undefined ? {} : { human: this.#human(steps, ask, hand) }),
-      ...(session === undefined ? {} : { session }),
-      ...(deps === undefined ? {} : { deps }),
+      ...defined({ human: ask && this.#human(steps, ask, hand), session, deps }),
     });
   }
 
-  /** What code inside the call finds: see {@link withMeter}. */
+  /** See {@link withMeter}. */
   #meter({ model }: ToolContext): Meter {
     const port = this.#stepsIn(this.#door);
     const around = presentMeter();
@@ -210,7 +202,7 @@ class RunningTool {
     return model !== undefined && isStepped(model) ? model.meter.policy : presentMeter()?.policy;
   }
 
-  /** The steps of the call. The time of those that have limits of their own does not count, also inside others. */
+  /** The time of steps with limits of their own does not count, also inside others. */
   #stepsIn(door: StepPort): StepPort {
     return {
       step: (spec, effect) => {
@@ -248,7 +240,6 @@ class RunningTool {
     });
   }
 
-  /** Stops the time of the call while the work goes on. */
   async #untimed<T>(work: () => Promise<T>): Promise<T> {
     this.#hold(++this.#waits > 0);
     try {
@@ -274,10 +265,25 @@ class RunningTool {
   }
 }
 
-/** Returns `step` of a tool: with a name, a request and an effect as in an action, or with a whole spec. */
+/** With a name, a request and an effect as in an action, or with a whole spec. */
 function stepIn({ step }: StepPort): ToolContext["step"] {
   return (<T>(first: StepSpec | string, second: unknown, third?: (door: StepDoor) => Promise<T>): Promise<T> =>
     typeof first === "string"
       ? step({ kind: "step", name: first, request: second }, third as (door: StepDoor) => Promise<T>)
       : step(first, second as (door: StepDoor) => Promise<T>)) as ToolContext["step"];
+}
+
+const CLOSING_TIME = 10_000;
+const SHOWN_ERROR = 500;
+
+/** Lets a tool release what it holds for a session. Never rejects. @returns a warning where the tool failed or hung */
+export async function closeTool(tool: Tool, session: object, clock: Clock): Promise<string | undefined> {
+  if (tool.close === undefined) return undefined;
+  const name = `the closing of the tool "${tool.name}"`;
+  try {
+    await withTimeout(clock, CLOSING_TIME, name, new AbortController().signal, async (signal) => tool.close?.({ session, signal }));
+    return undefined;
+  } catch (error) {
+    return `The tool "${tool.name}" may not have let go of what it holds: ${wordsOfThrown(error).slice(0, SHOWN_ERROR)}`;
+  }
 }

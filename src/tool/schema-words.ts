@@ -2,7 +2,6 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { listed, shownText } from "../kernel/value-text.ts";
 import { branchesOf, constantsOf, type SchemaNode, typesOf } from "../model/schema-node.ts";
 
-/** Values and branches that words name. */
 const NAMED = 12;
 /** Levels of a schema that words describe. */
 const WORD_LEVELS = 2;
@@ -16,7 +15,7 @@ export function valuesOf(node: unknown): readonly unknown[] | undefined {
   return values.some((list) => list === undefined) ? undefined : values.flatMap((list) => list ?? []);
 }
 
-/** Says in words what a schema wants: `a whole number from 1 to 5`. */
+/** `a whole number from 1 to 5` */
 export function schemaWords(node: unknown, level: number = 0): string {
   if (!isRecord(node)) return "a value";
   const values = valuesOf(node);

@@ -15,7 +15,6 @@ export class ToolCollection implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>();
   #specs: readonly ToolSpec[] | undefined;
 
-  /** @throws UsageError as {@link add} does. */
   constructor(tools: Iterable<Tool> = []) {
     takes("new ToolCollection", "tools", tools, readable);
     this.add(tools);
@@ -29,7 +28,6 @@ export class ToolCollection implements Iterable<Tool> {
     return [...this].map((tool) => tool.name);
   }
 
-  /** The tools as models see them. */
   get specs(): readonly ToolSpec[] {
     this.#specs ??= Object.freeze([...this.#tools.values()].map((tool) => tool.spec));
     return this.#specs;
@@ -44,7 +42,7 @@ export class ToolCollection implements Iterable<Tool> {
     return this.get(name) !== undefined;
   }
 
-  /** The tool that a model means: of that name, or the only one whose name differs in upper and lower case alone. */
+  /** The tool of that name, or the only one whose name differs in upper and lower case alone. */
   find(name: string): Tool | undefined {
     takes("ToolCollection.find", "name", name, aText);
     const exact = this.#tools.get(name);
@@ -54,7 +52,7 @@ export class ToolCollection implements Iterable<Tool> {
     return alike.length === 1 ? alike[0] : undefined;
   }
 
-  /** @throws UsageError `TOOL_DUPLICATE` when a name is taken; `TOOL_INVALID` for a value that `defineTool` did not make. */
+  /** @throws UsageError `TOOL_DUPLICATE`; `TOOL_INVALID` for a value that `defineTool` did not make */
   add(tools: Tool | Iterable<Tool>): void {
     const isList = isObject(tools) && Symbol.iterator in tools;
     const more = isList ? [...tools] : [tools];
@@ -69,7 +67,6 @@ export class ToolCollection implements Iterable<Tool> {
     this.#specs = undefined;
   }
 
-  /** Returns true when there was a tool of that name. */
   remove(name: string): boolean {
     takes("ToolCollection.remove", "name", name, aText);
     this.#specs = undefined;
@@ -81,7 +78,6 @@ export class ToolCollection implements Iterable<Tool> {
   }
 }
 
-/** Programs without types pass objects that only look like tools. */
 function checkTool(tool: Partial<Tool> | null | undefined): void {
   if (typeof tool?.check === "function" && typeof tool.execute === "function" && tool.spec !== undefined) return;
   throw new UsageError("TOOL_INVALID", `Expected a tool as defineTool() gives it, got ${valueText(tool)}. Pass its parts to defineTool().`);

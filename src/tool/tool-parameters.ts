@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -12,7 +12,7 @@ import { schemaFaults } from "./answer-faults.ts";
 /** Arguments that fit, or the issues of arguments that do not. */
 export type CheckedArguments<P> = { readonly ok: true; readonly args: P } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** The parameters of a tool: the schema that models see, and the check of arguments. */
+/** The schema that models see, and the check of arguments. */
 export interface ToolParameters {
   readonly json: JsonObject;
   readonly check: (args: JsonObject) => CheckedArguments<unknown>;
@@ -23,11 +23,7 @@ type Read =
   | { readonly ok: true; readonly args: unknown }
   | { readonly ok: false; readonly issues: readonly OutputIssue[]; readonly misread: readonly (readonly PropertyKey[])[] };
 
-/**
- * Parameters from a zod object.
- *
- * @throws UsageError `TOOL_INVALID` when it is no object; `SCHEMA_UNSUPPORTED` when JSON cannot carry it.
- */
+/** @throws UsageError `TOOL_INVALID` when it is no object; `SCHEMA_UNSUPPORTED` when JSON cannot carry it */
 export function zodParameters(tool: string, schema: z.ZodType): ToolParameters {
   const { json, wrapped } = outputSchema(schema);
   if (wrapped) {
@@ -40,10 +36,9 @@ export function zodParameters(tool: string, schema: z.ZodType): ToolParameters {
 }
 
 /**
- * Parameters from a JSON Schema of any origin; without one there are none. What a check cannot decide in bounded time is left to the owner of
- * the tool.
+ * Parameters from a JSON Schema of any origin; default none. What cannot be decided in bounded time is left to the owner of the tool.
  *
- * @throws UsageError `TOOL_INVALID` when it is the schema of something other than an object.
+ * @throws UsageError `TOOL_INVALID` when it is the schema of something other than an object
  */
 export function jsonParameters(tool: string, schema: JsonObject = { type: "object", properties: {} }): ToolParameters {
   if (schema["type"] !== "object") {

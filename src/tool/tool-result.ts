@@ -1,30 +1,28 @@
+import { defined } from "../kernel/value-kind.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { aText, either, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
-import { cutText } from "./told-text.ts";
+import { cutText } from "./shown-text.ts";
 
-/** The result of a tool. Plain JSON. Its text comes from the outside world: a model reads it, and no code here obeys it. */
+/** Plain JSON. Its text comes from outside: a model reads it, and no code here obeys it. */
 export interface ToolResult {
-  /** The model reads it. */
   readonly output?: Json;
-  /** Set when the tool failed: the reason, in words that the model can act on. */
+  /** Why the tool failed, in words that the model can act on. */
   readonly error?: string;
   readonly images?: readonly ImagePart[];
-  /** A note of the system, for example that something was left out. */
+  /** A note of the system, such as that something was left out. */
   readonly system?: string;
-  /** For programs. A model reads it only when there is neither output nor error. */
+  /** For programs. A model reads it only without output and error. */
   readonly data?: Json;
 }
 
-/** Begins the text of a failure. */
 const FAILED = "Error: ";
 
 /** The result of a tool that succeeded. */
 export function toolOutput(output: Json, more?: Omit<ToolResult, "output" | "error">): ToolResult;
-/** As `map` calls it. */
 export function toolOutput(output: Json, index: number, list: readonly Json[]): ToolResult;
 export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
   const more = unlessMapped(given, list, {});
@@ -33,9 +31,8 @@ export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "er
   return { ...more, output };
 }
 
-/** The result of a tool that failed. `more.output` is the output before the failure. */
+/** `more.output` is the output before the failure. */
 export function toolFailure(error: string, more?: Omit<ToolResult, "error">): ToolResult;
-/** As `map` calls it. */
 export function toolFailure(error: string, index: number, list: readonly string[]): ToolResult;
 export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | number, list?: readonly string[]): ToolResult {
   const more = unlessMapped(given, list, {});
@@ -45,7 +42,7 @@ export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | n
   return { ...more, error };
 }
 
-/** True when the tool failed. 0, false and "" are outputs like others. */
+/** 0, false and "" are outputs like others. */
 export function isFailure(result: ToolResult): boolean {
   takes("isFailure", "result", result, aToolResult);
   return result.error !== undefined;
@@ -54,10 +51,9 @@ export function isFailure(result: ToolResult): boolean {
 /**
  * A result as a model reads it: `Error: ...` first when it failed, then the output, then the note of the system.
  *
- * @param limit most characters of the output and of the error; a mark stands for the rest. Default: all
+ * @param limit characters of the output and of the error; a mark stands for the rest. Default: all
  */
 export function resultText(result: ToolResult, limit?: number): string;
-/** As `map` calls it: all characters. */
 export function resultText(result: ToolResult, index: number, list: readonly ToolResult[]): string;
 export function resultText(result: ToolResult, given?: number, list?: readonly ToolResult[]): string {
   const limit = unlessMapped<number>(given, list, Infinity);
@@ -73,7 +69,6 @@ export function resultText(result: ToolResult, given?: number, list?: readonly T
   return parts.length === 0 ? "(no output)" : parts.join("\n");
 }
 
-/** A result that a model reads in at most so many characters; a mark stands for the rest. */
 export function shortResult(result: ToolResult, limit: number): ToolResult {
   const text = resultText(result);
   if (text.length <= limit) return result;
@@ -81,7 +76,7 @@ export function shortResult(result: ToolResult, limit: number): ToolResult {
   return error === undefined ? { ...rest, output: cutText(text, limit) } : { ...rest, error: cutText(text.slice(FAILED.length), limit) };
 }
 
-/** Joins two results: texts one after another, all pictures, data as a list. It failed when one of them did. */
+/** Joins texts one after another, all pictures, data as a list. It failed when one of them did. */
 export function combineResults(first: ToolResult, second: ToolResult): ToolResult {
   takes("combineResults", "the first result", first, aToolResult);
   takes("combineResults", "the second result", second, aToolResult);
@@ -90,13 +85,7 @@ export function combineResults(first: ToolResult, second: ToolResult): ToolResul
   const system = joined(first.system, second.system);
   const output = combinedOutput(first.output, second.output);
   const data = first.data === undefined ? second.data : second.data === undefined ? first.data : [first.data, second.data];
-  return {
-    ...(output === undefined ? {} : { output }),
-    ...(error === undefined ? {} : { error }),
-    ...(images.length === 0 ? {} : { images }),
-    ...(system === undefined ? {} : { system }),
-    ...(data === undefined ? {} : { data }),
-  };
+  return defined({ output, error, images: images.length === 0 ? undefined : images, system, data });
 }
 
 function outputText({ output, error, images, data }: ToolResult): string {
@@ -120,7 +109,6 @@ function joined(first: string | undefined, second: string | undefined): string |
 
 const aPicture = either(object("a picture { mediaType, data }", { data: aText, mediaType: aText }), object("one { url }", { url: aText }));
 
-/** The parts of a result that the functions here read. */
 const aToolResult: Shape = object("a result that toolOutput or toolFailure made", {
   error: orNothing(aText),
   system: orNothing(aText),
@@ -128,8 +116,8 @@ const aToolResult: Shape = object("a result that toolOutput or toolFailure made"
 });
 
 /**
- * The outcome of a call. `unknown`: no tool of that name; `invalid`: its arguments do not fit; `denied`: it may not run; `timeout`: its
- * time was up; `failed`: the tool failed; `skipped`: a call before it had ended the work.
+ * `unknown`: no tool of that name; `invalid`: its arguments do not fit; `denied`: it may not run; `timeout`: its time was up; `failed`: the
+ * tool failed; `skipped`: a call before it had ended the work.
  */
 export type ToolOutcome = "ok" | "failed" | "unknown" | "invalid" | "denied" | "timeout" | "skipped";
 
@@ -138,11 +126,11 @@ export interface CalledTool {
   readonly call: ToolCall;
   readonly result: ToolResult;
   readonly outcome: ToolOutcome;
-  /** True when the call ends the agent's run. */
+  /** The call ends the agent's run. */
   readonly ends: boolean;
 }
 
-/** The answer to a call that did not run, with the reason in words that the model can act on. */
+/** @param why in words that the model can act on */
 export function notRun(call: ToolCall, outcome: ToolOutcome, why: string): CalledTool {
   return { call, result: toolFailure(why), outcome, ends: false };
 }
@@ -163,6 +151,6 @@ export function toolMessage(called: CalledTool): ChatMessage {
     content: resultText(result),
     name: call.function.name,
     toolCallId: call.id,
-    ...(result.images === undefined ? {} : { images: result.images }),
+    ...defined({ images: result.images }),
   });
 }

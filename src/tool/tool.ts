@@ -17,49 +17,44 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { isZod3 } from "../model/json-schema.ts";
 
-/** The answer of a tool; a value that is no result is its output. */
+/** A value that is no result is its output. */
 export type ToolAnswer = ToolResult | Json | void;
 
 /** Options of the question of a tool to a model. */
 export interface ToolAskOptions {
   readonly system?: string;
   readonly images?: readonly ImagePart[];
-  /** Default: the agent's model. */
   readonly model?: ChatModel;
   readonly temperature?: number;
-  /** Limit on the tokens of the reply. */
   readonly maxTokens?: number;
 }
 
 /** Options of the question of a tool to a person. */
 export interface ToolQuestionOptions {
-  /** Likely answers, to choose from. The person may answer in other words. Default: none. */
+  /** Likely answers. The person may answer in other words. Default: none. */
   readonly choices?: readonly string[];
 }
 
 /** The access of a tool to a person. */
 export interface ToolHuman {
-  /** Asks a person. The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
+  /** The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
   ask(question: string, o?: ToolQuestionOptions): Promise<string>;
 }
 
-/** The context of one call of a tool. Closed when the call has ended. */
+/** Closed when the call has ended. */
 export interface ToolContext {
-  /** Aborts when the run stops or the tool's time is up. */
   readonly signal: AbortSignal;
-  /** Unique among all runs and stable across resume: an idempotency key. */
+  /** An idempotency key, stable across resume. */
   readonly key: string;
   /** `replay`: nothing outside a scratch folder may change. */
   readonly mode: StepDoor["mode"];
   /**
-   * Records a side effect inside the call on its own: `step(name, request, effect)` as in an action, or with a whole {@link StepSpec}. Its
-   * result must be JSON.
+   * Records a side effect inside the call, with a JSON result: `step(name, request, effect)` as in an action, or with a whole {@link
+   * StepSpec}.
    */
   step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>): Promise<T>;
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
-  /**
-   * The agent's model. Each answer is a step inside the call, bounded by the budget. Undefined where the caller has none.
-   */
+  /** The agent's model. Each answer is a step inside the call. Undefined where the caller has none. */
   readonly model?: ChatModel | undefined;
   /**
    * Asks the agent's model, or another one, as a step inside the call.
@@ -68,92 +63,82 @@ export interface ToolContext {
    */
   ask(prompt: string, o?: ToolAskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: ToolAskOptions & { readonly schema: T }): Promise<z.infer<T>>;
-  /** The budget that binds the call with all its bounds: the `budget` of a run or of an agent that the call starts, whose end by it does not end the run of the call. */
+  /** The budget that binds the call: for a run or an agent that the call starts, whose end by it does not end the run of the call. */
   readonly budget: BudgetPool;
-  /** Undefined where nobody is there. */
+  /** Undefined where no one can be asked. */
   readonly human?: ToolHuman;
-  /** The session of the agent that calls, the same object for all its calls: the key of state that a tool keeps between calls. */
+  /** The same object for all calls of an agent: the key of state that a tool keeps between them. */
   readonly session?: object;
-  /** The `deps` of the team, the environment or the agent; undefined where none were given. Never recorded. */
+  /** The `deps` of the team, the environment or the agent. Never recorded. */
   readonly deps?: Deps | undefined;
-  /** Reports progress. Never part of the result. */
+  /** Never part of the result. */
   readonly progress: (text: string) => void;
   readonly clock: Clock;
 }
 
-/** An ability of an agent. A stateless definition. */
+/** A stateless definition. */
 export interface Tool<P = unknown> {
   readonly name: string;
   readonly description: string;
-  /** The tool as models see it. */
   readonly spec: ToolSpec;
-  /** Undefined when only a JSON Schema is known. */
   readonly parameters: z.ZodType<P> | undefined;
   /** A tool that only reads may run without permission, again, and at the same time as others. */
   readonly effect: "read" | "write";
-  /** Milliseconds. */
   readonly timeout: number;
   readonly permission: Permission;
-  /** True when a call that may have happened can run again after a crash. */
+  /** A call that may have happened can run again after a crash. */
   readonly idempotent: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. */
   readonly again: boolean;
-  /** Its answer depends on more than its arguments: a fork calls it again and does not take an answer of its parent run. */
+  /** Its answer depends on more than its arguments: a fork calls it again. */
   readonly fresh: boolean;
-  /** A call that succeeds ends the agent's run. */
   readonly ends: boolean;
-  /** True when its calls may run at the same time as others of one batch. */
   readonly parallel: boolean;
-  /** It polls: equal calls with equal answers are no loop, up to 20 in a row. */
+  /** Equal calls with equal answers are no loop, up to 20 in a row. */
   readonly polls: boolean;
-  /** Characters of one result; a mark stands for the rest. */
+  /** Characters of one result. */
   readonly maxOutput: number;
   check(args: JsonObject): CheckedArguments<P>;
   execute(args: P, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
-  /**
-   * Releases the resources that the tool holds for one agent. Called once for each run of an agent in which the tool ran, after the run
-   * finished, failed or was stopped. It has 10 seconds; its error is a warning and changes no result.
-   */
+  /** Releases what the tool holds for one agent, after each run in which the tool ran. It has 10 seconds; its error is a warning. */
   close?(o: ToolClosing): void | Promise<void>;
 }
 
 /** The context in which a tool releases its resources. */
 export interface ToolClosing {
-  /** The session whose run has ended: the object that its calls had as {@link ToolContext.session}. */
+  /** See {@link ToolContext.session}. */
   readonly session: object | undefined;
-  /** Aborts when the time is up. */
   readonly signal: AbortSignal;
 }
 
-/** The options of every tool but its parameters. */
 interface ToolFields {
   /** 1 to 64 letters, digits, `_` and `-`, as providers demand. */
   readonly name: string;
   readonly description: string;
   /** Default: "write". */
   readonly effect?: Tool["effect"];
-  /** Milliseconds, without the time that a person or a model takes to answer it. Default: 60,000. */
+  /** Milliseconds, without the waits for a person or a model. Default: 60,000. */
   readonly timeout?: number;
   /**
-   * Decides on calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the
-   * program passed them in.
+   * For calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the program
+   * passed them in.
    */
   readonly permission?: Permission;
-  /** Default: true for tools that only read, false for others. */
+  /** Default: true for tools that only read. */
   readonly idempotent?: boolean;
   /** Default: false. */
   readonly again?: boolean;
-  /** Default: true for tools that only read; false for others, so that a fork does nothing twice. */
+  /** Default: true for tools that only read, so that a fork does nothing twice. */
   readonly fresh?: boolean;
   /** Default: false. */
   readonly ends?: boolean;
   /** Default: true. False when one call must see the effect of the call before it. */
   readonly parallel?: boolean;
-  /** The tool polls: equal calls with equal answers are no loop, up to 20 in a row. Default: false. */
+  /** Default: false. */
   readonly polls?: boolean;
-  /** Characters. Default: 12,000. */
+  /** Default: 12,000. */
   readonly maxOutput?: number;
-  /** Releases the resources of the tool; see {@link Tool.close}. */
+  /** See {@link Tool.close}. */
   close?(o: ToolClosing): void | Promise<void>;
 }
 
@@ -182,8 +167,6 @@ const MAX_OUTPUT = 12_000;
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * Defines a tool.
- *
  * @throws UsageError `TOOL_INVALID` for a name that providers refuse, an invalid time or limit, or parameters that are no object;
  * `SCHEMA_UNSUPPORTED` for parameters that JSON cannot carry.
  * @example
@@ -235,7 +218,7 @@ function shapeOf(name: string, parameters: z.ZodType | JsonObject | undefined): 
   return isZod(parameters) ? zodParameters(name, parameters) : jsonParameters(name, parameters);
 }
 
-/** True also for schemas of another copy of zod, and of zod 3, which is refused by name. */
+/** Also for schemas of another copy of zod, and of zod 3, which is refused by name. */
 function isZod(parameters: unknown): parameters is z.ZodType {
   return (isObject(parameters) && "_zod" in parameters) || isZod3(parameters);
 }

@@ -1,13 +1,12 @@
-import { throwIfAborted } from "../kernel/abort.ts";
 import { listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { seenText } from "../tool/told-text.ts";
+import { seenText } from "../tool/shown-text.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
-import type { Sandbox, SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { MachineOptions } from "./command.ts";
 
@@ -39,8 +38,7 @@ const parameters = z.object({
 type Ran = { readonly isGreen: boolean; readonly told: string };
 
 /**
- * Makes the tool `done`, by which an agent ends its work: it runs the checks in the sandbox, in a copy of the project each, and refuses the end
- * while one of them fails. For an agent without `terminate` and with `toolChoice: "required"` there is no other end.
+ * Makes the tool `done`, by which an agent ends its work: it runs the checks in the sandbox, and refuses the end while one fails.
  *
  * @throws UsageError `OPTION_INVALID` without a check
  */
@@ -90,37 +88,10 @@ function runCheck(
   // It depends on the files: a fork runs it again.
   return ctx.step({ kind: "tool", name: "run a check", request, fresh: true }, async () => {
     const ran = await sandbox.run({ root: workspace.root, command, timeout, signal: ctx.signal });
-    if (ran.kind === "refused") return { isGreen: false, told: `It was not run: ${ran.reason}. ${ran.hint}` };
     if (ran.kind === "exited" && ran.code === 0) return { isGreen: true, told: "" };
-    throwIfAborted(ctx.signal);
-    return { isGreen: false, told: failureText(ran) };
+    const outputs = "stdout" in ran ? [lastOf(ran.stdout), lastOf(ran.stderr)].filter((part) => part !== "") : [];
+    return { isGreen: false, told: [`It ${endText(ran, ctx.signal)}`, ...outputs].join("\n") };
   });
-}
-
-function failureText(ran: Exclude<SandboxResult, { readonly kind: "refused" }>): string {
-  switch (ran.kind) {
-    case "missing":
-      return `There is no program ${ran.file}.`;
-    case "unstarted":
-      return `It could not be started: ${ran.reason}`;
-    default:
-      return [endText(ran), lastOf(ran.stdout), lastOf(ran.stderr)].filter((part) => part !== "").join("\n");
-  }
-}
-
-function endText(ran: Exclude<SandboxResult, { readonly kind: "refused" | "missing" | "unstarted" }>): string {
-  switch (ran.kind) {
-    case "exited":
-      return `exit code ${ran.code}`;
-    case "signalled":
-      return `ended by ${ran.signal}`;
-    case "timeout":
-      return `not ended within ${ran.ms} ms`;
-    case "limit":
-      return `more ${ran.bound} than ${ran.limit}`;
-    case "aborted":
-      return "stopped";
-  }
 }
 
 /** The end of an output: there a runner writes its summary. */

@@ -8,7 +8,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Json } from "../kernel/json.ts";
 import { listed } from "../kernel/value-text.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
-import { seenText } from "../tool/told-text.ts";
+import { seenText } from "../tool/shown-text.ts";
 import type { CommandReport, FileChanges } from "./sandboxed-command.ts";
 import { visible } from "../workspace/path-rules.ts";
 import type { EditRules } from "./edit-history.ts";

@@ -10,15 +10,9 @@ import { ToolStates } from "./tool-files.ts";
 export interface EditRules {
   /** Returns why a path must stay as it is, in words that a model can act on; undefined when it may change. Default: every path may. */
   readonly refuse?: (path: string) => string | undefined;
-  /**
-   * Returns the text of a file that the agent was shown whole before its first step: it may be written over as long as it is as it was shown.
-   * Default: none was.
-   */
+  /** Returns the text of a file that the agent was shown before its first step: it counts as seen. Default: none was. */
   readonly shown?: (path: string) => string | undefined;
-  /**
-   * Looks at files that were just written, for example at their syntax. Returns their faults in words for the model; undefined when there
-   * are none. Its answer is recorded, so it does not run again on resume. Default: none.
-   */
+  /** Returns the faults of files that were just written, for the model. The answer is recorded. Default: none. */
   readonly check?: (paths: readonly string[], door: Pick<StepDoor, "signal" | "mode">) => Promise<string | undefined>;
 }
 
@@ -41,11 +35,7 @@ interface Editing {
 
 const editings = new WeakMap<Workspace, Editing>();
 
-/**
- * * The turns and histories of a workspace: all its tools share them, so that a file read by one may be written by another.
- *
- * @param door the function that makes the tool, for the error
- */
+/** The turns and histories of a workspace: all its tools share them. @param door the function that makes the tool */
 export function editingOf(door: string, workspace: Workspace): Editing {
   takes(door, "workspace", workspace, having("a workspace", "read"));
   const known = editings.get(workspace);

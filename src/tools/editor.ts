@@ -48,10 +48,7 @@ type EditorArguments = z.infer<typeof parameters>;
 /** Characters of a result: above those of a view, which is cut at a line. */
 const MAX_OUTPUT = 20_000;
 
-/**
- * Makes a tool that views and edits text files of a workspace. Unchanged parts stay byte for byte. A file is written over only when the
- * agent has seen all of it as it is.
- */
+/** Makes a tool that views and edits text files. A file is written over only when the agent has seen all of it as it is. */
 export function editorTool(options: EditorOptions): Tool {
   checkGivenOptions("editorTool", options, editorOptions);
   const { workspace, ...rules } = options;

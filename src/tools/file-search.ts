@@ -153,8 +153,7 @@ const LONGEST_PATTERN = 200;
 const MOST_STARS = 20;
 
 /**
- * True when a whole path fits a pattern: `*` stands for any characters but `/`, `?` for one of them, `**` as a segment for any number of
- * folders. A pattern without `/` fits in every folder. The time is bounded by the product of both lengths.
+ * `*` fits characters but `/`, `?` one of them, `**` as a segment folders. A pattern without `/` fits in every folder. The time is bounded.
  */
 export function fitsPath(path: string, pattern: string): boolean {
   const segments = path.split("/");
@@ -173,43 +172,29 @@ export function patternFault(pattern: string): string | undefined {
   return undefined;
 }
 
-/** Computes, row by row, which prefixes of the path each prefix of the pattern fits. */
 function fitsSegments(segments: readonly string[], patterns: readonly string[]): boolean {
-  let row = segments.map(() => false);
-  let none = true;
-  for (const pattern of patterns) {
-    const next: boolean[] = [];
-    for (const [place, segment] of segments.entries()) {
-      const before = place === 0 ? none : (row[place - 1] ?? false);
-      if (pattern === "**") next.push(before || (row[place] ?? false) || (next[place - 1] ?? false));
-      else next.push(before && fitsSegment(segment, pattern));
-    }
-    row = next;
-    none = none && pattern === "**";
-  }
-  return row.at(-1) ?? none;
+  return fitsAll(segments, patterns, "**", fitsSegment);
 }
 
-/** Backtracks to the last star alone, which takes one more character each time. */
 function fitsSegment(text: string, pattern: string): boolean {
-  let at = 0;
-  let place = 0;
-  let star = -1;
-  let mark = 0;
-  while (at < text.length) {
-    const wanted = pattern[place];
-    if (wanted === "*") {
-      star = place++;
-      mark = at;
-    } else if (wanted === "?" || wanted === text[at]) {
-      at++;
-      place++;
-    } else if (star !== -1) {
-      place = star + 1;
-      at = ++mark;
-    } else {
-      return false;
+  return fitsAll([...text], [...pattern], "*", (character, wanted) => wanted === "?" || wanted === character);
+}
+
+/** Computes, row by row, which prefixes of the parts each prefix of the pattern fits. A star fits any number of parts. */
+function fitsAll(
+  parts: readonly string[],
+  pattern: readonly string[],
+  star: string,
+  fits: (part: string, wanted: string) => boolean,
+): boolean {
+  let row = [true, ...parts.map(() => false)];
+  for (const wanted of pattern) {
+    const next = [wanted === star && row[0] === true];
+    for (const [index, part] of parts.entries()) {
+      const isStarred = wanted === star && (next[index] === true || row[index + 1] === true);
+      next.push(isStarred || (wanted !== star && row[index] === true && fits(part, wanted)));
     }
+    row = next;
   }
-  return /^\**$/.test(pattern.slice(place));
+  return row.at(-1) === true;
 }

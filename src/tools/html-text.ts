@@ -11,11 +11,7 @@ const LONGEST_LINK = 500;
 /** Longest attributes of a tag that are read. */
 const LONGEST_ATTRIBUTES = 4000;
 
-/**
- * The text of a page: headings, paragraphs, lists, and links as `[text](address)`. It takes one pass, however broken the markup is.
- *
- * @param base the page's address; it makes links absolute, and only those to http and https are kept
- */
+/** The text of a page in one pass, with links as `[text](address)`. @param base makes links absolute */
 export function readHtml(html: string, base: string): { readonly title: string; readonly text: string } {
   const title = /<title[^>]{0,200}>([^<]{0,1000})/i.exec(html.slice(0, 100_000))?.[1] ?? "";
   const reader = new PageReader(html, base);

@@ -13,8 +13,7 @@ export { checkedDoneTool, type CheckedDoneOptions } from "./checked-done.ts";
 // The project: commands and code in a sandbox, files.
 export type { CommandToolOptions, MachineOptions } from "./command.ts";
 export { shellTool } from "./shell.ts";
-export { codeTool } from "./code.ts";
-export { pythonTool } from "./python-cells.ts";
+export { codeTool, pythonTool } from "./code.ts";
 export { type EditorOptions, editorTool } from "./editor.ts";
 export { type WriteFilesOptions, writeFilesTool } from "./write-files.ts";
 export { type ReadFilesOptions, readFilesTool } from "./read-files.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ControlError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
-import { quoteOutside, seenText } from "../tool/told-text.ts";
+import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -33,9 +33,7 @@ const parameters = z.object({
   from: z.number().int().min(1).default(1).describe("Of a PDF file: the first page to read."),
 });
 
-/**
- * Makes a tool that shows the model a picture of the project, or reads the text of a PDF file. The first bytes of a file tell its type.
- */
+/** Makes a tool that shows a picture of the project, or reads a PDF file. The first bytes of a file give its type. */
 export function lookTool(options: LookOptions): Tool {
   checkGivenOptions("lookTool", options, lookOptions);
   const { workspace, readPdf = readWithUnpdf } = options;

@@ -8,127 +8,63 @@ import { ToolStates } from "./tool-files.ts";
 
 export type StepStatus = "not_started" | "in_progress" | "completed" | "blocked";
 
-/** A new step; `after` names steps by their place in the list, from 1. */
+/** A new step; `after` names steps by their position in the list, from 1. */
 export interface StepFields {
   readonly text: string;
   readonly after: readonly number[];
 }
 
 /** A step of a plan, with its progress. Plain JSON. */
-export interface PlanStep {
-  /** Its place in the list of new steps, from 1. */
+export interface PlanStep extends StepFields {
+  /** Its position in the list of new steps, from 1. */
   readonly step: number;
-  readonly text: string;
-  readonly after: readonly number[];
   readonly status: StepStatus;
   readonly notes: string;
 }
 
-interface Mark {
-  readonly status: Exclude<StepStatus, "completed">;
-  readonly notes: string;
-}
-
-const UNTOUCHED: Mark = { status: "not_started", notes: "" };
-
 /**
- * A plan with marks on its steps. It owns the marks of open steps and the notes; the {@link Plan} owns the graph and the done steps.
- *
- * `BoardPlan.B1` a step is completed only after all steps it depends on (`#checkReady`, `updated`). `BoardPlan.B2` a step that reopens
- * reopens all that depend on it (`marked`). `BoardPlan.B3` a refused change changes nothing (`marked` and `updated` return a new plan).
+ * A plan with its steps in an order in which they can be done. `BoardPlan.B1` a step is completed only after all steps it depends on.
+ * `BoardPlan.B2` a step that is opened again opens all that depend on it. `BoardPlan.B3` a refused change changes nothing.
  */
-export class BoardPlan {
+export interface BoardPlan {
   readonly title: string;
-  readonly #plan: Plan;
-  readonly #marks: ReadonlyMap<string, Mark>;
-
-  private constructor(plan: Plan, marks: ReadonlyMap<string, Mark>) {
-    this.title = plan.goal;
-    this.#plan = plan;
-    this.#marks = marks;
-  }
-
-  static of(title: string, steps: readonly StepFields[]): BoardPlan {
-    return new BoardPlan(planOf(title, steps), new Map());
-  }
-
-  /** In an order in which they can be done. */
-  get steps(): readonly PlanStep[] {
-    return this.#plan.tasks.map(({ id, instruction, dependsOn, status }) => {
-      const mark = this.#marks.get(id) ?? UNTOUCHED;
-      return {
-        step: Number(id),
-        text: instruction,
-        after: dependsOn.map(Number),
-        status: status === "done" ? "completed" : mark.status,
-        notes: mark.notes,
-      };
-    });
-  }
-
-  /** * The plan with a step marked. Notes that are left out stay; empty notes are removed. */
-  marked(step: number, status: StepStatus, notes: string | undefined): BoardPlan {
-    const id = String(step);
-    const old = this.#mark(id);
-    const plan = Plan.fromJSON(this.#plan.toJSON());
-    const task = plan.getTask(id);
-    if (task === undefined || status === "not_started" || status === "blocked" || task.status === "done") plan.resetTask(id);
-    else this.#checkReady(step, task.dependsOn);
-    const marks = new Map(this.#marks);
-    for (const { id: other, status: now } of plan.tasks) {
-      if (now === "open" && this.#isDone(other)) marks.set(other, { status: "not_started", notes: this.#mark(other).notes });
-    }
-    marks.set(id, { status: status === "completed" ? "not_started" : status, notes: notes ?? old.notes });
-    return new BoardPlan(status === "completed" ? withDone(plan, id) : plan, marks);
-  }
-
-  /**
-   * * The plan with another title or other steps. A step with the same words keeps its status and notes, wherever it moves; a completed step
-   * that now depends on an open one is open again.
-   */
-  updated(title: string, steps: readonly StepFields[] | undefined): BoardPlan {
-    if (steps === undefined) return new BoardPlan(Plan.fromJSON({ ...this.#plan.toJSON(), goal: title }), this.#marks);
-    const plan = planOf(title, steps);
-    const before = [...this.steps];
-    const marks = new Map<string, Mark>();
-    const done = new Set<string>();
-    for (const { id, instruction, dependsOn } of plan.tasks) {
-      const place = before.findIndex((old) => old.text === instruction);
-      const [old] = place === -1 ? [] : before.splice(place, 1);
-      if (old === undefined) continue;
-      const isDone = old.status === "completed" && dependsOn.every((other) => done.has(other));
-      if (isDone) done.add(id);
-      marks.set(id, { status: old.status === "completed" ? "not_started" : old.status, notes: old.notes });
-    }
-    return new BoardPlan(withDone(plan, ...done), marks);
-  }
-
-  #isDone(id: string): boolean {
-    return this.#plan.getTask(id)?.status === "done";
-  }
-
-  #mark(id: string): Mark {
-    return this.#marks.get(id) ?? UNTOUCHED;
-  }
-
-  #checkReady(step: number, dependsOn: readonly string[]): void {
-    const open = dependsOn.filter((id) => !this.#isDone(id));
-    if (open.length === 0) return;
-    throw new PlanError(
-      "PLAN_NOT_READY",
-      `Expected step ${step} to wait for what it depends on, but ${open.length === 1 ? "step" : "steps"} ${open.join(", ")} not completed yet. Do that first, or update the plan.`,
-    );
-  }
+  readonly steps: readonly PlanStep[];
 }
 
-function planOf(title: string, steps: readonly StepFields[]): Plan {
-  const tasks = steps.map(({ text, after }, place) => ({ id: String(place + 1), instruction: text, dependsOn: after.map(String) }));
-  return new Plan({ goal: title, tasks });
+/** A step with the same words as an earlier one keeps its status and notes. @throws PlanError for no dependency graph */
+export function boardPlan(title: string, fields: readonly StepFields[], before: readonly PlanStep[] = []): BoardPlan {
+  const tasks = fields.map(({ text, after }, index) => ({ id: String(index + 1), instruction: text, dependsOn: after.map(String) }));
+  const left = [...before];
+  const steps = new Plan({ goal: title, tasks }).tasks.map(({ id, instruction, dependsOn }): PlanStep => {
+    const index = left.findIndex((old) => old.text === instruction);
+    const [old] = index === -1 ? [] : left.splice(index, 1);
+    const { status = "not_started", notes = "" } = old ?? {};
+    return { step: Number(id), text: instruction, after: dependsOn.map(Number), status, notes };
+  });
+  return { title, steps: settled(steps) };
 }
 
-function withDone(plan: Plan, ...ids: readonly string[]): Plan {
-  const { goal, tasks } = plan.toJSON();
-  return new Plan({ goal, tasks: tasks.map((task) => (ids.includes(task.id) ? { ...task, status: "done" as const } : task)) });
+/** Opens completed steps that depend on an open one. */
+function settled(steps: readonly PlanStep[]): readonly PlanStep[] {
+  const done = new Set<number>();
+  return steps.map((step) => {
+    if (step.status !== "completed") return step;
+    if (!step.after.every((other) => done.has(other))) return { ...step, status: "not_started" };
+    done.add(step.step);
+    return step;
+  });
+}
+
+/** Notes that are left out stay. @throws PlanError `PLAN_NOT_READY` for a step that is begun before the steps it depends on */
+export function marked({ title, steps }: BoardPlan, step: number, status: StepStatus, notes: string | undefined): BoardPlan {
+  const changed = steps.map((one) => (one.step === step ? { ...one, status, notes: notes ?? one.notes } : one));
+  const { after = [] } = steps.find((one) => one.step === step) ?? {};
+  const open = after.filter((other) => steps.find((one) => one.step === other)?.status !== "completed");
+  if (open.length === 0 || status === "not_started" || status === "blocked") return { title, steps: settled(changed) };
+  throw new PlanError(
+    "PLAN_NOT_READY",
+    `Expected step ${step} to wait for what it depends on, but ${open.length === 1 ? "step" : "steps"} ${open.join(", ")} not completed yet. Do that first, or update the plan.`,
+  );
 }
 
 const MOST_PLANS = 20;
@@ -210,7 +146,7 @@ class PlanBoard {
     if (steps.length === 0) return toolFailure("Expected at least one step.");
     if (this.#plans.has(id)) return toolFailure(`Expected a new plan_id, but there is a plan "${id}". Update it, or choose another id.`);
     if (this.#plans.size >= MOST_PLANS) return toolFailure(`Expected at most ${MOST_PLANS} plans. Delete one first.`);
-    const plan = BoardPlan.of(title, fieldsOf(steps));
+    const plan = boardPlan(title, fieldsOf(steps));
     this.#plans.set(id, plan);
     this.#active = id;
     return this.#shown(id, plan);
@@ -219,14 +155,14 @@ class PlanBoard {
   #update(id: string, plan: BoardPlan, { title, steps }: PlanningArguments): ToolResult {
     if (title === undefined && steps === undefined) return toolFailure("Expected `title`, `steps` or both to update a plan.");
     if (steps?.length === 0) return toolFailure("Expected at least one step. To be rid of a plan, delete it.");
-    return this.#become(id, plan.updated(title ?? plan.title, steps === undefined ? undefined : fieldsOf(steps)));
+    return this.#become(id, boardPlan(title ?? plan.title, steps === undefined ? inOrder(plan) : fieldsOf(steps), plan.steps));
   }
 
   #mark(id: string, plan: BoardPlan, { step, status, notes }: PlanningArguments): ToolResult {
     const old = plan.steps.find((known) => known.step === step);
     if (step === undefined || old === undefined) return toolFailure(`Expected the number of a step, from 1 to ${plan.steps.length}.`);
     if (status === undefined && notes === undefined) return toolFailure("Expected `status`, `notes` or both.");
-    return this.#become(id, plan.marked(step, status ?? old.status, notes));
+    return this.#become(id, marked(plan, step, status ?? old.status, notes));
   }
 
   #become(id: string, plan: BoardPlan): ToolResult {
@@ -274,6 +210,11 @@ class PlanBoard {
 
 function progress({ steps }: BoardPlan): string {
   return `${steps.filter(({ status }) => status === "completed").length} of ${steps.length} completed`;
+}
+
+/** The steps in the order in which they were given: their numbers stay. */
+function inOrder({ steps }: BoardPlan): readonly StepFields[] {
+  return steps.toSorted((a, b) => a.step - b.step);
 }
 
 function fieldsOf(steps: NonNullable<PlanningArguments["steps"]>): StepFields[] {

@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { abortReason } from "../kernel/abort.ts";
-import { AbortedError } from "../kernel/errors.ts";
 import { type JsonObject, parsedJson } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
 import type { BinaryContent } from "../workspace/recorded-files.ts";
 import { driverIn } from "../workspace/sandbox-mounts.ts";
-import { limitText, type Sandbox, type SandboxRequest, type SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox, type SandboxRequest, type SandboxResult } from "../workspace/sandbox.ts";
 
 export interface ShellPlace {
   /** Relative to the project, empty for its root; or absolute. */
@@ -16,8 +14,8 @@ export interface ShellPlace {
 }
 
 export interface SandboxedCommand {
-  readonly program: "sh" | "node" | "python";
-  /** The command, or the text of the program. */
+  readonly program: "sh" | "node" | "python" | "cells";
+  /** The command, the text of the program, or the list of cells as JSON. */
   readonly text: string;
   readonly place: ShellPlace;
   /** Milliseconds. */
@@ -107,12 +105,7 @@ const Report = z.object({
   }),
 });
 
-/**
- * * Runs a command in a sandbox, on a copy of a project, and returns its end and the files it changed there. The project itself stays
- * unchanged.
- *
- * @param root the project's folder
- */
+/** Runs a command on a copy of a project, and returns its end and the files it changed there. */
 export async function runSandboxed(
   sandbox: Sandbox,
   root: string,
@@ -134,7 +127,7 @@ export async function runSandboxed(
   });
   const line = "stdout" in result ? result.stdout.split("\n").find((one) => one.startsWith(`${mark} `)) : undefined;
   const outcome = line === undefined ? undefined : readReport(line.slice(mark.length + 1), place);
-  if (outcome?.kind !== "ran") return outcome ?? outcomeOf(result, timeout, signal);
+  if (outcome?.kind !== "ran") return outcome ?? outcomeOf(result, signal);
   const { isNew: _new, hasEnded: _ended, ...report } = outcome.report;
   return { kind: "ran", report };
 }
@@ -154,25 +147,11 @@ export function faultOf(text: string): string | undefined {
   return `Expected at most ${LONGEST_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-export function outcomeOf(result: SandboxResult, timeout: number, signal: AbortSignal): CommandOutcome {
-  switch (result.kind) {
-    case "exited":
-      return notRun(result.stderr === "" ? `it ended with code ${result.code}` : result.stderr);
-    case "signalled":
-      return notRun(`${result.signal} ended it, perhaps because it used more memory than it may`);
-    case "limit":
-      return notRun(`it used ${limitText(result)}, and was killed with all it had started; nothing it changed is kept`);
-    case "timeout":
-      return notRun(`it did not end within ${timeout} ms and was killed with all it had started; nothing it changed is kept`);
-    case "aborted":
-      throw signal.aborted ? abortReason(signal) : new AbortedError();
-    case "refused":
-      return { kind: "not run", reason: `Nothing is run here: ${result.reason}. ${result.hint}` };
-    case "missing":
-      return notRun(`${result.file} is not there`);
-    case "unstarted":
-      return notRun(`the system refused: ${result.reason}`);
-  }
+export function outcomeOf(result: SandboxResult, signal: AbortSignal): CommandOutcome {
+  if (result.kind === "refused") return { kind: "not run", reason: `Nothing is run here: ${result.reason}. ${result.hint}` };
+  const lost = result.kind === "limit" || result.kind === "timeout" ? "; nothing it changed is kept" : "";
+  const stderr = result.kind === "exited" ? result.stderr : "";
+  return notRun(stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr);
 }
 
 export function notRun(why: string): CommandOutcome {

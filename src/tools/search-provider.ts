@@ -6,7 +6,7 @@ import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/know
 import { kinds } from "../kernel/option-kinds.ts";
 import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 import { clauseText } from "../kernel/value-text.ts";
-import { seenText } from "../tool/told-text.ts";
+import { seenText } from "../tool/shown-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
 import { type WebAccess, webAccess } from "./web-access.ts";
 import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";
@@ -159,11 +159,7 @@ const Reply = z.object({
   web: z.object({ results: z.array(z.object({ title: z.string(), url: z.string(), description: z.string().optional() })) }).optional(),
 });
 
-/**
- * Searches with the API of Brave. The key goes into a header to its own host and nowhere else.
- *
- * @throws UsageError `SEARCH_KEY` without a key that a header can hold
- */
+/** Searches with the API of Brave. The key goes to its own host alone. @throws UsageError `SEARCH_KEY` for a key that no header can hold */
 export function braveSearch(options: BraveSearchOptions): SearchProvider {
   checkGivenOptions("braveSearch", options, braveSearchOptions);
   checkKnownOptions("access of braveSearch", options.access, webAccess);

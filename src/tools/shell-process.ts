@@ -40,7 +40,7 @@ export class ShellProcess {
     this.#root = root;
   }
 
-  /** * */
+  /** */
   async run({ text, place, timeout }: Omit<SandboxedCommand, "program">, signal: AbortSignal): Promise<CommandOutcome> {
     const fault = faultOf(text);
     if (fault !== undefined) return { kind: "not run", reason: fault };
@@ -54,7 +54,7 @@ export class ShellProcess {
     if (answer !== undefined) return readReport(answer, place) ?? notRun("its report cannot be read");
     this.#running = undefined;
     const ended = await running.program.ended;
-    return running.why === undefined ? outcomeOf(ended, timeout, signal) : notRun(running.why);
+    return running.why === undefined ? outcomeOf(ended, signal) : notRun(running.why);
   }
 
   /** Hears which changes of the last command reached the project: the others are undone in the copy. */

@@ -57,9 +57,8 @@ const parameters = z.object({
 });
 
 /**
- * Makes a shell that stays for an agent's run: its folder, variables, functions and background processes last from one command to the next. It works
- * on a copy of the project that is kept equal to it, and ends with the run. A resumed run begins a new one, in the same folder with the same exported
- * variables, and the model is told. Where the sandbox has no `start`, and for calls outside an agent, each command is a process of its own.
+ * Makes a shell that stays for an agent's run, in a copy of the project that is kept equal to it. A resumed run begins a new one, in the
+ * same folder with the same exported variables. Where the sandbox has no `start`, each command is a process of its own.
  */
 export function shellTool(options: CommandToolOptions): Tool {
   checkGivenOptions("shellTool", options, commandToolOptions);

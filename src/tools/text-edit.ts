@@ -6,10 +6,7 @@ export type TextEdit =
 const SHOWN = 10;
 const NEAR_LINES = 3;
 
-/**
- * Replaces `old`, which must occur exactly once. The rest stays byte for byte. Line ends of both arguments may be `\n`: they become those of
- * the text.
- */
+/** Replaces `old`, which must occur exactly once. Line ends of both arguments become those of the text. */
 export function replaceOnce(text: string, old: string, replacement: string): TextEdit {
   if (old === "") return refused("Expected the text to replace, got nothing. To add lines, insert them.");
   const end = lineEnd(text);
@@ -175,10 +172,7 @@ function shownLine(line: string): string {
   return cut.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/**
- * A whole file as it is written. A new one has no byte order mark, `\n` at the end of each line, and a last line that ends. One that is
- * there keeps its own mark, its line ends and the end of its last line, so that a difference shows only what changed.
- */
+/** A whole file as it is written. One that is there keeps its byte order mark, its line ends and the end of its last line. */
 export function wholeText(content: string, before?: string): string {
   const text = content.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
   const isEnded = before === undefined || before === "" || /[\r\n]$/.test(before);

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifThere } from "../kernel/system-error.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
+import { sha256Of } from "../workspace/recorded-files.ts";
 import { type FileChanges, MOST_FILES, UNSEEN } from "./sandboxed-command.ts";
 
 /** The files of a project that changed, for a copy of it. */
@@ -39,7 +39,7 @@ export class ToldFiles {
     return files;
   }
 
-  /** * Returns what changed since the last call, and takes it for carried over; undefined when it is too much. */
+  /** Returns what changed since the last call, and takes it for carried over; undefined when it is too much. */
   async changes(signal: AbortSignal): Promise<OutsideChanges | undefined> {
     const [before, now] = [this.#marks, await this.#now(signal)];
     const removed = [...new Set([...before.keys(), ...this.#undone])].filter((path) => !now.has(path));
@@ -64,7 +64,7 @@ export class ToldFiles {
     const isKept = new Set([...kept.written, ...kept.removed]);
     for (const change of written) {
       if (!isKept.has(change.path)) this.#undone.add(change.path);
-      else this.#told.set(change.path, hashOf("base64" in change ? Buffer.from(change.base64, "base64") : Buffer.from(change.content)));
+      else this.#told.set(change.path, sha256Of("base64" in change ? Buffer.from(change.base64, "base64") : Buffer.from(change.content)));
     }
     for (const path of removed) {
       if (isKept.has(path)) this.#marks.delete(path);
@@ -73,7 +73,7 @@ export class ToldFiles {
   }
 
   #isTold(path: string, bytes: Buffer): boolean {
-    return !this.#undone.has(path) && this.#told.get(path) === hashOf(bytes);
+    return !this.#undone.has(path) && this.#told.get(path) === sha256Of(bytes);
   }
 
   async #now(signal: AbortSignal): Promise<Map<string, string>> {
@@ -97,8 +97,4 @@ export class ToldFiles {
       throw ioError(error, "carry a file into the sandbox", path);
     }
   }
-}
-
-function hashOf(bytes: Buffer): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

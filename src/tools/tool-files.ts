@@ -9,10 +9,7 @@ type FoundFile =
   | { readonly kind: "missing" }
   | { readonly kind: "unfit"; readonly reason: string };
 
-/**
- * The project as tools see it. Reads are recorded, so a tool that runs again sees the same; writes are recorded and repeated, in a replay
- * only in a scratch folder.
- */
+/** The project as tools see it: reads and writes are recorded, and repeated from the record. */
 export class ToolFiles {
   readonly workspace: Workspace;
 
@@ -20,10 +17,7 @@ export class ToolFiles {
     this.workspace = workspace;
   }
 
-  /**
-   * * Reads a file, or takes its text from the record. A record holds masks in place of secrets; the secrets come from the file if it is
-   * unchanged.
-   */
+  /** Reads a file, or takes its text from the record; masked secrets come from the file if it is unchanged. */
   async read(ctx: ToolContext, path: string): Promise<FoundFile> {
     let found: FoundFile | undefined;
     const recorded = await ctx.step(
@@ -34,7 +28,7 @@ export class ToolFiles {
     return { kind: "text", text: await this.#unmasked(ctx, path, recorded.text), fromRecord: true };
   }
 
-  /** * @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is */
+  /** @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is */
   write(ctx: ToolContext, path: string, content: string | BinaryContent, fromRecord = false): Promise<WrittenFile> {
     const request = { path, ...(typeof content === "string" ? { content } : content), ...forkIn(this.workspace) };
     return ctx.step({ kind: "step", name: WRITE_STEP, request, again: true }, async ({ mode }) => {
@@ -111,10 +105,7 @@ export function fitsMasked(text: string, masked: string): boolean {
   return place === text.length;
 }
 
-/**
- * The state of a tool between calls, one for each session: two agents that share a tool have two states. Callers without a session share
- * one.
- */
+/** The state of a tool for each session. Callers without a session share one. */
 export class ToolStates<S> {
   readonly #make: () => S;
   readonly #states = new WeakMap<object, S>();

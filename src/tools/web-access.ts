@@ -33,12 +33,7 @@ const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443"
 /** Ports of services that could take a request line for a command. */
 const UNFIT_PORTS: ReadonlySet<string> = new Set(["22", "23", "25", "110", "119", "143", "465", "587", "993", "995", "6000", "6667"]);
 
-/**
- * Decides on a URL. It checks every address of the host, and the caller connects to one of those: a name that resolves to another address
- * a moment later gains nothing.
- *
- * @param text an absolute URL, or one relative to `base`
- */
+/** Checks every address of the host of a URL: the caller connects to one of those. @param base for a relative URL */
 export async function admit(text: string, access: WebAccess, base?: URL): Promise<Admission> {
   const url = readUrl(text, base);
   if (typeof url === "string") return { kind: "refused", reason: url };
@@ -99,10 +94,7 @@ function blockList(family: "ipv4" | "ipv6", networks: string): BlockList {
   return list;
 }
 
-/**
- * True for an address of the public internet: no loopback, private, link-local, metadata, multicast or documentation address, nor
- * an IPv6 form of one (mapped, or translated by NAT64).
- */
+/** True for an address of the public internet, also in an IPv6 form of an IPv4 one. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !SPECIAL_V4.check(address, "ipv4");
   if (isIP(address) !== 6) return false;

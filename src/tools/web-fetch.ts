@@ -5,7 +5,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { readHtml } from "./html-text.ts";
-import { quoteOutside, seenText } from "../tool/told-text.ts";
+import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import { getWeb, isBinary, textOfBytes, type WebAnswer } from "./web-request.ts";
 import { webAccess, type WebAccess } from "./web-access.ts";
 
@@ -39,9 +39,8 @@ const parameters = z.object({
 type FetchArguments = z.infer<typeof parameters>;
 
 /**
- * Makes a tool that fetches a page of the public internet as text. Private, loopback, link-local and metadata addresses are refused, also
- * behind names and redirects, unless allowed. The text is marked as data. The tool needs permission: an address that a page made the model
- * write can carry data away.
+ * Makes a tool that fetches a page of the public internet as text. Other addresses are refused, also behind names and redirects, unless
+ * allowed. It needs permission: an address that a page made the model write can carry data away.
  */
 export function webFetchTool(options: WebFetchOptions = {}): Tool {
   checkKnownOptions("webFetchTool", options, webFetchOptions);

@@ -42,10 +42,7 @@ const MAX_REDIRECTS = 5;
 const TIMEOUT = 20_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * * Gets a page over http or https and follows redirects. Every address on the way is admitted on its own, and the connection goes to a
- * checked address. The given headers go to the first origin only.
- */
+/** Gets a page and follows redirects. Every address on the way is admitted. The given headers go to the first origin only. */
 export async function getWeb(request: WebRequest): Promise<WebOutcome> {
   const { clock = systemClock, timeout = TIMEOUT, signal } = request;
   try {

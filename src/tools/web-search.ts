@@ -7,7 +7,7 @@ import { sleep } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, UsageError } from "../kernel/errors.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import { quoteOutside, seenText } from "../tool/told-text.ts";
+import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 
 /** Options of the web search. */
@@ -43,11 +43,7 @@ interface WebSearchArguments {
   readonly country?: string | undefined;
 }
 
-/**
- * Makes a tool that searches the web with the first provider that finds something. Any failure of one leads to the next.
- *
- * @throws UsageError `SEARCH_PROVIDERS` without providers
- */
+/** Makes a tool that searches with the first provider that finds something. @throws UsageError `SEARCH_PROVIDERS` without providers */
 export function webSearchTool(options: WebSearchOptions): Tool<WebSearchArguments> {
   checkGivenOptions("webSearchTool", options, webSearchOptions);
   const { providers, maxWait = MAX_WAIT } = options;

@@ -39,9 +39,8 @@ const parameters = z.object({
 type GivenFile = z.infer<typeof parameters>["files"][number];
 
 /**
- * Makes a tool that writes whole text files, many in one call. A new file gets `\n` at the end of each line and a last line that ends; one
- * that is there keeps its line ends. A file that the agent has not seen as it is stays as it is. Of the files of one call, those that can be
- * written are; the others are told with the reason. A file with equal content is not written.
+ * Makes a tool that writes whole text files, many in one call. One that is there keeps its line ends, and stays as it is when the agent has
+ * not seen it. Of the files of one call, those that can be written are; the others come back with the reason.
  */
 export function writeFilesTool(options: WriteFilesOptions): Tool {
   checkGivenOptions("writeFilesTool", options, writeFilesOptions);

@@ -47,22 +47,13 @@ export const SOURCE_FOLDER = "/source";
 /** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
 const WRAPPERS = 4;
 
-/**
- * The first program inside: it fills the project's folder, which is memory, from the copy, which is read only, and becomes the command.
- * So nothing a command writes is ever a file of this machine. The text is fixed; the command comes as arguments.
- */
+/** Fills the project's folder, which is memory, from the read-only copy, and becomes the command, which comes as arguments. */
 const ENTER: readonly string[] = ["/bin/sh", "-c", `cp -R ${SOURCE_FOLDER}/. /project/ && exec "$@"`, "enter"];
 
-/**
- * Mounts the room where only the sandbox sees it, and becomes bubblewrap, which gives its folders to the command. bubblewrap alone cannot
- * bound the number of files: millions of empty ones fill the machine's memory. The text is fixed; the rest comes as arguments.
- */
+/** Mounts the room where only the sandbox sees it, and becomes bubblewrap, which alone cannot bound the number of files. */
 const FURNISH = '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" && shift 3 && exec "$@"';
 
-/**
- * Does the same, waits for bubblewrap and copies a folder of the room to the disk: nothing of the command runs any more then, and the room
- * bounds the size.
- */
+/** Does the same, waits for bubblewrap and copies a folder of the room to the disk, whose size the room bounds. */
 const FURNISH_AND_KEEP =
   '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" || exit 1; room=$3 folder=$4 kept=$5; shift 5; "$@"; ' +
   'code=$?; if [ "$code" = 0 ] && [ -d "$room/project/$folder" ] && [ ! -L "$room/project/$folder" ]; then cp -R -P "$room/project/$folder" "$kept" || exit 1; fi; exit "$code"';
@@ -230,10 +221,7 @@ async function writeEtc(scratch: string, owner: number | undefined): Promise<str
   return etc;
 }
 
-/**
- * Returns the program of this process at a path that the user of the sandbox can reach. The user `nobody` cannot reach installations below
- * /root: such a program is linked, or else copied, next to the project's copy.
- */
+/** A path of this Node.js that the user of the sandbox can reach: `nobody` cannot reach installations below /root. */
 async function findNode(scratch: string, isNobody: boolean): Promise<string> {
   const program = await realpath(process.execPath);
   if (!isNobody || (await isOpenToAll(program))) return program;

@@ -1,19 +1,14 @@
-import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { aText, object, type Shape, takes } from "../kernel/argument.ts";
-import { UsageError, WorkspaceError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
+import { WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import { isCount } from "../kernel/value-kind.ts";
-import { valueText } from "../kernel/value-text.ts";
 import { makeFolders } from "./folders.ts";
 import { GitRepository } from "./git.ts";
 import { GitProgram } from "./git-program.ts";
-import { isNormalPath, visible } from "./path-rules.ts";
-import { uncommittedPaths } from "./project-changes.ts";
+import { visible } from "./path-rules.ts";
+import { presentFiles } from "./project-changes.ts";
 import { temporaryFolder } from "./project-copy.ts";
+import { sha256Of } from "./recorded-files.ts";
 import { limitError } from "./workspace.ts";
 
 /*
@@ -30,8 +25,6 @@ import { limitError } from "./workspace.ts";
 const PRESENT = "refs/troupe/present";
 /** Milliseconds: a large history takes longer than other commands. */
 const BUNDLE_TIME = 600_000;
-/** Equal files on an equal commit make an equal commit. */
-const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
 const BUNDLE_BYTES = 256 * 1024 * 1024;
 const REF = /^refs\/(?:heads|tags)\/[^\s~^:?*[\\\p{Cc}]+$/u;
 
@@ -53,8 +46,6 @@ export interface BundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const bundleOptions: Known<BundleOptions> = { root: kinds.text, mostBytes: kinds.count, signal: kinds.signal };
-
 /** Options of {@link restoreBundle}. */
 export interface RestoreBundleOptions {
   /** A folder that is missing or empty. */
@@ -63,26 +54,12 @@ export interface RestoreBundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreBundleOptions: Known<RestoreBundleOptions> = { root: kinds.text, bundle: kinds.object, signal: kinds.signal };
-
 /**
  * Makes a bundle of a project: its history, and its present files, but none that git ignores. A folder without a repository gets one. Forks of
  * the project that are open are not in it.
- *
- * @throws WorkspaceError `WORKSPACE_GIT` without git or when it fails, `WORKSPACE_LIMIT` above `mostBytes`
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; ControlError when the signal aborts
- * @example
- * import { bundleWorkspace, restoreBundle } from "troupe/workspace";
- *
- * export async function copyProject(from: string, to: string): Promise<void> {
- *   await restoreBundle({ root: to, bundle: await bundleWorkspace({ root: from }) });
- * }
  */
 export async function bundleWorkspace(options: BundleOptions): Promise<WorkspaceBundle> {
-  checkGivenOptions("bundleWorkspace", options, bundleOptions);
-  takes("bundleWorkspace", "root", options.root, aText);
   const { mostBytes = BUNDLE_BYTES, signal } = options;
-  if (!isCount(mostBytes)) throw new UsageError("OPTION_INVALID", `Expected mostBytes as a whole number, got ${valueText(mostBytes)}.`);
   const git = await repositoryAt(options.root, signal);
   await git.run(["update-ref", PRESENT, await presentFiles(git, signal)], { signal });
   const scratch = temporaryFolder("troupe-bundle-");
@@ -92,25 +69,14 @@ export async function bundleWorkspace(options: BundleOptions): Promise<Workspace
     const { size } = await stat(file);
     if (size > mostBytes) throw limitError(git.root, `a bundle of at most ${mostBytes} bytes`, `${size} bytes`);
     const bytes = new Uint8Array(await readFile(file));
-    return { bytes, sha256: sha256Of(bytes), branch: await branchOf(git, signal) };
+    return { bytes, sha256: sha256Of(bytes), branch: await git.branch(signal) };
   } finally {
     await scratch.remove();
   }
 }
 
-const someBytes: Shape = { says: "bytes", fits: (value) => value instanceof Uint8Array };
-
-/**
- * Restores a project from its bundle, with its history, and its uncommitted files as uncommitted ones.
- *
- * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` for a folder that holds something, `WORKSPACE_BUNDLE` for other bytes or refs than those of a
- * bundle, `WORKSPACE_GIT`, `WORKSPACE_IO`
- * @throws ControlError when the signal aborts; what was restored until then stays
- */
+/** Restores a project from its bundle; its uncommitted files are uncommitted again. */
 export async function restoreBundle(options: RestoreBundleOptions): Promise<void> {
-  checkGivenOptions("restoreBundle", options, restoreBundleOptions);
-  takes("restoreBundle", "root", options.root, aText);
-  takes("restoreBundle", "bundle", options.bundle, object("a bundle of a workspace", { bytes: someBytes, sha256: aText }));
   const { bundle, signal } = options;
   if (sha256Of(bundle.bytes) !== bundle.sha256) throw bundleError("bytes with the sha256 that was recorded", "others");
   const root = resolve(options.root);
@@ -173,10 +139,6 @@ function bundleError(expected: string, came: string): WorkspaceError {
   return new WorkspaceError("WORKSPACE_BUNDLE", `Expected ${expected} in the bundle of a workspace, got ${came}. Make it again.`);
 }
 
-function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
 /** The repository at the folder itself; made where there is none. */
 async function repositoryAt(folder: string, signal: AbortSignal | undefined): Promise<GitProgram> {
   const root = await ifThere(realpath(folder));
@@ -193,32 +155,8 @@ async function repositoryAt(folder: string, signal: AbortSignal | undefined): Pr
   return git;
 }
 
-/** A commit of the present files on top of HEAD, which no branch has. */
-async function presentFiles(git: GitProgram, signal: AbortSignal | undefined): Promise<string> {
-  const named = await git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal });
-  const head = named.kind === "exited" && named.code === 0 ? named.stdout.trim() : undefined;
-  const paths = (await uncommittedPaths(git, signal)).filter(isNormalPath);
-  const scratch = temporaryFolder("troupe-git-");
-  try {
-    const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index"), ...FIXED_DATES } };
-    await git.run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
-    const stdin = paths.map((path) => `${path}\0`).join("");
-    await git.run(["update-index", "-z", "--add", "--remove", "--stdin"], { ...own, stdin, timeout: BUNDLE_TIME });
-    const tree = await git.run(["write-tree"], own);
-    return await git.run(["commit-tree", tree, ...(head === undefined ? [] : ["-p", head]), "-m", "Present files"], own);
-  } finally {
-    await scratch.remove();
-  }
-}
-
-async function branchOf(git: GitProgram, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const found = await git.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
-  return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
-}
-
-/** True where forks of the project are open: their folders are below `.troupe`, and in no bundle. @throws UsageError `ARGUMENT_INVALID` */
+/** True where forks of the project are open: their folders are below `.troupe`, and in no bundle. */
 export async function hasOpenForks(root: string): Promise<boolean> {
-  takes("hasOpenForks", "root", root, aText);
   const found = await ifThere(readdir(join(root, ".troupe", "trees")));
   return found !== undefined && found.length > 0;
 }

@@ -21,12 +21,7 @@ export interface CgroupPlace {
 /** The program that enters a group and becomes the command: a process can move itself, and nothing it starts is outside then. */
 const ENTER = 'echo 0 > "$1/cgroup.procs" && shift && exec "$@"';
 
-/**
- * Finds a folder of cgroup v2 in which this user may make groups that limit memory and processes: beside the group of this process, as
- * where systemd has given the user a part of the tree, or in the root, for root. Makes one group to try, and removes it.
- *
- * @returns the folder, or why there is none
- */
+/** Finds a folder of cgroup v2 in which this user may limit memory and processes: beside the own group, or in the root. */
 export function findCgroups(place: CgroupPlace = {}): { readonly parent: string } | { readonly reason: string } {
   const root = place.root ?? "/sys/fs/cgroup";
   if (!existsSync(join(root, "cgroup.controllers"))) return { reason: "there is no cgroup v2" };
@@ -145,10 +140,7 @@ export interface LimitedOptions extends LimitWatchOptions {
   readonly missing: readonly string[];
 }
 
-/**
- * Runs a program and its arguments, which may use so much together with all they start: in a cgroup where one can be made, and always
- * watched, for a cgroup counts no files.
- */
+/** Runs a program with bounds for all it starts: in a cgroup where one can be made, and watched, for a cgroup counts no files. */
 export async function runLimited(
   { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input, talk }: TalkedRequest,
   words: readonly string[],

@@ -34,10 +34,10 @@ const PROBE_WORD = "the sandbox works";
 let probed: Promise<Sandbox> | undefined;
 
 /**
- * The sandbox for a mode. `auto` and `bubblewrap` really run Node.js in the whole profile once per process; when that fails, the sandbox
- * given back runs nothing and says why. `none` isolates nothing and is for code the user trusts.
+ * Returns the sandbox of a mode. `auto` and `bubblewrap` try the whole profile once per process; where it fails, the sandbox runs nothing
+ * and says why. `none` isolates nothing and is for code the user trusts.
  *
- * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin when there is no place for a temporary folder.
+ * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin without a place for a temporary folder.
  */
 export async function chooseSandbox(mode: SandboxMode): Promise<Sandbox> {
   takes("chooseSandbox", "mode", mode, kinds.oneOf("auto", "bubblewrap", "none"));
@@ -120,10 +120,7 @@ function refused(reason: string, hint: string): Sandbox {
   return refusedSandbox(reason, `${hint}${hint === "" ? "A" : "Or a"}${allow}`);
 }
 
-/**
- * Runs commands as the user of this process: on a copy, without its environment, with limits of time, output and, with prlimit, size. It
- * limits accidents and does not protect from malicious code, so the user must trust the code.
- */
+/** Runs commands as the user of this process, on a copy without its environment. It limits accidents, not malicious code. */
 export function plainSandbox(): Sandbox {
   const prlimit = findPrlimit();
   const limits = prlimit === undefined ? "no limits of memory and file size (prlimit is missing)" : "memory and file size limited";

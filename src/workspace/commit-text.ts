@@ -3,10 +3,7 @@ import type { CommitRequest } from "./workspace.ts";
 /** Longer texts are cut: a commit message is a note, not an artefact. */
 const MESSAGE_LENGTH = 10_000;
 
-/**
- * The text of a commit: the message, then the trailers as `Key: value` lines. Untrusted text may be given: characters that are not
- * printable are taken out, and a value cannot start a line of its own.
- */
+/** The message, then the trailers. Untrusted strings may be given: a value cannot start a line of its own. */
 export function commitMessage(message: string, trailers: Readonly<Record<string, string>> = {}): string {
   const body = message
     .replace(/\r\n?/g, "\n")

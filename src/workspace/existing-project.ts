@@ -1,9 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { GitRepository } from "./git.ts";
@@ -22,8 +19,6 @@ export interface ExistingProjectOptions {
   readonly root: string;
   /** Names the work, such as a run: the same name goes on with it. 1 to 80 letters, digits, `-`, `_` and `.`. */
   readonly name: string;
-  /** `"worktree"`: never in the user's folder, if there is a repository with a commit. Default `"auto"`: in it when git has everything. */
-  readonly where?: "auto" | "worktree";
   /** Of a run that continues: the contents that it wrote. Default: none. */
   readonly isOwn?: IsOwn;
   /** Of a run that continues: the paths that it wrote, which are told as changes where there is no repository. Default: none. */
@@ -31,16 +26,6 @@ export interface ExistingProjectOptions {
   readonly limits?: Partial<WorkspaceLimits>;
   readonly signal?: AbortSignal;
 }
-
-const existingProjectOptions: Known<ExistingProjectOptions> = {
-  root: kinds.text,
-  name: kinds.text,
-  where: kinds.oneOf("auto", "worktree"),
-  isOwn: kinds.function,
-  earlier: kinds.texts,
-  limits: kinds.record(kinds.count),
-  signal: kinds.signal,
-};
 
 /**
  * The place of the work on an existing project.
@@ -61,27 +46,16 @@ export interface ExistingProject {
   /** Returns what has changed since the work began, with the diff. @throws WorkspaceError `WORKSPACE_GIT` */
   changes(signal?: AbortSignal): Promise<ProjectChanges>;
   /**
-   * Commits what is not committed yet, but no file that git ignores, and returns what has changed. A worktree's folder is removed, and its
-   * branch stays. May be called again.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT`
+   * Commits what is not committed and not ignored, and returns the changes. A worktree's folder goes, its branch stays. May be repeated.
    */
   finish(request: CommitRequest): Promise<ProjectChanges>;
 }
 
 /**
- * Opens a project that is there for work that neither loses nor mixes in what its user has not committed; see {@link ProjectPlace}. A
- * repository whose user has uncommitted changes, no branch, or a merge under way is worked on in a worktree. A folder without a commit of its
- * own (no repository, an empty one, a part of a larger one) is worked on in place, and nothing is committed.
- *
- * @throws WorkspaceError `WORKSPACE_NOT_A_FOLDER` when it is not there or no folder, `WORKSPACE_BARE` for a bare repository,
- * `WORKSPACE_UNWRITABLE`, `WORKSPACE_GIT` and their kin.
- * @throws UsageError `OPTION_INVALID` for a name that no branch can have.
+ * Opens an existing project so that nothing the user has not committed is lost or mixed in. A repository with uncommitted changes, without
+ * a branch, or with a merge under way is worked on in a worktree; a folder without a commit of its own in place, without commits.
  */
 export async function openExisting(options: ExistingProjectOptions): Promise<ExistingProject> {
-  checkGivenOptions("openExisting", options, existingProjectOptions);
-  takes("openExisting", "root", options.root, aText);
-  takes("openExisting", "name", options.name, aText);
   checkTreeName(options.name);
   const root = await realRoot(options.root);
   const trees = await Worktrees.open(root, options.signal);
@@ -89,7 +63,7 @@ export async function openExisting(options: ExistingProjectOptions): Promise<Exi
   const begun = await trees.find(options.name, options.signal);
   if (begun !== undefined) return treeProject(options, trees, "the work was begun there");
   const base = await trees.baseOf(options.name, options.signal);
-  const branch = await branchOf(trees.git, options.signal);
+  const branch = await trees.git.branch(options.signal);
   const reason = base === undefined ? await whyNotInPlace(root, branch, options) : undefined;
   if (reason !== undefined || branch === undefined) return treeProject(options, trees, reason ?? NO_BRANCH);
   return placeProject(options, trees, { base, branch });
@@ -124,17 +98,7 @@ async function folderReason(root: string, reason: string, signal: AbortSignal | 
   return top === "" || resolve(top) === root ? reason : `it is a part of the larger repository ${visible(top)}`;
 }
 
-async function branchOf(git: GitProgram, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const found = await git.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
-  return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
-}
-
-async function whyNotInPlace(
-  root: string,
-  branch: string | undefined,
-  { where = "auto", signal }: ExistingProjectOptions,
-): Promise<string | undefined> {
-  if (where === "worktree") return "it was asked for";
+async function whyNotInPlace(root: string, branch: string | undefined, { signal }: ExistingProjectOptions): Promise<string | undefined> {
   if (branch === undefined) return NO_BRANCH;
   const repository = await GitRepository.open(root, signal);
   if (typeof repository === "string") return repository;
@@ -224,9 +188,8 @@ async function submodulesOf(git: GitProgram, commit: string, signal: AbortSignal
 /** True for contents that the commit at HEAD has: git keeps them, so that nobody else has to. */
 function committedContents(git: GitProgram, signal: AbortSignal | undefined): IsOwn {
   return async (path, content) => {
-    const named = await git.call(["rev-parse", "--verify", "--quiet", `HEAD:${path}`], { signal });
-    if (named.kind !== "exited" || named.code !== 0) return false;
-    const id = named.stdout.trim();
+    const id = await git.idOf(`HEAD:${path}`, signal);
+    if (id === undefined) return false;
     const hash = createHash(id.length === 64 ? "sha256" : "sha1")
       .update(`blob ${content.length}\0`)
       .update(content);

@@ -7,7 +7,8 @@ import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState, type RepositoryState } from "./git.ts";
 import { withAdvice } from "./git-program.ts";
-import { type HeldFile, holdFile } from "./held-folder.ts";
+import type { HeldFile } from "./held-folder.ts";
+import { withHeld } from "./own-folder.ts";
 import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { contentOf, type IsOwn, type KeptFile, KeptFiles } from "./kept-files.ts";
 import { checkPath, isHidden, isNormalPath, pathError, visible } from "./path-rules.ts";
@@ -34,10 +35,7 @@ export interface FileWorkspaceOptions {
   readonly limits?: Partial<WorkspaceLimits>;
   /** `"auto"` (the default) commits when git is there, `true` demands it, `false` keeps no history. */
   readonly git?: boolean | "auto";
-  /**
-   * Tells contents that the run wrote from those of others. Before a content of others is replaced or removed, it is kept in
-   * `.troupe/kept`. What this workspace writes counts as the run's own. Default: nothing is kept.
-   */
+  /** True for contents that the run wrote. Others are kept in `.troupe/kept` before they are replaced. Default: nothing is kept. */
   readonly isOwn?: IsOwn;
   /** Folders that nothing is written into, such as submodules. Default: repositories inside the project, where `isOwn` is given. */
   readonly closed?: readonly string[];
@@ -56,25 +54,22 @@ export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = {
 export interface FileWorkspace extends Workspace {
   /** The state of git; `untried` until the first commit or {@link FileWorkspace.prepareGit}. */
   readonly git: GitState;
-  /**
-   * Finds git, and makes the repository when the root has none.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT` when git was demanded and cannot be used.
-   */
+  /** Finds git, and makes the repository when there is none. @throws WorkspaceError `WORKSPACE_GIT` when a demanded git cannot be used. */
   prepareGit(signal?: AbortSignal): Promise<GitState>;
   /** Paths that were written or removed here, or adopted, committed or not; sorted. */
   readonly changed: readonly string[];
   /** Contents of others that were replaced or removed here, and where they are kept. */
   readonly kept: readonly KeptFile[];
-  /**
-   * Returns those paths that hold what the run wrote, here or, as `isOwn` says, before; they are committed with the next commit. Of a
-   * missing file it counts that it was removed here. Without the option `isOwn`, all paths are.
-   */
+  /** Returns those paths that hold what the run wrote, here or, as `isOwn` says, before; the next commit has them. */
   adopt(paths: readonly string[]): Promise<readonly string[]>;
   /** Returns the state of the repository, with changes of other programs; undefined without one. @throws WorkspaceError `WORKSPACE_GIT` */
   inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined>;
   /** Returns those paths that the repository's ignore rules match; none without a repository. @throws WorkspaceError `WORKSPACE_GIT` */
   ignoredByGit(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
+}
+
+export function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
+  return "inspectGit" in workspace;
 }
 
 /** A workspace on disk, without any question about what the folder holds; see `openWorkspace` for those. */
@@ -84,10 +79,7 @@ export function fileWorkspace(options: FileWorkspaceOptions): FileWorkspace {
   return new DiskWorkspace(options);
 }
 
-/**
- * Owns the changes, and which of them are not committed, and the order of writes, removals and commits: one at a time, so that no commit has half of a change. The
- * invariants of {@link Workspace} hold here.
- */
+/** Owns the changes and their order: one at a time, so that no commit has half of one. The invariants of {@link Workspace} hold here. */
 class DiskWorkspace implements FileWorkspace {
   readonly root: string;
   readonly #quota: Quota;
@@ -136,7 +128,7 @@ class DiskWorkspace implements FileWorkspace {
     const normal = checkPath(path);
     try {
       const root = await this.#realRoot(false);
-      return root === undefined ? undefined : await this.#held(root, normal, false, (file) => bytesOf(file, normal, most));
+      return root === undefined ? undefined : await withHeld(root, normal, false, (file) => bytesOf(file, normal, most));
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw ioError(error, `read ${normal}`, normal);
@@ -195,7 +187,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   async #isOwn(root: string, path: string): Promise<boolean> {
-    const found = await this.#held(root, path, false, (file) => contentOf(file, path));
+    const found = await withHeld(root, path, false, (file) => contentOf(file, path));
     if (this.#others === undefined) return true;
     return found === undefined ? this.#uncommitted.has(path) : this.#others.isOwn(path, found.content);
   }
@@ -258,7 +250,7 @@ class DiskWorkspace implements FileWorkspace {
       if (root === undefined) throw this.#goneError();
       await this.#sweep(root);
       await this.#prepareChange(root, path, bytes);
-      const isWritten = await this.#held(root, path, true, (file) => file.replace(bytes).then(() => true));
+      const isWritten = await withHeld(root, path, true, (file) => file.replace(bytes).then(() => true));
       if (isWritten !== true) throw this.#goneError();
     } catch (error) {
       uncount();
@@ -273,7 +265,7 @@ class DiskWorkspace implements FileWorkspace {
     const root = await this.#realRoot(false);
     if (root !== undefined) {
       await this.#prepareChange(root, path, undefined);
-      await this.#held(root, path, false, async (file) => {
+      await withHeld(root, path, false, async (file) => {
         if ((await file.stats()) !== undefined) await file.remove();
       });
     }
@@ -292,17 +284,6 @@ class DiskWorkspace implements FileWorkspace {
     const nested = closed ?? (this.#others === undefined ? undefined : await nestedRepository(root, path));
     if (nested !== undefined) throw pathError(path, `lies in another repository, at ${nested}`);
     await this.#others?.keep(root, path, next);
-  }
-
-  /** Does some work with a file while it is held. Undefined when a folder on the way is missing. */
-  async #held<T>(root: string, path: string, make: boolean, work: (file: HeldFile) => Promise<T>): Promise<T | undefined> {
-    const file = await holdFile(root, path, make);
-    if (file === undefined) return undefined;
-    try {
-      return await work(file);
-    } finally {
-      await file.close();
-    }
   }
 
   /** Removes what killed runs left half written, before the first file is. Nothing that fails here keeps a run from writing. */

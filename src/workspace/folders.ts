@@ -7,11 +7,7 @@ import { visible, TEMPORARY_SUFFIX } from "./path-rules.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { limitError } from "./workspace.ts";
 
-/**
- * Makes a folder and those above it. Unlike `mkdir` with `recursive`, it ends where the system answers ENOENT for ever, as below /proc.
- *
- * @param path absolute
- */
+/** Unlike `mkdir` with `recursive`, it ends where the system answers ENOENT for ever, as below /proc. */
 export async function makeFolders(path: string): Promise<void> {
   const missing: string[] = [];
   for (let folder = path; ; folder = dirname(folder)) {
@@ -39,12 +35,7 @@ export function statsOf(path: string): Promise<Stats | undefined> {
   return ifThere(lstat(path));
 }
 
-/**
- * A failed file operation as a typed error: `WORKSPACE_FULL` (no space, quota), `WORKSPACE_UNWRITABLE` (no permission, read-only),
- * `WORKSPACE_NOT_A_FOLDER` (a file on the way), `WORKSPACE_IO` for the rest. An error that is typed already stays as it is.
- *
- * @param doing the failed operation, such as "write src/app.js"
- */
+/** A failed file operation as a typed error; one that is typed already stays as it is. @param doing such as "write src/app.js" */
 export function ioError(error: unknown, doing: string, path: string): TroupeError {
   if (TroupeError.isInstance(error)) return error;
   const code = systemCode(error);
@@ -77,11 +68,7 @@ export function ioError(error: unknown, doing: string, path: string): TroupeErro
   }
 }
 
-/**
- * Deletes a folder with all it holds, also from under folders that a program has locked.
- *
- * @returns a line to show when that failed
- */
+/** Deletes a folder, also from under folders that a program has locked. Returns a line to show when that failed. */
 export async function removeAll(scratch: string): Promise<string | undefined> {
   if (await succeeds(rm(scratch, { recursive: true, force: true }))) return undefined;
   try {
@@ -115,9 +102,7 @@ export interface WalkedFiles {
   readonly folders: readonly string[];
 }
 
-/**
- * * All plain files and folders below a folder. Links, devices and files still being written are left out; a folder that is not there is empty.
- */
+/** All plain files and folders below a folder, without links, devices and files still being written. */
 export async function walkFiles(start: string, options: WalkOptions): Promise<WalkedFiles> {
   const files: string[] = [];
   const folders: string[] = [];

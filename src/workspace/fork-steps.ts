@@ -1,4 +1,5 @@
 import { aNumber, aText, having, object, takes } from "../kernel/argument.ts";
+import type { Json } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
@@ -25,24 +26,25 @@ function checkArguments(door: string, steps: StepPort, project: ForkedProject, n
   takes(door, "name", name, aText);
 }
 
-/** Opens a fork, as a step that a resumed run repeats. Call it at the beginning of each activation that works in the fork. @throws UsageError `ARGUMENT_INVALID` @throws WorkspaceError */
-export async function openFork(steps: StepPort, project: ForkedProject, name: string): Promise<FileWorkspace> {
-  checkArguments("openFork", steps, project, name);
-  const { workspace, forks } = project;
-  await steps.step({ kind: "step", name: OPEN_FORK_STEP, request: { name }, again: true }, async ({ mode, signal }) => {
-    if (await mayWrite(workspace, mode)) await forks.open(name, signal);
-    return null;
-  });
-  return forks.workspace(name);
+/** Changes a fork in a step that a resumed run repeats, and a replay does not. */
+function changeFork<T extends Json>(
+  { steps, project, name, step }: { steps: StepPort; project: ForkedProject; name: string; step: string },
+  otherwise: T,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return steps.step({ kind: "step", name: step, request: { name }, again: true }, async ({ mode, signal }) =>
+    (await mayWrite(project.forks.workspace(name), mode)) ? work(signal) : otherwise,
+  );
 }
 
-/**
- * Compares a fork with its project, as a step. Nothing is written.
- *
- * @param only the paths that are compared. Default: all
- * @throws UsageError `ARGUMENT_INVALID`
- * @throws WorkspaceError
- */
+/** Opens a fork, as a step. Call it at the beginning of each activation that works in the fork. @throws UsageError, WorkspaceError */
+export async function openFork(steps: StepPort, project: ForkedProject, name: string): Promise<FileWorkspace> {
+  checkArguments("openFork", steps, project, name);
+  await changeFork({ steps, project, name, step: OPEN_FORK_STEP }, null, (signal) => project.forks.open(name, signal).then(() => null));
+  return project.forks.workspace(name);
+}
+
+/** Compares a fork with its project, or only some paths, as a step. Nothing is written. @throws UsageError, WorkspaceError */
 export async function compareFork(
   steps: StepPort,
   project: ForkedProject,
@@ -105,21 +107,18 @@ export async function commitFiles(steps: StepPort, workspace: Workspace, request
   });
 }
 
-/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws UsageError `ARGUMENT_INVALID` @throws WorkspaceError */
+/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws UsageError, WorkspaceError */
 export async function updateFork(steps: StepPort, project: ForkedProject, name: string): Promise<ForkUpdate> {
   checkArguments("updateFork", steps, project, name);
-  const { workspace, forks } = project;
-  return steps.step({ kind: "step", name: UPDATE_FORK_STEP, request: { name }, again: true }, async ({ mode, signal }) =>
-    (await mayWrite(workspace, mode)) ? forks.update(name, signal) : { updated: [], conflicts: [] },
-  );
+  const nothing: ForkUpdate = { updated: [], conflicts: [] };
+  const update = changeFork({ steps, project, name, step: UPDATE_FORK_STEP }, { ...nothing }, async (signal) => ({
+    ...(await project.forks.update(name, signal)),
+  }));
+  return update;
 }
 
-/** Removes a fork, as a step that a resumed run repeats. @throws UsageError `ARGUMENT_INVALID` @throws WorkspaceError */
+/** Removes a fork, as a step. @throws UsageError, WorkspaceError */
 export async function removeFork(steps: StepPort, project: ForkedProject, name: string): Promise<void> {
   checkArguments("removeFork", steps, project, name);
-  const { workspace, forks } = project;
-  await steps.step({ kind: "step", name: REMOVE_FORK_STEP, request: { name }, again: true }, async ({ mode, signal }) => {
-    if (await mayWrite(workspace, mode)) await forks.remove(name, signal);
-    return null;
-  });
+  await changeFork({ steps, project, name, step: REMOVE_FORK_STEP }, null, (signal) => project.forks.remove(name, signal).then(() => null));
 }

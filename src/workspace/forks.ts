@@ -44,16 +44,12 @@ export interface WorkspaceForks {
   /** The workspace of a fork, the same object for the same name. Open the fork before the workspace is used. @throws UsageError `OPTION_INVALID` */
   workspace(name: string): FileWorkspace;
   /**
-   * Makes a fork from the project's present files. One that is open already stays as it is.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT` when git fails, and where the project is no repository with a commit; `WORKSPACE_IO` and its kin
+   * Makes a fork from the project's present files; one that is open stays as it is. @throws WorkspaceError `WORKSPACE_GIT` without a commit
    */
   open(name: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Compares a fork with the project and their common version. Nothing is written.
-   *
-   * @param only the paths that are compared. Default: all
-   * @throws WorkspaceError `WORKSPACE_FORK` when it is not open
+   * Compares a fork with the project and their common version; nothing is written. @throws WorkspaceError `WORKSPACE_FORK` when it is not
+   * open
    */
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison>;
   /** Brings the project's changes into a fork, so that it can be merged. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
@@ -246,10 +242,7 @@ type Versions<Text> = Readonly<Record<"base" | "ours" | "theirs", Text>>;
 /** The merged file, or a conflict with a text that marks both sides, where both have one. */
 type MergedFile = { readonly kind: "clean"; readonly text: MaybeText } | { readonly kind: "conflict"; readonly marked: MaybeText };
 
-/**
- * Merges one file: the side that changed counts; where both did, `git merge-file` merges their lines. A file that one side removed or both made is
- * a conflict.
- */
+/** The side that changed counts; where both did, git merges their lines. A file that one side removed or both made is a conflict. */
 async function mergeFile({ base, ours, theirs }: Versions<MaybeText>, signal?: AbortSignal): Promise<MergedFile> {
   if (ours === theirs || theirs === base) return { kind: "clean", text: ours };
   if (ours === base) return { kind: "clean", text: theirs };

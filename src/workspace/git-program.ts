@@ -48,6 +48,18 @@ export class GitProgram {
     return outputOf(await this.call(args, options), args[0], options.signal);
   }
 
+  /** The id of what a name stands for; undefined when there is none. */
+  async idOf(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    const found = await this.call(["rev-parse", "--verify", "--quiet", name], { signal });
+    return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
+  }
+
+  /** The branch that is checked out; undefined when there is none. */
+  async branch(signal?: AbortSignal): Promise<string | undefined> {
+    const found = await this.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
+    return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
+  }
+
   call(args: readonly string[], options: GitCallOptions): Promise<ProcessResult> {
     const { signal, env, stdin = "", isInit, timeout = GIT_TIMEOUT, outputLimit = 16 * 1024 * 1024 } = options;
     const here = isInit === true ? {} : { GIT_DIR: join(this.root, ".git"), GIT_WORK_TREE: this.root };

@@ -57,12 +57,7 @@ export class GitRepository {
     this.isNew = isNew;
   }
 
-  /**
-   * * Opens the repository at the root, or makes one with the branch `main`. Gives the reason when there is no git, or what stands at
-   * `.git` is no repository.
-   *
-   * @param root as `realpath` gives it
-   */
+  /** Opens the repository at the root, or makes one with the branch `main`; returns the reason when neither works. */
   static async open(root: string, signal?: AbortSignal): Promise<GitRepository | string> {
     const git = GitProgram.find(root);
     if (git === undefined) return "git is not on the PATH";
@@ -77,7 +72,7 @@ export class GitRepository {
     return `git ${call[0]} failed: ${describeFailure(result)}`;
   }
 
-  /** * Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ. */
+  /** Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ. */
   async commit(request: PathsCommit): Promise<string | undefined> {
     if (!Number.isFinite(request.date) || request.date < 0 || request.date >= 2 ** 52) {
       throw new UsageError("COMMIT_DATE", `Expected the date of a commit in milliseconds since 1970, got ${request.date}.`);
@@ -136,10 +131,7 @@ export class GitRepository {
     return id;
   }
 
-  /**
-   * True when a commit has the key of this one, and the paths as they are in the index: it is the same commit, and others came after it. Other
-   * contents are those of another run that was given the same id.
-   */
+  /** True when a commit has this key and the paths as they are in the index. Other contents are those of a run with the same id. */
   async #isMade({ key, paths, signal }: PathsCommit, own: GitCallOptions): Promise<boolean> {
     const made = key === undefined ? undefined : (await keysIn(this.#git, signal)).get(trailersOf({ key })[KEY_TRAILER] ?? "");
     if (made === undefined) return false;
@@ -161,10 +153,7 @@ export class GitRepository {
     return [...removed.map((path) => `0 ${"0".repeat(head?.length ?? 0)}\t${path}\0`), ...files].join("");
   }
 
-  /**
-   * Writes the files' contents into the repository, byte for byte. Only line ends are converted, and only where the user's checkout converts
-   * them: else a change of one line would be a change of all.
-   */
+  /** Writes the contents into the repository. Line ends are converted only where the user's checkout converts them. */
   async #hashes(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
     const converted = await this.#convertedPaths(paths, signal);

@@ -38,7 +38,7 @@ export class HeldFile {
     this.#folders = folders;
   }
 
-  /** * Returns the plain file there, if there is one. */
+  /** Returns the plain file there, if there is one. */
   async stats(): Promise<Stats | undefined> {
     const stats = await statsOf(this.#folder.at(this.#name));
     if (stats?.isSymbolicLink() === true) throw pathError(this.#path, "is a symbolic link");
@@ -59,11 +59,7 @@ export class HeldFile {
     }
   }
 
-  /**
-   * Writes aside, then renames. Whatever fails, the old file is still there and the new one's beginnings are not.
-   *
-   * @param mode rights of a new file; an old one keeps its own. Default: what the user's mask allows, to execute only where the text begins with `#!`.
-   */
+  /** Writes aside, then renames. Whatever fails, the old file is still there. @param mode of a new file; an old one keeps its own */
   async replace(bytes: Buffer, mode: number = isScript(bytes) ? 0o777 : 0o666): Promise<void> {
     const old = await this.stats();
     const temporary = this.#folder.at(temporaryName(this.#name));
@@ -127,15 +123,7 @@ function isScript(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString("latin1") === "#!";
 }
 
-/**
- * * Finds a path below a root, folder by folder, and follows no link.
- *
- * @param root as `realpath` gives it
- * @param path in normal form
- * @param make whether folders on the way are made
- * @param reach Default: what this system offers.
- * @returns undefined when a folder on the way is missing and may not be made. The caller closes the rest.
- */
+/** Finds a path below a root, folder by folder, and follows no link. Undefined when a folder is missing and may not be made. */
 export async function holdFile(root: string, path: string, make: boolean, reach: Reach = bestReach()): Promise<HeldFile | undefined> {
   const segments = path.split("/");
   const name = segments.pop() ?? "";

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
 import type { HeldFile } from "./held-folder.ts";
 import { makeOwnFolder, withHeld } from "./own-folder.ts";
 import { visible } from "./path-rules.ts";
+import { sha256Of } from "./recorded-files.ts";
 import { limitError } from "./workspace.ts";
 
 /** A file with a content that the run did not write, which the run replaced or removed. */
@@ -43,13 +43,7 @@ export class KeptFiles {
     return [...this.#kept.values()].sort((a, b) => (a.keptAt < b.keptAt ? -1 : 1));
   }
 
-  /**
-   * * Keeps the present content of a file, if it has to be kept.
-   *
-   * @param root as `realpath` gives it
-   * @param path in normal form
-   * @param next the content that replaces it; undefined when it is removed
-   */
+  /** Keeps the present content of a file, if it has to be kept. @param next its next content; undefined when it is removed */
   async keep(root: string, path: string, next: Uint8Array | undefined): Promise<void> {
     const found = await withHeld(root, path, false, (file) => contentOf(file, path));
     if (found === undefined || (next !== undefined && found.content.equals(next))) return;
@@ -65,12 +59,12 @@ export class KeptFiles {
 
   /** True for a content that the run wrote, here or, as the rule says, before. */
   async isOwn(path: string, content: Uint8Array): Promise<boolean> {
-    return this.#written.get(path) === hashOf(content) || this.#isOwn(path, content);
+    return this.#written.get(path) === sha256Of(content) || this.#isOwn(path, content);
   }
 
   /** Takes in that a content was written here. */
   wrote(path: string, content: Uint8Array): void {
-    this.#written.set(path, hashOf(content));
+    this.#written.set(path, sha256Of(content));
   }
 
   /** The first place that is free or has this content already. */
@@ -108,8 +102,4 @@ function readOnly(path: string): WorkspaceError {
     `Expected to change ${visible(path)}, but it is read-only. Write another file, or let its owner make it writable.`,
     { data: { path: visible(path) } },
   );
-}
-
-function hashOf(content: Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
 }

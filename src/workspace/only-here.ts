@@ -12,7 +12,7 @@ const COMPARED_BYTES = 64 * 1024 * 1024;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 /**
- * * Returns a path or a commit that a folder of a project has and another folder of it has neither among its files nor in its history; undefined when
+ * Returns a path or a commit that a folder of a project has and another folder of it has neither among its files nor in its history; undefined when
  * there is none. Links, the index of git and packages in `node_modules` do not count.
  */
 export async function onlyHere(folder: string, other: string, signal?: AbortSignal): Promise<string | undefined> {
@@ -43,11 +43,8 @@ async function commitsAt(folder: string, signal: AbortSignal | undefined): Promi
   const refs = await git.run(["for-each-ref", "--format=%(objectname) %(refname)"], { signal });
   // The refs of this package name present files, which are compared as files.
   const own = refs.split("\n").filter((line) => line !== "" && !line.includes(" refs/troupe/"));
-  const head = await git.call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal });
-  return [
-    ...own.map((line) => line.slice(0, line.indexOf(" "))),
-    ...(head.kind === "exited" && head.code === 0 ? [head.stdout.trim()] : []),
-  ];
+  const head = await git.idOf("HEAD^{commit}", signal);
+  return [...own.map((line) => line.slice(0, line.indexOf(" "))), ...(head === undefined ? [] : [head])];
 }
 
 /** Returns the first of these objects that the repository at a folder does not have. */

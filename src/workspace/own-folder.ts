@@ -11,7 +11,7 @@ const IGNORE = ".gitignore";
 const PLACE = "place";
 
 /**
- * * Makes a folder below `.troupe` of a project, and keeps git from seeing it.
+ * Makes a folder below `.troupe` of a project, and keeps git from seeing it.
  *
  * @param root as `realpath` gives it
  * @param path below `.troupe`, such as `trees`

@@ -26,11 +26,9 @@ const NOT_PORTABLE = /[<>:"|?*]/;
 const SHORT_NAME = /^(git|troupe)~[0-9]+$/i;
 
 /**
- * The one normal form of a path inside a project: relative, segments joined by `/`, without `.` segments.
- * It looks at the text only; links on disk are another check.
+ * Returns the one normal form of a path inside a project: relative, joined by `/`. Links on disk are another check.
  *
- * @throws WorkspaceError `WORKSPACE_PATH` for a path that is absolute, has `..`, a backslash, unprintable characters,
- * names that some system reserves, `.git`, `.troupe` or `node_modules` anywhere, or that is too long.
+ * @throws WorkspaceError `WORKSPACE_PATH` for a path that leaves the project, that some system reserves, or that is hidden or too long.
  */
 export function checkPath(path: string): string {
   takes("checkPath", "path", path, aText);

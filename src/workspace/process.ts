@@ -1,11 +1,8 @@
 import { onAbort } from "../kernel/abort.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { plainEnvironment } from "./program-path.ts";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
@@ -34,21 +31,6 @@ export interface ProcessRequest {
   readonly onStart?: (pid: number) => void;
 }
 
-const processRequest: Known<ProcessRequest> = {
-  file: kinds.text,
-  args: kinds.texts,
-  cwd: kinds.text,
-  env: kinds.record(kinds.text),
-  signal: kinds.signal,
-  timeout: kinds.milliseconds,
-  grace: kinds.milliseconds,
-  outputLimit: kinds.count,
-  stdin: kinds.either(kinds.text, having("a stream to read", "pipe")),
-  onOutput: kinds.function,
-  clock: kinds.clock,
-  onStart: kinds.function,
-};
-
 /** The output of a program. */
 export interface ProcessOutput {
   readonly stdout: string;
@@ -57,10 +39,7 @@ export interface ProcessOutput {
   readonly isCut: boolean;
 }
 
-/**
- * The end of a program: by itself with a code, by a signal of another process, at its time limit, or by the caller's abort signal. Or it did
- * not start: it does not exist (`missing`), or the system refused it (`unstarted`).
- */
+/** The end of a program. `missing`: it does not exist. `unstarted`: the system refused it. */
 export type ProcessResult =
   | (ProcessOutput & { readonly kind: "exited"; readonly code: number })
   | (ProcessOutput & { readonly kind: "signalled"; readonly signal: string })
@@ -79,22 +58,8 @@ const DRAIN = 1_000;
 /** Process groups exist on POSIX systems only. */
 const HAS_GROUPS = process.platform !== "win32";
 
-/**
- * Runs a program in a process group of its own and waits until it has ended. Whatever it started in that group is killed with it, also
- * when it ended by itself. Rejects only for arguments that no program can take (a NUL character), never for what the program does.
- */
+/** Runs a program in a process group of its own, which is killed with it. Rejects only for arguments that no program can take. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
-  takes(
-    "runProcess",
-    "request",
-    request,
-    object("an object with the file to run, its args and its cwd", {
-      file: { says: "the name of a program", fits: (value) => typeof value === "string" && value !== "" },
-      args: orNothing(listOf(aText)),
-      cwd: orNothing(aText),
-    }),
-  );
-  checkKnownOptions("runProcess", request, processRequest);
   if (request.signal?.aborted === true) return { kind: "aborted", stdout: "", stderr: "", isCut: false };
   let child: ChildProcess;
   try {
@@ -227,10 +192,7 @@ class RunningProcess {
 /** Work to do when this process exits, in the order added. One listener does all of it. */
 const duties = new Set<() => void>();
 
-/**
- * Runs a synchronous function when this process ends, also when it ends at once. The functions run in reverse order, so that users of a
- * folder end before the folder is removed. The returned function cancels it.
- */
+/** Runs a function when this process ends, the newest first. The returned function cancels it. */
 export function atExit(duty: () => void): () => void {
   if (duties.size === 0) process.on("exit", doAll);
   duties.add(duty);

@@ -1,10 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/**
- * The environment programs get by default: PATH without relative entries (those would find programs in the folder worked in), a plain
- * locale, and on Windows what the system itself needs. No keys.
- */
+/** PATH without relative entries, which would find programs in the folder worked in, a plain locale, and no keys. */
 export function plainEnvironment(): Record<string, string> {
   const env: Record<string, string> = { PATH: searchPath(), LC_ALL: "C.UTF-8" };
   for (const name of ["SystemRoot", "SystemDrive", "PATHEXT", "TEMP", "TMP"]) {

@@ -5,6 +5,7 @@ import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { contentOf, KEPT_FOLDER } from "./kept-files.ts";
 import { withHeld } from "./own-folder.ts";
+import { isNormalPath } from "./path-rules.ts";
 import type { ProcessOutput } from "./process.ts";
 import { temporaryFolder } from "./project-copy.ts";
 
@@ -37,8 +38,7 @@ export async function committedChanges(
   { base, head }: { readonly base: string; readonly head: string },
   signal?: AbortSignal,
 ): Promise<ProjectChanges> {
-  const found = await git.call(["rev-parse", "--verify", "--quiet", `${head}^{commit}`], { signal });
-  const commit = found.kind === "exited" && found.code === 0 ? found.stdout.trim() : base;
+  const commit = (await git.idOf(`${head}^{commit}`, signal)) ?? base;
   if (commit === base) return { files: [], diff: "", isCut: false, left: [] };
   const named = await git.run([...DIFF, "--name-status", "-z", base, commit, "--"], { signal });
   const result = await git.call([...DIFF, "--src-prefix=a/", "--dst-prefix=b/", base, commit, "--"], { signal, outputLimit: DIFF_BYTES });
@@ -66,12 +66,28 @@ export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): P
   return lines.flatMap((line) => (line.length > 3 ? [line.slice(3)] : []));
 }
 
-/**
- * The changes that a workspace made in a folder without a repository, against the contents that it kept.
- *
- * @param workspace its root as `realpath` gives it
- * @param o `earlier`: paths that another process wrote before for the same work
- */
+/** Equal files on an equal commit make an equal commit. */
+const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
+/** Milliseconds: a large project takes longer than other commands. */
+const PRESENT_TIME = 600_000;
+
+/** Keeps the present files that git does not ignore in a commit that no branch has. Equal files on an equal HEAD give an equal id. */
+export async function presentFiles(git: GitProgram, signal?: AbortSignal): Promise<string> {
+  const head = await git.idOf("HEAD^{commit}", signal);
+  const paths = (await uncommittedPaths(git, signal)).filter(isNormalPath);
+  const scratch = temporaryFolder("troupe-git-");
+  try {
+    const own = { signal, timeout: PRESENT_TIME, env: { GIT_INDEX_FILE: join(scratch.path, "index"), ...FIXED_DATES } };
+    await git.run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
+    await git.run(["update-index", "-z", "--add", "--remove", "--stdin"], { ...own, stdin: paths.map((path) => `${path}\0`).join("") });
+    const tree = await git.run(["write-tree"], own);
+    return await git.run(["commit-tree", tree, ...(head === undefined ? [] : ["-p", head]), "-m", "Present files"], own);
+  } finally {
+    await scratch.remove();
+  }
+}
+
+/** The changes in a folder without a repository, against the contents that were kept. `earlier`: paths that another process wrote. */
 export async function folderChanges(
   workspace: FileWorkspace,
   { signal, earlier = [] }: { readonly signal?: AbortSignal | undefined; readonly earlier?: readonly string[] | undefined } = {},

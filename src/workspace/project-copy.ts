@@ -34,7 +34,7 @@ export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** * Copies a project without `.git`, `.troupe` and links. Only the owner can enter the copy. */
+/** Copies a project without `.git`, `.troupe` and links. Only the owner can enter the copy. */
 export async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
   const { path: scratch, remove } = temporaryFolder("troupe-sandbox-");
   try {
@@ -55,12 +55,7 @@ export interface TemporaryFolder {
   remove(): Promise<string | undefined>;
 }
 
-/**
- * * Makes an empty temporary folder with a resolved path. It is deleted at the latest when this process ends; it is made synchronously, so
- * that it is always registered for that. If the process is killed, a later one removes the folder, because its name has the owner.
- *
- * @param prefix such as `troupe-git-`; one word between the hyphens
- */
+/** Makes a temporary folder, deleted at the latest when this process ends, or by a later one. @param prefix such as `troupe-git-` */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   try {
     const path = realpathSync(mkdtempSync(join(tmpdir(), temporaryPrefix(prefix))));
@@ -71,7 +66,7 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
   }
 }
 
-/** * Copies what a command has made to the place where it is kept. Does nothing where it made no such folder. */
+/** Copies what a command has made to the place where it is kept. Does nothing where it made no such folder. */
 export async function keepFolder(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return;
   try {
@@ -91,11 +86,7 @@ function removeNow(folder: string): void {
   }
 }
 
-/**
- * Does some work in a copy of a project and removes the copy, whatever happens. The first in the life of a process removes what killed ones
- * left among the temporary folders. A project that is too large is refused, an abort while
- * copying is told like one while running.
- */
+/** Works in a copy of a project and removes it. A project that is too large is refused. */
 export async function inCopy(
   root: string,
   options: CopyOptions,
@@ -132,7 +123,7 @@ export async function own(paths: readonly string[], owner: number | undefined): 
   await eachOf(paths, (path) => lchown(path, owner, owner));
 }
 
-/** * Copies files and folders without `.git`, `.troupe` and links other than those of installed programs. */
+/** Copies files and folders without `.git`, `.troupe` and links other than those of installed programs. */
 export async function copyInto(
   root: string,
   project: string,

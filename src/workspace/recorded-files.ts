@@ -1,10 +1,9 @@
-import { anEvent } from "../runtime/record/journal.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
-import { aText, having, listOf, object, type Shape, takes } from "../kernel/argument.ts";
+import { takes } from "../kernel/argument.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Workspace } from "./workspace.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -43,7 +42,6 @@ export class RecordedFiles {
 
   /** Takes in the next event of the run. */
   add(event: RunEvent): void {
-    takes("RecordedFiles.add", "event", event, anEvent);
     switch (event.type) {
       case "run.started":
         this.#shared = event.parent?.at ?? -1;
@@ -68,7 +66,6 @@ export class RecordedFiles {
 
   /** The possible contents of a path. Undefined when the run has never written there. */
   expected(path: string): ReadonlySet<FileState> | undefined {
-    takes("RecordedFiles.expected", "path", path, aText);
     const place = this.#files.get(path);
     if (place === undefined) return undefined;
     const open = [...place.open.values()];
@@ -209,17 +206,14 @@ export function forkIn(workspace: Workspace): { readonly fork?: string } {
 const scratch = new WeakMap<Workspace, Promise<boolean>>();
 
 /**
- * Returns true when a step may change a workspace: always in a live run; in a replay only if the workspace was empty at its first step. An
- * existing project stays as it is, and an empty folder gets all files of the run.
- *
- * @param mode the mode of the step
- * @throws WorkspaceError when the workspace cannot be listed
+ * Returns true when a step may change a workspace: always live; in a replay only if it was empty at its first step. @throws WorkspaceError
  */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
-  takes("mayWrite", "workspace", workspace, having("a workspace", "list"));
+  takes("mayWrite", "workspace", workspace, kinds.workspace);
   takes("mayWrite", "mode", mode, kinds.oneOf("live", "replay"));
   const forked = forks.get(workspace);
-  if (forked !== undefined) return mayWrite(forked.project, mode);
+  // A replay takes what came of a fork from the record: its folder may have no repository.
+  if (forked !== undefined) return mode === "live" ? mayWrite(forked.project, mode) : Promise.resolve(false);
   if (mode === "live") {
     scratch.set(workspace, Promise.resolve(false));
     return Promise.resolve(true);
@@ -242,50 +236,19 @@ export interface ChangedFile {
 /** Files that an error names. */
 const SHOWN = 20;
 
-const aRecord: Shape = having("what a run recorded of its files", "expected");
-
-/**
- * Returns the differences between a project and the record of a run, sorted by path.
- *
- * @param present the present files: the sha256 of each content by path
- */
-export function changedFiles(recorded: RecordedFiles, present: ReadonlyMap<string, FileState>): readonly ChangedFile[] {
-  takes("changedFiles", "recorded", recorded, aRecord);
-  takes("changedFiles", "present", present, having("a map of what is there", "get", "forEach"));
+/** Returns the differences between a workspace and the record of a run, sorted by path. Call it before the run is resumed: roles replace files. */
+export async function changesSince(recorded: RecordedFiles, workspace: Workspace): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
   for (const path of recorded.paths) {
-    const state = present.get(path) ?? ABSENT;
+    const state = await stateOf(path, workspace);
     if (recorded.expected(path)?.has(state) !== true) changes.push({ path, change: state === ABSENT ? "removed" : "changed" });
   }
-  for (const [path, state] of present) {
-    if (state !== ABSENT && recorded.expected(path) === undefined) changes.push({ path, change: "added" });
-  }
+  for (const path of await workspace.list()) if (recorded.expected(path) === undefined) changes.push({ path, change: "added" });
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/**
- * Returns the differences between a workspace and the record of a run. Call it before the run is resumed: roles replace files.
- *
- * @throws WorkspaceError `WORKSPACE_IO` and its kin
- */
-export async function changesSince(recorded: RecordedFiles, workspace: Workspace): Promise<readonly ChangedFile[]> {
-  takes("changesSince", "recorded", recorded, aRecord);
-  takes("changesSince", "workspace", workspace, having("a workspace", "list", "readBytes"));
-  const present = new Map<string, FileState>();
-  // Of a file the run never wrote it is enough to know that it is there.
-  for (const path of await workspace.list()) present.set(path, "there");
-  for (const path of recorded.paths) present.set(path, await stateOf(path, workspace));
-  return changedFiles(recorded, present);
-}
-
-/**
- * Refuses a workspace that was changed since the run stopped.
- *
- * @throws WorkspaceError `WORKSPACE_CHANGED` naming the files; its data has them all
- */
+/** Refuses a workspace that was changed since the run stopped. @throws WorkspaceError `WORKSPACE_CHANGED` with all files in its data */
 export function assertUnchanged(changes: readonly ChangedFile[], root: string): void {
-  takes("assertUnchanged", "changes", changes, listOf(object("a changed file", { path: aText, change: aText })));
-  takes("assertUnchanged", "root", root, aText);
   if (changes.length === 0) return;
   const some = changes.map(({ path, change }) => `${visible(path)} (${change})`);
   throw new WorkspaceError(

@@ -1,15 +1,12 @@
-import { anEvent } from "../runtime/record/journal.ts";
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../kernel/value-kind.ts";
-import { having, iterable, takes } from "../kernel/argument.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
+import { WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { stepId } from "../runtime/steps/step-requests.ts";
-import type { FileWorkspace } from "./file-workspace.ts";
+import { type FileWorkspace, isOnDisk } from "./file-workspace.ts";
 import { workspaceForks, type WorkspaceForks } from "./forks.ts";
 import { keysIn } from "./git.ts";
 import { GitProgram } from "./git-program.ts";
@@ -38,8 +35,6 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const restoreOptions: Known<RestoreOptions> = { at: kinds.number, after: kinds.number, signal: kinds.signal };
-
 /** The result of a restore. */
 export interface Restored {
   readonly files: number;
@@ -47,21 +42,14 @@ export interface Restored {
 }
 
 /**
- * Writes the files and commits of the ended activations of a record into a workspace, in the order of their ends: a fork gets the files of
- * its parent in a folder of its own. An open activation writes its files again itself when the run is resumed. Forks of a project on disk
- * that were open then are opened, with what was written in them.
- *
- * @throws WorkspaceError
- * @throws ControlError when the signal aborts
+ * Writes the files and commits of the ended activations of a record, in the order of their ends. An open activation writes its files again
+ * itself. Forks that were open are opened, with what was written in them.
  */
 export async function restoreFiles(
   workspace: Workspace,
   events: AsyncIterable<RunEvent> | Iterable<RunEvent>,
   options: RestoreOptions = {},
 ): Promise<Restored> {
-  checkKnownOptions("restoreFiles", options, restoreOptions);
-  takes("restoreFiles", "workspace", workspace, having("a workspace", "write", "commit"));
-  takes("restoreFiles", "events", events, iterable("events of a run"));
   const { at = Infinity, after = -1, signal } = options;
   const open = new OpenDeeds(after);
   const forks = isOnDisk(workspace) ? new RestoredForks(workspace) : undefined;
@@ -70,7 +58,6 @@ export async function restoreFiles(
   let commits = 0;
   for await (const event of events) {
     throwIfAborted(signal);
-    takes("restoreFiles", "an event", event, anEvent);
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit") {
         // A bundle may have more than its number says: it is made while the run goes on.
@@ -87,6 +74,7 @@ export async function restoreFiles(
     // Not one more is read: what comes behind may be damaged.
     if (event.seq >= at) break;
   }
+  forks?.assertRestored();
   return { files: paths.size, commits };
 }
 
@@ -109,13 +97,27 @@ interface ForkDeed {
 /** The forks of a project, as a record tells what happened to them. */
 class RestoredForks {
   readonly #forks: WorkspaceForks;
+  /** Forks that cannot be opened yet: the user's own commits are in no record. */
+  readonly #missing = new Map<string, string>();
 
   constructor(workspace: FileWorkspace) {
     this.#forks = workspaceForks({ workspace });
   }
 
+  /** @throws WorkspaceError `WORKSPACE_GIT` for forks that are still open and could not be restored */
+  assertRestored(): void {
+    for (const [name, lack] of this.#missing)
+      throw new WorkspaceError(
+        "WORKSPACE_GIT",
+        `Expected a git repository with a commit for the fork "${name}", but ${lack}. Restore it first.`,
+      );
+  }
+
   async restore({ name, does }: ForkDeed, signal: AbortSignal | undefined): Promise<void> {
-    if (does === "remove") return this.#forks.remove(name, signal);
+    const lack = does === "open" ? await this.#forks.missing(signal) : undefined;
+    if (lack !== undefined) this.#missing.set(name, lack);
+    if (does === "remove" && !this.#missing.delete(name)) return this.#forks.remove(name, signal);
+    if (does === "remove" || this.#missing.has(name)) return;
     await this.#forks.open(name, signal);
     if (does === "open") return;
     if (does === "update") return void (await this.#forks.update(name, signal));
@@ -129,10 +131,6 @@ async function keysOf(workspace: Workspace, signal: AbortSignal | undefined): Pr
   const root = isOnDisk(workspace) ? await ifThere(realpath(workspace.root)) : undefined;
   const git = root === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined ? undefined : GitProgram.find(root);
   return git === undefined ? new Set() : keysIn(git, signal);
-}
-
-function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
-  return "inspectGit" in workspace;
 }
 
 /** The writes of activations that have not ended. */

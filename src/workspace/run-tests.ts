@@ -1,13 +1,11 @@
 import { kinds } from "../kernel/option-kinds.ts";
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
-import { abortReason } from "../kernel/abort.ts";
-import { AbortedError } from "../kernel/errors.ts";
+import { aText, object, takes } from "../kernel/argument.ts";
 import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
-import { limitText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
+import { endText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
 import { driverIn } from "./sandbox-mounts.ts";
 import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { ioError, walkFiles } from "./folders.ts";
@@ -24,6 +22,14 @@ export interface ProjectTestsRequest {
   readonly timeout?: number;
   readonly signal?: AbortSignal;
 }
+
+const projectTestsRequest: Known<ProjectTestsRequest> = {
+  root: kinds.text,
+  sandbox: kinds.sandbox,
+  files: kinds.texts,
+  timeout: kinds.milliseconds,
+  signal: kinds.signal,
+};
 
 /** The counts. Plain JSON. */
 export interface TestTally {
@@ -60,12 +66,7 @@ const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
 /** Bytes of a file in a test folder that is searched for an import of `node:test`. */
 const SEARCHED_BYTES = 1_000_000;
 
-/**
- * * Returns the test files of a project that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in a folder `test`, `tests` or
- * `__tests__` that import `node:test`. The endings `.mjs` and `.cjs` count too, and `.ts` where this Node.js runs it.
- *
- * @returns paths relative to the project, sorted
- */
+/** The test files that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in test folders that import `node:test`. */
 export async function findTestFiles(root: string, signal?: AbortSignal): Promise<string[]> {
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const found: string[] = [];
@@ -83,34 +84,14 @@ async function importsTests(root: string, file: string): Promise<boolean> {
 }
 
 /**
- * Runs the project's test files, those of {@link findTestFiles}, with `node --test` in a sandbox: all, or those that are named.
- *
- * The result comes from the runner's own record of each test, its exit code, and the end of each file. Output of tests cannot pass for a
- * result.
+ * Runs the project's test files with `node --test` in a sandbox. The result is the runner's own record; output cannot pass for it.
  *
  * @throws ControlError when the signal aborts.
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function runProjectTests(request: ProjectTestsRequest): Promise<ProjectTests> {
-  takes(
-    "runProjectTests",
-    "request",
-    request,
-    object("an object with root and sandbox", {
-      root: aText,
-      sandbox: having("a sandbox", "run"),
-      files: orNothing(listOf(aText)),
-      timeout: orNothing(kinds.milliseconds),
-      signal: orNothing(kinds.signal),
-    }),
-  );
-  checkKnownOptions("runProjectTests", request, {
-    root: kinds.checked,
-    sandbox: kinds.checked,
-    files: kinds.checked,
-    timeout: kinds.milliseconds,
-    signal: kinds.signal,
-  });
+  checkGivenOptions("runProjectTests", request, projectTestsRequest);
+  takes("runProjectTests", "request", request, object("an object with root and sandbox", { root: aText, sandbox: kinds.sandbox }));
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
   const found = await findTestFiles(root, signal);
@@ -127,29 +108,12 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
 function judge(files: readonly string[], result: SandboxResult, signal: AbortSignal | undefined): ProjectTests {
   const report = readTestReport("stdout" in result ? result.stdout : "");
   const tally = tallyOf(files, report);
-  switch (result.kind) {
-    case "exited":
-      return judgeExit(tally, report, result.code, result.stderr);
-    case "signalled":
-      return failed(tally, `The test runner was ended by ${result.signal}: it may have used more memory or time than it may.`);
-    case "limit":
-      return failed(tally, `The tests were stopped, for together they used ${limitText(result)}.`);
-    case "timeout":
-      return { ...withUnended(tally, report, "No result of it had come when the time was up."), kind: "timeout", ms: result.ms };
-    case "aborted":
-      throw signal === undefined ? new AbortedError() : abortReason(signal);
-    case "refused":
-      return { ...tally, kind: "not run", reason: result.reason, hint: result.hint };
-    case "missing":
-      return { ...tally, kind: "not run", reason: `${result.file} is not there`, hint: "Install it." };
-    case "unstarted":
-      return {
-        ...tally,
-        kind: "not run",
-        reason: `the tests could not be started: ${result.reason}`,
-        hint: "Free memory or processes, then try again.",
-      };
-  }
+  if (result.kind === "exited") return judgeExit(tally, report, result.code, result.stderr);
+  if (result.kind === "refused") return { ...tally, kind: "not run", reason: result.reason, hint: result.hint };
+  const end = endText(result, signal);
+  if (!("stdout" in result)) return { ...tally, kind: "not run", reason: `the test runner ${end}`, hint: "Mend that, then try again." };
+  if (result.kind !== "timeout") return failed(tally, `The test runner ${end}.`);
+  return { ...withUnended(tally, report, "No result of it had come when the time was up."), kind: "timeout", ms: result.ms };
 }
 
 function judgeExit(tally: TestTally, report: ReporterResult, code: number, stderr: string): ProjectTests {

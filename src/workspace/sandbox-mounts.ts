@@ -8,10 +8,7 @@ import type { Refusal, Sandbox, SandboxMount } from "./sandbox.ts";
 /** Where a sandbox that shows no other file of the machine has the folder of a driver. */
 const DRIVERS = "/mounted/drivers";
 
-/**
- * Returns the path of a driver, or of the folder of all, in a sandbox, with the mounts that it needs there. A driver is a file of this package that runs inside: the
- * build copies it as it is, so `src` has it beside its room here and in `dist` alike.
- */
+/** Returns the path of a driver in a sandbox, or of the folder of all, with the mounts that it needs there. */
 export function driverIn(
   sandbox: Sandbox,
   room: "checks" | "tools" | "workspace",
@@ -43,12 +40,7 @@ export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | un
   };
 }
 
-/**
- * * Returns bubblewrap's arguments that show files of this machine inside, read only. What the user of the sandbox cannot reach is copied next
- * to the project's copy first.
- *
- * @param owner the user of the sandbox where it is not the user of this process
- */
+/** Bubblewrap's arguments that show files of this machine, read only. What the user of the sandbox cannot reach is copied first. */
 export async function mountWords(
   mounts: readonly SandboxMount[],
   { scratch, owner, signal }: { readonly scratch: string; readonly owner: number | undefined; readonly signal: AbortSignal | undefined },

@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { own } from "./project-copy.ts";
 
-/**
- * The way out of a sandbox: its namespace has no network, and one socket leads to a proxy of this process, which connects to the hosts of the request
- * alone.
- */
+/** The way out of a namespace without network: one socket to a proxy of this process, which connects to the allowed hosts alone. */
 export interface NetworkGate {
   /** The socket. */
   readonly path: string;

@@ -1,6 +1,7 @@
 import { isAbsolute, normalize } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { abortReason } from "../kernel/abort.ts";
+import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
 import { findProgram } from "./program-path.ts";
 
@@ -21,16 +22,11 @@ export interface Sandbox {
   /** The bounds that this machine does not keep, or only watches; a phrase for each. Empty when all are kept. */
   readonly missing?: readonly string[];
   /**
-   * Runs one command in a copy of the project.
-   *
-   * @throws WorkspaceError `WORKSPACE_IO` and its kin when the project cannot be copied.
-   * @throws UsageError `OPTION_INVALID` for an invalid limit.
+   * Runs one command in a copy of the project. @throws WorkspaceError when it cannot be copied; UsageError `OPTION_INVALID` for a wrong
+   * limit
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
-  /**
-   * Starts one program that stays, in a copy of the project, with the limits, mounts and network of `run`. S1 to S7 hold until it has ended.
-   * A sandbox that cannot keep a program has no `start`.
-   */
+  /** Starts a program that stays, as `run` does; S1 to S7 hold until it has ended. Without it a sandbox can keep no program. */
   start?(request: SandboxStart): SandboxProcess;
 }
 
@@ -67,16 +63,10 @@ export interface SandboxRequest {
   readonly limits?: Partial<SandboxLimits> | undefined;
   /** Text on standard input, at most 16 MiB. Default: standard input is empty. */
   readonly input?: string | undefined;
-  /**
-   * Files and folders of this machine that the command may read, such as installed packages. Links in them are left out where they are
-   * copied, because the user of the sandbox cannot reach them otherwise. Sandbox `none` shows every file at its own path: it refuses a mount
-   * whose two paths differ. Default: none.
-   */
+  /** Files and folders of this machine that the command may read. Sandbox `none` refuses a mount whose two paths differ. Default: none. */
   readonly mounts?: readonly SandboxMount[] | undefined;
   /**
-   * The hosts that the command may reach, each with its port: `registry.npmjs.org:443`. For a step that the user allowed, such as an installation
-   * of packages. They are reached through a proxy alone, which `HTTP_PROXY` and `HTTPS_PROXY` name inside; this machine is none of them unless it is
-   * named. Sandbox `none` cannot close the network and refuses the request. Default: none.
+   * Hosts with ports that the command may reach, through a proxy alone: `registry.npmjs.org:443`. Sandbox `none` refuses. Default: none.
    */
   readonly network?: readonly string[] | undefined;
   /** A folder of the copy to keep when the command ends with code 0, such as installed packages. Default: nothing of the copy is kept. */
@@ -191,7 +181,7 @@ export interface LimitHit extends ProcessOutput {
   readonly used: number;
 }
 
-/** * Returns the limits, with defaults for missing ones. */
+/** Returns the limits, with defaults for missing ones. */
 export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultSandboxLimits)) {
@@ -204,7 +194,7 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   return { ...defaultSandboxLimits, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
 }
 
-/** * Checks the input, the mounts, the hosts and the kept folder of a request. */
+/** Checks the input, the mounts, the hosts and the kept folder of a request. */
 export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT)
@@ -244,6 +234,28 @@ export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limi
       return `${used} new files and folders, where ${limit} are allowed`;
     case "bytes":
       return `${mebibytes(used)} in files, where ${mebibytes(limit)} are allowed`;
+  }
+}
+
+/** How a command ended, as the rest of a sentence that begins with "it". @throws ControlError when it was aborted */
+export function endText(result: SandboxResult, signal?: AbortSignal): string {
+  switch (result.kind) {
+    case "exited":
+      return `ended with code ${result.code}`;
+    case "signalled":
+      return `was ended by ${result.signal}`;
+    case "limit":
+      return `used ${limitText(result)}, and was killed with all it had started`;
+    case "timeout":
+      return `did not end within ${result.ms} ms, and was killed with all it had started`;
+    case "missing":
+      return `needs ${result.file}, which is not there`;
+    case "unstarted":
+      return `could not be started: ${result.reason}`;
+    case "refused":
+      return `was not run: ${result.reason}. ${result.hint}`.trim();
+    case "aborted":
+      throw signal?.aborted === true ? abortReason(signal) : new AbortedError();
   }
 }
 

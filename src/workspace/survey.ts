@@ -1,58 +1,41 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { aText, having, orNothing, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import type { FileWorkspace } from "./file-workspace.ts";
+import { isOnDisk } from "./file-workspace.ts";
 import { GitProgram } from "./git-program.ts";
 import { checkPath, isNormalPath } from "./path-rules.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Options of {@link surveyFiles}. */
-export interface SurveyOptions {
+interface SurveyOptions {
   /** A folder. Default: the project. */
   readonly under?: string | undefined;
-  /** Most paths. Default 100,000. */
-  readonly most?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-const surveyOptions: Known<SurveyOptions> = { under: kinds.text, most: kinds.count, signal: kinds.signal };
-
 /** The files that a reader of a project looks at. */
-export interface FileSurvey {
+interface FileSurvey {
   /** As `list` gives them. */
   readonly paths: readonly string[];
   /** False when there are more than were asked for: then these are the first. */
   readonly isWhole: boolean;
 }
 
+/** Paths. */
 const MOST = 100_000;
 /** Files that are looked at together. */
 const TOGETHER = 64;
 
 /**
- * Returns the files that a reader of a project looks at: in a repository those that git tracks or would take, else all. A folder of which git
- * takes nothing, such as one with build results, is shown when it is named itself.
- *
- * @throws WorkspaceError `WORKSPACE_PATH` for a bad `under`, `WORKSPACE_LIMIT`, `WORKSPACE_GIT` and their kin
- * @throws ControlError when the signal aborts
+ * The files that a reader of a project looks at: in a repository those that git tracks or would take, else all. A folder that git ignores
+ * is shown when it is named itself.
  */
 export async function surveyFiles(workspace: Workspace, options: SurveyOptions = {}): Promise<FileSurvey> {
-  takes("surveyFiles", "workspace", workspace, having("a workspace", "list"));
-  checkKnownOptions("surveyFiles", options, surveyOptions);
-  takes("surveyFiles", "under", options.under, orNothing(aText));
-  const { most = MOST, signal } = options;
+  const { signal } = options;
   const under = options.under === undefined ? undefined : checkPath(options.under);
   const known = isOnDisk(workspace) ? await knownToGit(workspace.root, under, signal) : undefined;
   const paths = known === undefined || (known.length === 0 && under !== undefined) ? await workspace.list(under) : known;
-  return { paths: paths.slice(0, most), isWhole: paths.length <= most };
-}
-
-function isOnDisk(workspace: Workspace): workspace is FileWorkspace {
-  return "inspectGit" in workspace;
+  return { paths: paths.slice(0, MOST), isWhole: paths.length <= MOST };
 }
 
 /** The files that git tracks or would take; undefined when the folder is no repository of its own. */

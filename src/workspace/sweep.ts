@@ -19,12 +19,7 @@ export interface Swept {
   readonly left: number;
 }
 
-/**
- * Removes the files that killed processes left half written in a project. No file of a user is touched: a name must be one that this package
- * makes, and its process must have ended. Never throws; looks at 20,000 entries at most.
- *
- * @param root as `realpath` gives it
- */
+/** Removes the files that killed processes left half written. A name must be one that this package makes. Never throws. */
 export async function sweepProject(root: string): Promise<Swept> {
   let [removed, left, seen] = [0, 0, 0];
   const ahead = [""];
@@ -42,11 +37,7 @@ export async function sweepProject(root: string): Promise<Swept> {
   return { removed, left };
 }
 
-/**
- * Removes the temporary folders that killed processes left: copies of projects, probes, indexes of git. Never throws.
- *
- * @param parent Default: the system's folder for temporary things.
- */
+/** Removes the temporary folders that killed processes left. Never throws. */
 export async function sweepFolders(parent: string = tmpdir()): Promise<Swept> {
   let [removed, left] = [0, 0];
   for (const entry of await entriesOf(parent)) {

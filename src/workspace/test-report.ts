@@ -111,14 +111,8 @@ function numberIn(value: unknown): number {
 }
 
 /**
- * The arguments that make `node` run test files and report in the form test-report.ts reads.
- *
- * @param files paths relative to the working folder
- * @param limit milliseconds one file may take. The runner of Node 20 holds a whole file to its time limit and says little, so there the
- * guard comes first; newer ones hold each test to it and name it, so there the guard comes second.
- * @param major the version of Node.js; since 21 its runner takes its arguments for patterns, so there a ? stands for each character that
- * has a meaning in them. Whether each file was run is checked afterwards.
- * @param drivers the folder of the reporter and the guard
+ * The arguments that make `node` run test files and report in the form of this file. The runner of Node.js 20 holds a whole file to its
+ * time limit and says little, so there the guard comes first; newer ones name the test. Since 21 the arguments are patterns.
  */
 export function testArguments(files: readonly string[], limit: number, major: number, drivers: string): string[] {
   return [

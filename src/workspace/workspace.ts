@@ -26,34 +26,20 @@ export interface Workspace {
   /** Paths written or removed since the last commit of them, sorted. */
   readonly pending: readonly string[];
 
-  /**
-   * Writes a text as UTF-8, or bytes as they are; creates the folders of the file, and replaces an existing one.
-   *
-   * @throws WorkspaceError `WORKSPACE_PATH` (see the path rules), `WORKSPACE_LIMIT`, `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE`,
-   * `WORKSPACE_IO`.
-   */
+  /** Writes a string as UTF-8, or bytes; makes the folders of the file, and replaces an existing one. @throws WorkspaceError */
   write(path: string, content: string | Uint8Array): Promise<WrittenFile>;
 
-  /**
-   * The text of a file; undefined when it is not there. Bytes that are not UTF-8 come back as U+FFFD.
-   *
-   * @throws WorkspaceError `WORKSPACE_PATH`, `WORKSPACE_LIMIT` when it is larger than a file may be, `WORKSPACE_IO`.
-   */
+  /** The text of a file; undefined when it is not there. Bytes that are not UTF-8 come back as U+FFFD. @throws WorkspaceError */
   read(path: string): Promise<string | undefined>;
 
   /**
-   * The bytes of a file of any kind; undefined when it is not there.
-   *
-   * @param most the most bytes it may have
-   * @throws WorkspaceError `WORKSPACE_PATH`, `WORKSPACE_LIMIT` when it has more, `WORKSPACE_IO`.
+   * The bytes of a file of any kind; undefined when it is not there. @throws WorkspaceError `WORKSPACE_LIMIT` when it has more than `most`
    */
   readBytes(path: string, most: number): Promise<Uint8Array | undefined>;
 
   /**
-   * Paths of the files in the project, or below the folder `under`: relative to the root, joined by `/`, sorted by code unit, each
-   * fit for `read`. Links, `.git`, `.troupe`, `node_modules` and files with names the path rules refuse are left out.
-   *
-   * @throws WorkspaceError `WORKSPACE_PATH` for a bad `under`, `WORKSPACE_LIMIT` when there are more than 200,000 files and folders.
+   * Paths of the files in the project, or below a folder: relative to the root, sorted by code unit, each fit for `read`. @throws
+   * WorkspaceError
    */
   list(under?: string): Promise<readonly string[]>;
 
@@ -61,10 +47,8 @@ export interface Workspace {
   remove(path: string): Promise<void>;
 
   /**
-   * Commits the files written and removed since the last commit. Returns the id of the commit, or undefined when the tree is equal or the
-   * workspace keeps no history.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT` when git fails; the changes stay to be committed next time.
+   * Commits the files written and removed since the last commit. Returns its id; undefined when the tree is equal or no history is kept.
+   * @throws WorkspaceError `WORKSPACE_GIT`: the changes stay to be committed
    */
   commit(request: CommitRequest): Promise<string | undefined>;
 }
@@ -93,8 +77,7 @@ export interface CommitRequest {
   /** Lines `key: value` below the message, such as `Troupe-Message`. */
   readonly trailers?: Readonly<Record<string, string>>;
   /**
-   * Identifies the commit, as `key` of a step's door does: where the history has one with this key and these contents, none is made. It stands
-   * in the line `Troupe-Step`. Default: each call is a commit of its own.
+   * Where the history has a commit with this key and these contents, none is made (trailer `Troupe-Step`). Default: each call makes one.
    */
   readonly key?: string;
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
@@ -138,7 +121,7 @@ export interface WorkspaceLimits {
 }
 
 /** A generated project is tens of files and some hundred kilobytes; these are far above it and far below what hurts a machine. */
-export const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
+const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
 /** Most files and folders that `list` visits. */
 export const LISTED_FILES = 200_000;
@@ -158,7 +141,7 @@ export class Quota {
     return this.#limits.fileBytes;
   }
 
-  /** * Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that. */
+  /** Counts a file of `bytes` at `path` in place of its earlier size. The returned function undoes that. */
   count(path: string, bytes: number): () => void {
     const before = this.#sizes.get(path);
     const { files, bytes: allBytes, fileBytes } = this.#limits;
@@ -192,7 +175,7 @@ export function limitError(path: string, expected: string, came: string): Worksp
   );
 }
 
-/** * Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own. */
+/** Runs one piece of work at a time, in the order of the calls. Its callers bound it, because each waits for its own. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

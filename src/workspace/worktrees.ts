@@ -5,8 +5,7 @@ import { ifThere } from "../kernel/system-error.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { makeOwnFolder, removeOwnFolder } from "./own-folder.ts";
 import { isNormalPath, visible } from "./path-rules.ts";
-import { uncommittedPaths } from "./project-changes.ts";
-import { temporaryFolder } from "./project-copy.ts";
+import { presentFiles, uncommittedPaths } from "./project-changes.ts";
 
 /** A worktree of a repository: a folder with files of its own, on a branch of its own. */
 export interface Worktree {
@@ -25,7 +24,6 @@ const TREES = "trees";
 const BASES = "refs/troupe/base/";
 /** Milliseconds: a checkout of a large repository takes longer than other commands. */
 const CHECKOUT_TIME = 600_000;
-const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
 
 /** Checks the name of a worktree: a part of a folder's and of a branch's name. */
@@ -51,10 +49,7 @@ export class Worktrees {
     this.#git = git;
   }
 
-  /**
-   * * @param root of the repository, as `realpath` gives it; a worktree is fine
-   * @returns the reason when there is no repository with a commit
-   */
+  /** Returns the reason when there is no repository with a commit. */
   static async open(root: string, signal?: AbortSignal): Promise<Worktrees | string> {
     const git = GitProgram.find(root);
     if (git === undefined) return "git is not on the PATH";
@@ -80,25 +75,10 @@ export class Worktrees {
     return this.#git.run(["rev-parse", "--verify", "HEAD^{commit}"], { signal });
   }
 
-  /**
-   * * Keeps the present files, committed or not, but none that git ignores, in a commit that no branch has. Equal files on an equal HEAD give
-   * an equal id; without changes it is HEAD itself.
-   */
+  /** The commit of the present files; HEAD itself where all of them are committed. */
   async snapshot(signal?: AbortSignal): Promise<string> {
-    const head = await this.head(signal);
     const paths = (await uncommittedPaths(this.#git, signal)).filter(isNormalPath);
-    if (paths.length === 0) return head;
-    const scratch = temporaryFolder("troupe-git-");
-    try {
-      const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index"), ...FIXED_DATES } };
-      await this.#git.run(["read-tree", head], own);
-      const stdin = paths.map((path) => `${path}\0`).join("");
-      await this.#git.run(["update-index", "-z", "--add", "--remove", "--stdin"], { ...own, stdin });
-      const tree = await this.#git.run(["write-tree"], own);
-      return await this.#git.run(["commit-tree", tree, "-p", head, "-m", "Present files"], own);
-    } finally {
-      await scratch.remove();
-    }
+    return paths.length === 0 ? this.head(signal) : presentFiles(this.#git, signal);
   }
 
   /** The worktree of this name, if it was made completely and its folder is there. */
@@ -107,16 +87,11 @@ export class Worktrees {
     const root = this.#placeOf(name);
     const base = await this.baseOf(name, signal);
     if (base === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined) return undefined;
-    const inside = GitProgram.find(root);
-    const found = await inside?.call(["symbolic-ref", "--quiet", "--short", "HEAD"], { signal });
-    return found?.kind === "exited" && found.code === 0 ? { name, root, branch: found.stdout.trim(), base } : undefined;
+    const branch = await GitProgram.find(root)?.branch(signal);
+    return branch === undefined ? undefined : { name, root, branch, base };
   }
 
-  /**
-   * * Returns the worktree of this name; makes it when there is none.
-   *
-   * @param options `at`: the commit that it begins with. Default: that at HEAD
-   */
+  /** Returns the worktree of this name; makes it when there is none. @param options `at`: the commit that it begins with. Default: HEAD */
   async add(name: string, options: { readonly at?: string; readonly signal?: AbortSignal | undefined } = {}): Promise<Worktree> {
     const { signal } = options;
     const known = await this.find(name, signal);
@@ -132,7 +107,7 @@ export class Worktrees {
     return { name, root, branch, base };
   }
 
-  /** * Removes a worktree with what is not committed in it. Its branch stays when it has commits of its own, unless `drop` is true. */
+  /** Removes a worktree with what is not committed in it. Its branch stays when it has commits of its own, unless `drop` is true. */
   async remove(
     name: string,
     { drop = false, signal }: { readonly drop?: boolean; readonly signal?: AbortSignal | undefined } = {},
@@ -144,16 +119,9 @@ export class Worktrees {
     if (drop || (await this.#isAncestor(known.branch, "HEAD", signal))) await this.#drop(known.branch, signal);
   }
 
-  /** Names of the worktrees that were made and not removed, sorted. */
-  async names(signal?: AbortSignal): Promise<readonly string[]> {
-    const refs = await this.#git.run(["for-each-ref", "--format=%(refname)", BASES], { signal });
-    return refs.split("\n").flatMap((ref) => (ref === "" ? [] : [ref.slice(BASES.length)]));
-  }
-
   /** The commit that the work of this name began with. */
-  async baseOf(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    const found = await this.#git.call(["rev-parse", "--verify", "--quiet", `${BASES}${name}^{commit}`], { signal });
-    return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
+  baseOf(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    return this.#git.idOf(`${BASES}${name}^{commit}`, signal);
   }
 
   /** Keeps the commit that the work of this name begins with. */

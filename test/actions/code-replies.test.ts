@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { askCode, readCodeReply } from "../../actions/code-reply.ts";
-import { elisionIn } from "../../actions/elision.ts";
+import { askCode, readCodeReply, elisionIn } from "../../actions/code-reply.ts";
 import { inFence } from "../../actions/markdown.ts";
 import type { RoleContext } from "../../src/index.ts";
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { DesignSchema, PrdSchema, ReviewSchema, type TaskPlan, TaskPlanSchema } from "../../actions/index.ts";
-import { renderReviewReport } from "../../actions/waterfall/code-review.ts";
-import { diagnosisSchema, renderDebugReport } from "../../actions/waterfall/test-report.ts";
-import { renderDesign } from "../../actions/waterfall/design.ts";
+import { renderReviewReport } from "../../actions/waterfall/write-code-review.ts";
+import { diagnosisSchema, renderDebugReport } from "../../actions/waterfall/run-tests.ts";
+import { renderDesign } from "../../actions/waterfall/write-design.ts";
 import { bullets, sections, shortened } from "../../actions/markdown.ts";
-import { manifestFile, readmeFile } from "../../actions/waterfall/write-tasks.ts";
-import { descriptionOf, renderTaskPlan } from "../../actions/waterfall/task-plan.ts";
+import { manifestFile, readmeFile, descriptionOf, renderTaskPlan } from "../../actions/waterfall/write-tasks.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
 import { design, prd, tasks } from "./greeter.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Prd, PrdSchema } from "../../actions/index.ts";
-import { renderPrd } from "../../actions/waterfall/prd.ts";
+import { renderPrd } from "../../actions/waterfall/write-prd.ts";
 import { checkPath } from "../../src/workspace/index.ts";
 import { prd } from "./greeter.ts";
 

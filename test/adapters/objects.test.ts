@@ -1,14 +1,13 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fileObjects, s3Objects, type S3ObjectsOptions } from "../../src/adapters/objects.ts";
 import type { ObjectStore } from "../../src/kernel/object-store.ts";
 import { objectStoreContract } from "../../src/testing/index.ts";
-import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
-import { S3_KEYS, type S3Fault, s3Stub } from "./s3-stub.ts";
+import { S3_KEYS, s3Stub } from "./s3-stub.ts";
 
 const kit = { describe, it, expect };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -100,25 +99,6 @@ describe("objects in a bucket", () => {
     const asked = codeOf(() => bucket().get("a", { signal: stop.signal }));
     stop.abort();
     expect(await asked).toBe("ABORTED");
-  });
-
-  it("S3Objects.S3 gives a try the time that its bytes take on a slow network, and no more", async () => {
-    const slow = { retries: 0, timeout: 1_000, leastBytesPerSecond: 10 };
-    const large = new Uint8Array(10_000);
-    for (const [fault, limit, ask] of [
-      ["hang", 1_001_000, (objects) => objects.put("a", large)],
-      ["hang", 1_000, (objects) => objects.get("a")],
-      ["stall", 1_001_000, (objects) => objects.get("a")],
-    ] as readonly [S3Fault, number, (objects: ObjectStore) => Promise<unknown>][]) {
-      const clock = new SimulatedClock();
-      const limits: number[] = [];
-      const timer = (ms: number, fire: () => void): (() => void) => (limits.push(ms), clock.timer(ms, fire));
-      stub.fault = () => fault;
-      const asked = codeOf(() => ask(bucket({ ...slow, clock: { now: () => clock.now(), timer } })));
-      await vi.waitUntil(() => limits.includes(limit), { interval: 1, timeout: 60_000 });
-      await clock.advance(limit);
-      expect(await asked).toBe("OBJECTS_UNREACHABLE");
-    }
   });
 
   it("S3Objects.S2 no error and no printed store has a key of the account", async () => {

@@ -156,12 +156,12 @@ describe("a file that is no journal", () => {
     await checkRefused(file, "JOURNAL_FOREIGN");
   });
 
-  it("a journal of a newer version", async () => {
+  it("a journal of another version", async () => {
     const [source, file] = [newFile(), newFile()];
     const journal = sqlite({ path: source });
     await written(journal, "a", [started("a", 0)]);
     await journal.close();
-    await meddle(source, `PRAGMA user_version = ${JOURNAL.steps.length + 1}`);
+    await meddle(source, `PRAGMA user_version = ${JOURNAL.version + 1}`);
     copyFileSync(source, file);
     await checkRefused(file, "JOURNAL_NEWER");
   });
@@ -190,69 +190,6 @@ describe("an open file", () => {
     );
     db.close();
     expect(settings).toEqual(["wal", 2, 1, 0]);
-  });
-});
-
-describe("a journal of an older version", () => {
-  // The next version as it may be one day: the older file is one of the present version.
-  const older = JOURNAL.steps;
-  const [version, next] = [older.length, older.length + 1];
-  const newer = [...older, "ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'from before'"];
-
-  async function olderFile(): Promise<string> {
-    const file = newFile();
-    const journal = journalAt(file, { kind: { ...JOURNAL, steps: older } });
-    await written(journal, "a", lively("a", 20));
-    await journal.close();
-    return file;
-  }
-
-  async function versionOf(file: string): Promise<unknown[]> {
-    const db = await connection(file);
-    const found = ["PRAGMA application_id", "PRAGMA user_version"].map((sql) => db.first(sql)?.[0]);
-    db.close();
-    return found;
-  }
-
-  it("is brought to the newest, and keeps what it holds", async () => {
-    const file = await olderFile();
-    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, version]);
-    const journal = journalAt(file, { kind: { ...JOURNAL, steps: newer } });
-    expect((await readOut(journal, "a")).events).toEqual(lively("a", 20));
-    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, next]);
-    const db = await connection(file);
-    expect(db.first("SELECT CAST(note AS BLOB) FROM runs")).toEqual([Buffer.from("from before")]);
-    db.close();
-    // And the program of before refuses it from now on.
-    expect((await errorOf(journalAt(file, { kind: { ...JOURNAL, steps: older } }).runs()))?.code).toBe("JOURNAL_NEWER");
-  });
-
-  it("a new file takes all steps", async () => {
-    const file = newFile();
-    await journalAt(file, { kind: { ...JOURNAL, steps: newer } }).runs();
-    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, next]);
-  });
-
-  it("stays as it is when a step fails, and can be used as before", async () => {
-    const file = await olderFile();
-    const broken = [...newer, "INSERT INTO nowhere VALUES (1)"];
-    expect((await errorOf(journalAt(file, { kind: { ...JOURNAL, steps: broken } }).runs()))?.code).toBe("JOURNAL_DAMAGED");
-    expect(await versionOf(file)).toEqual([JOURNAL.applicationId, version]);
-    const db = await connection(file);
-    expect(db.all("SELECT CAST(name AS BLOB) FROM pragma_table_info('runs')").map(String)).not.toContain("note");
-    db.close();
-    expect((await readOut(journalAt(file, { kind: { ...JOURNAL, steps: older } }), "a")).events).toEqual(lively("a", 20));
-  });
-
-  it("two journals that come at once bring it there once", async () => {
-    const file = await olderFile();
-    const journals = [
-      journalAt(file, { kind: { ...JOURNAL, steps: newer } }),
-      journalAt(file, { kind: { ...JOURNAL, steps: newer } }),
-      journalAt(file, { kind: { ...JOURNAL, steps: newer } }),
-    ];
-    const runs = await Promise.all(journals.map((journal) => journal.runs()));
-    expect(runs).toEqual(journals.map(() => [{ runId: "a", events: 20 }]));
   });
 });
 

@@ -34,7 +34,6 @@ import {
   defineAction,
   defineRole,
   Environment,
-  exactIndex,
   hashingEmbedder,
   LongTermMemory,
   Memory,
@@ -64,15 +63,7 @@ import {
   webFetchTool,
   webSearchTool,
 } from "../../src/tools/index.ts";
-import {
-  fileWorkspace,
-  memoryWorkspace,
-  openWorkspace,
-  refusedSandbox,
-  restoreFiles,
-  runProcess,
-  runProjectTests,
-} from "../../src/workspace/index.ts";
+import { fileWorkspace, memoryWorkspace, openWorkspace, refusedSandbox, runProjectTests } from "../../src/workspace/index.ts";
 
 const model = scriptedModel([]);
 const client = (): RunClient => createClient({ url: "http://localhost", fetch: () => Promise.reject(new Error("nothing is asked")) });
@@ -111,7 +102,6 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["searchSimilar", (more) => new MemoryStorage({ roleId: "r" }).searchSimilar("x", { k: 1, ...more })],
   ["new LongTermMemory", (more) => new LongTermMemory({ storage: new MemoryStorage({ roleId: "r" }), ...more })],
   ["hashingEmbedder", (more) => hashingEmbedder({ ...more })],
-  ["exactIndex", (more) => exactIndex({ ...more })],
   ["memoryJournal", (more) => memoryJournal({ limit: 3, ...more })],
   ["new ChatMemory", (more) => new ChatMemory({ maxMessages: 3, ...more })],
   ["new MessagesMemory", (more) => new MessagesMemory({ ...more })],
@@ -145,7 +135,6 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["manusTools", (more) => manusTools({ ...machine, ...more })],
   ["manus", (more) => manus({ ...machine, model, ...more })],
   ["softwareEngineer", (more) => softwareEngineer({ ...machine, model, ...more })],
-  ["runProcess", (more) => runProcess({ file: "true", cwd: "/", ...more })],
   ["waterfallCompany", (more) => waterfallCompany({ ...machine, ...more })],
   ["new Engineer", (more) => new Engineer({ workspace: machine.workspace, ...more })],
   ["new QaEngineer", (more) => new QaEngineer({ ...machine, ...more })],
@@ -156,7 +145,6 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["memoryWorkspace", (more) => memoryWorkspace({ ...more })],
   ["fileWorkspace", (more) => fileWorkspace({ root: "nowhere", ...more } as unknown as Parameters<typeof fileWorkspace>[0])],
   ["openWorkspace", (more) => openWorkspace({ root: "nowhere", ...more } as unknown as Parameters<typeof openWorkspace>[0])],
-  ["restoreFiles", (more) => restoreFiles(memoryWorkspace(), [], { ...more })],
   ["editorTool", (more) => editorTool({ workspace: memoryWorkspace(), ...more })],
   ["fileSearchTool", (more) => fileSearchTool({ workspace: memoryWorkspace(), ...more })],
   ["shellTool", (more) => shellTool({ ...more } as unknown as Parameters<typeof shellTool>[0])],

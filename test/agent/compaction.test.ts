@@ -4,8 +4,7 @@ import { ModelError } from "../../src/kernel/errors.ts";
 import { estimatedTokens, estimateTokens } from "../../src/memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import { groupsOf, shortened, withoutOldResults } from "../../src/agent/compaction.ts";
-import { MessageTokens } from "../../src/agent/message-tokens.ts";
+import { groupsOf, shortened, withoutOldResults, MessageTokens } from "../../src/agent/compaction.ts";
 import { MessagesMemory } from "../../src/agent/messages-memory.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Brain, MessagesMemory, Net } from "../../src/agent/index.ts";
-import { MessageTokens } from "../../src/agent/message-tokens.ts";
+import { MessageTokens } from "../../src/agent/compaction.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ChatMemory } from "../../src/memory/chat-memory.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
@@ -106,7 +106,7 @@ describe("the size of a memory", () => {
     expect(asked).toBeLessThanOrEqual(52);
   });
 
-  it("ChatList.L3 does not keep a message out that the measure throws at", () => {
+  it("does not keep a message out that the measure throws at", () => {
     const memory = new ChatMemory();
     const measure = ({ content = "" }: ChatMessage): number => {
       if (content === "bad") throw new Error("no token");

@@ -75,7 +75,7 @@ describe.runIf(sandbox.kind === "bubblewrap")("installPackages in bubblewrap", (
     expect(ran).toMatchObject({ kind: "exited", code: 0, stdout: "the tool runs\n" });
   });
 
-  it("leaves the project as it is where a package is not there", async () => {
+  it("leaves the project as it is where a package is not there", { tags: ["company", "long"] }, async () => {
     await using registry = await registryOf({});
     const root = projectOf({ "package.json": manifest({ nothing: "1" }), "node_modules/mine.js": "mine" });
     const report = await installPackages({ root, sandbox, stack: "node", registry: registry.url });
@@ -84,7 +84,7 @@ describe.runIf(sandbox.kind === "bubblewrap")("installPackages in bubblewrap", (
     expect(readdirSync(root).sort()).toEqual(["node_modules", "package.json"]);
   });
 
-  it("gives no setting, lock file or program of the project to the command", async () => {
+  it("gives no setting, lock file or program of the project to the command", { tags: ["company", "long"] }, async () => {
     await using registry = await registryOf({ tool: {} });
     await using secret = await secretServer();
     const evil = "#!/bin/sh\necho ran > ran\n";
@@ -119,7 +119,7 @@ describe.runIf(sandbox.kind === "bubblewrap")("installPackages in bubblewrap", (
     expect(secret.asked).toEqual([]);
   });
 
-  it("installs wheels of Python and builds nothing", async () => {
+  it("installs wheels of Python and builds nothing", { tags: ["company", "long"] }, async () => {
     const wheel = join(scratchFolder(), "tool-1.0.0-py3-none-any.whl");
     const script = `import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as z:

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Criterion } from "../../src/checks/acceptance.ts";
 import { checkPages, type PageReport } from "../../src/checks/page-check.ts";
 import { missingPageMeans } from "../../src/checks/chromium.ts";
@@ -90,6 +90,18 @@ const CRITERIA: readonly Criterion[] = [
   ...someOf(MORE, 0),
 ];
 
+it("without Chromium every verdict is not checked, and says how to install it", async () => {
+  vi.stubEnv("CHROME_PATH", "/nowhere/chromium");
+  const report = await checkPages({ root: projectOf(BOARD), sandbox, criteria: [pageCriterion("A1", { do: "reload" })] });
+  vi.unstubAllEnvs();
+  const evidence = "No page was opened: /nowhere/chromium is no program";
+  expect(report).toEqual({
+    by: "nothing",
+    faults: [],
+    verdicts: [{ id: "A1", priority: "P0", outcome: "not checked", by: "nothing", evidence }],
+  });
+});
+
 describe.runIf(missing === undefined)("a page in a browser", () => {
   let report: PageReport;
   const of = (id: string): Verdict | undefined => report.verdicts.find((one) => one.id === id);
@@ -137,7 +149,7 @@ describe.runIf(missing === undefined)("a page in a browser", () => {
     expect(failureOf("alerts")).toMatch(/^failed by browser: .*alert dialog "again"/);
   });
 
-  it("takes no result from a page", () => {
+  it("takes no result from a page", { tags: ["pages", "long"] }, () => {
     expect(failureOf("forged")).toMatch(/^failed by browser: step 2/);
     expect(report.verdicts.filter(({ id }) => id === "forged")).toHaveLength(1);
   });

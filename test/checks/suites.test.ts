@@ -62,7 +62,7 @@ describe("runSuites", () => {
     ]);
   });
 
-  it("counts a suite that is skipped, whose tests nobody tells of", async () => {
+  it("counts a suite that is skipped, whose tests nobody tells of", { tags: ["company", "long"] }, async () => {
     const text = `${node} import { describe } from "node:test"; test("a", () => assert.ok(JSON.parse("1"))); describe.skip("s", () => { test("b", () => assert.ok(false)); });`;
     expect(await reportsOf({ "a.test.mjs": text })).toMatchObject([{ kind: "passed", total: 2, passed: 1, skipped: 1 }]);
   });
@@ -129,7 +129,7 @@ def test_many(n): assert n == 1
     expect(report.failures[2]?.message).toContain("no fixture");
   });
 
-  it("tells what is wrong with each file that cannot be used", async () => {
+  it("tells what is wrong with each file that cannot be used", { tags: ["company", "long"] }, async () => {
     const [report] = await reportsOf({
       "test_a.py": "import gone",
       "test_b.py": "def (",
@@ -192,7 +192,7 @@ def test_many(n): assert n == 1
     expect(report).toMatchObject({ kind: "passed", passed: 2 });
   });
 
-  it("runs tests of unittest where pytest is missing", async () => {
+  it("runs tests of unittest where pytest is missing", { tags: ["company", "long"] }, async () => {
     const report = await pythonReport(
       `
 import unittest

@@ -1,9 +1,10 @@
-import { aboutFor, aboutOf, publicURL, readAbout, recordedModel, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
+import { describe, expect, it } from "vitest";
+import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
+import { recordedModel } from "../../src/cli/model-choice.ts";
 import { readFlags } from "../../src/cli/option-values.ts";
 import { companySettings } from "../../src/cli/settings.ts";
-import { describe, expect, it } from "vitest";
-import { refusedSandbox } from "../../src/workspace/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { refusedSandbox } from "../../src/workspace/index.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 const beginning = {
@@ -42,10 +43,6 @@ describe("the data that is kept with a run", () => {
       seal: "sealed",
     });
     expect(JSON.stringify(about)).not.toMatch(/hidden|canary/);
-  });
-
-  it.each([undefined, "", "localhost", "no url"])("is no place for the base URL %j", (url) => {
-    expect(publicURL(url)).toBeUndefined();
   });
 
   it.each([

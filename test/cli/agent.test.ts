@@ -1,12 +1,12 @@
-import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
-import { describe, expect, it } from "vitest";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { fakeHost, type FakeHost } from "./fake-host.ts";
+import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 /** A reply that calls a tool. */
 function calls(name: string, args: object, text = ""): StubReply {
@@ -41,14 +41,6 @@ describe("troupe agent", () => {
     expect(stdout).toMatch(/^Done\.\n\nThe note is in note\.txt\.\n\n {2}Project +notes \(1 file\)/);
     expect(stderr).toMatch(/I write the note down\.[\s\S]*editor \{"command":"create"/);
     expect(stub.rejected).toEqual([]);
-  });
-
-  it("tells its model of the tools that were named, and of no others", async () => {
-    await using stub = await serving({ text: "hello" });
-    await command(freshFolder(), ["agent", "greet me", ...reach(stub), "--tools", "editor,planning"]);
-    const [request] = stub.requests;
-    const names = (request?.tools ?? []).map((tool) => (tool as { readonly function: { readonly name: string } }).function.name);
-    expect(names.toSorted()).toEqual(["editor", "planning", "terminate"]);
   });
 
   it("waits where nobody can be asked; a yes from another process lets it go on, and nothing is asked again", async () => {
@@ -164,10 +156,6 @@ describe("bad options of troupe agent", () => {
   it("no model that can be reached", async () => {
     const { code, stderr } = await command(freshFolder(), ["agent", "do it"]);
     expect([code, stderr]).toEqual([7, expect.stringContaining("OPENAI_API_KEY")]);
-  });
-
-  it("no task", async () => {
-    expect((await command(freshFolder(), ["agent", "--base-url", "http://127.0.0.1:9/v1"])).code).toBe(2);
   });
 });
 

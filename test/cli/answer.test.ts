@@ -1,22 +1,22 @@
-import { WritePrd } from "../../actions/index.ts";
-import { aboutFor } from "../../src/cli/about.ts";
-import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
-import { chosenQuestion } from "../../src/cli/commands/resume.ts";
-import { command, eventsIn, freshFolder, linesIn } from "./kept-run.ts";
-import { companySettings, outputSettings } from "../../src/cli/settings.ts";
-import { demoIdeas } from "../../src/cli/demo-script.ts";
-import { describe, expect, it } from "vitest";
-import { fakeHost } from "./fake-host.ts";
-import { inSession } from "../../src/cli/session.ts";
 import { join } from "node:path";
-import { newRun, produce } from "../../src/cli/production.ts";
-import { scriptModel } from "../../src/cli/model-choice.ts";
-import { sealOf, storePlace, withStore } from "../../src/cli/store.ts";
+import { describe, expect, it } from "vitest";
+import { WritePrd } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { aboutFor } from "../../src/cli/about.ts";
+import { chosenQuestion } from "../../src/cli/commands/resume.ts";
 import { type Company, COMPANY } from "../../src/cli/company.ts";
+import { demoIdeas } from "../../src/cli/demo-script.ts";
+import { scriptModel } from "../../src/cli/model-choice.ts";
+import { newRun, produce } from "../../src/cli/production.ts";
+import { inSession } from "../../src/cli/session.ts";
+import { companySettings, outputSettings } from "../../src/cli/settings.ts";
+import { sealOf, storePlace, withStore } from "../../src/cli/store.ts";
 import { type Role, type RoleContext, Team } from "../../src/index.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, eventsIn, freshFolder, linesIn } from "./kept-run.ts";
 
 const [one, two] = [
   { id: "abcd1234", role: "Bob", text: "Which colour?" },

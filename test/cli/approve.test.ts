@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Human } from "../../src/index.ts";
 import { approvedBy } from "../../actions/company/approval.ts";
+import type { Human } from "../../src/index.ts";
 import { command, freshFolder, newestIn } from "./kept-run.ts";
 
 /** Asks about `first`, and takes the answers one after another. */

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/errors.ts";
 import { main } from "../../src/cli/program.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { fold, type RunEvent } from "../../src/index.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { type OpenAIBody, openaiStub, type StubHandler } from "../../src/testing/index.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
+import { until } from "../workspace/scratch.ts";
 import { run as runProcess, start, startInShell } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
-import { until } from "../workspace/scratch.ts";
 import { command, type Given, type Said } from "./kept-run.ts";
 
 const cwd = scratchFolder();
@@ -118,35 +118,11 @@ describe("words without a run", () => {
     expect(JSON.parse(parsed.stdout)).toMatchObject({ type: "error", code: "COMMAND_INVALID" });
   });
 
-  it("shows no stack, unless it is verbose", async () => {
-    expect((await run(["--rounds", "0", "a game"], { cwd })).stderr).not.toMatch(/^\s+at /m);
-    expect((await run(["--rounds", "0", "a game", "--verbose"], { cwd })).stderr).toMatch(/^\s+at /m);
-  });
-
   it("ends with 7 where there is neither a model nor a script, and says how to get one", async () => {
     const { code, stderr, stdout } = await run(["Write a poem about the sea"], { cwd: folder("keyless") });
     expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
     for (const word of ["OPENAI_API_KEY", "TROUPE_BASE_URL", "troupe demo 2048"]) expect(stderr).toContain(word);
     expect(readdirSync(folder("keyless"))).toEqual([]);
-  });
-
-  it("checks the machine without a word of the key", async () => {
-    const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd, env: { OPENAI_API_KEY: KEY } });
-    expect(code).toBe(0);
-    const { checks } = JSON.parse(stdout) as { checks: readonly { name: string }[] };
-    expect(checks.map(({ name }) => name)).toEqual([
-      "node",
-      "git",
-      "sandbox",
-      "pages",
-      "model",
-      "settings",
-      "output",
-      "store",
-      "leftovers",
-      "terminal",
-    ]);
-    expect(stdout + stderr).not.toContain(KEY);
   });
 });
 
@@ -170,15 +146,6 @@ describe("a bundled idea", () => {
     expect(stderr.match(/^.*git is not on the PATH.*$/gm)).toHaveLength(1);
     expect(stderr.match(/^Bubblewrap does not work here.*$/gm)).toHaveLength(1);
     expect(readdirSync(join(at, "project"))).not.toContain(".git");
-  });
-
-  it("is played for the idea in words where no model is set, and says so", { tags: ["company", "long"] }, async () => {
-    const at = folder("words");
-    const { code, stderr } = await run(["Create a command line to-do list!", "--no-run-tests"], { cwd: at });
-    expect(code).toBe(0);
-    expect(stderr).toContain("No model is set: playing the bundled script");
-    expect(stderr).toContain("Edward, QA Engineer  said RunTests (not run)");
-    expect(readdirSync(join(at, "workspace"))).toEqual(["todo"]);
   });
 
   it("prints events that fold to the run, and the result last", async () => {
@@ -205,38 +172,6 @@ describe("a bundled idea", () => {
     });
   });
 
-  it("takes the next free folder, and never one that was named and holds something", async () => {
-    const at = folder("taken");
-    mkdirSync(join(at, "workspace/todo"), { recursive: true });
-    writeFileSync(join(at, "workspace/todo/mine.txt"), "mine");
-    const quick = ["demo", "todo", "--quiet", "--rounds", "1"];
-    expect((await run(quick, { cwd: at })).code).toBe(4);
-    expect(readdirSync(join(at, "workspace"))).toEqual(["todo", "todo-2"]);
-    const refused = await run([...quick, "--out", "workspace/todo"], { cwd: at });
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("WORKSPACE_NOT_EMPTY") as string });
-    expect((await run([...quick, "--out", "workspace/todo", "--force"], { cwd: at })).code).toBe(4);
-    expect(readFileSync(join(at, "workspace/todo/mine.txt"), "utf8")).toBe("mine");
-  });
-
-  it("stops before its budget would be passed, and keeps what is there", { tags: ["company", "long"] }, async () => {
-    const { code, stdout, stderr } = await run(["demo", "todo", "--budget", "0.05", "--out", "project"], { cwd: folder("budget") });
-    expect(code).toBe(3);
-    expect(stdout).toMatch(/^Stopped before the budget of \$0\.05 would be passed\. What was written is kept\./);
-    expect(stderr).toContain("; so far $0.0");
-    expect(Number(/would have cost \$([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(0.05);
-  });
-
-  it("stops when its rounds are used up", async () => {
-    const { code, stdout } = await run(["demo", "todo", "--rounds", "1", "--out", "project", "--quiet"], { cwd: folder("rounds") });
-    expect(code).toBe(4);
-    expect(stdout).toMatch(/^Stopped after 1 round,/);
-  });
-
-  it("does not wait for an input that is closed", { tags: ["company", "long"] }, async () => {
-    const child = startInShell("troupe demo todo --rounds 1 --quiet <&-", { cwd: folder("closed") });
-    expect(await child.ended).toBe(4);
-  });
-
   it("ends quietly when nobody reads its output any more", { tags: ["company", "long"] }, async () => {
     const child = start(["demo", "todo", "--json", "--quiet", "--no-run-tests"], { cwd: folder("pipe") });
     await child.until("stdout", /\n/);
@@ -259,13 +194,6 @@ describe("a bundled idea", () => {
     expect(await startInShell("mkfifo idea", { cwd: at }).ended).toBe(0);
     const { code, stderr } = await run(["-f", "idea"], { cwd: at });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("troupe - < idea") as string });
-  });
-
-  it("gives two runs at once a folder each", { tags: ["company", "long"] }, async () => {
-    const at = folder("at-once");
-    const both = [1, 2].map(() => runProcess(["demo", "todo", "--quiet", "--rounds", "1"], { cwd: at }));
-    for (const { code, stderr } of await Promise.all(both)) expect({ code, stderr }).toEqual({ code: 4, stderr: "" });
-    expect(readdirSync(join(at, "workspace"))).toEqual(["todo", "todo-2"]);
   });
 
   it("takes its idea from a file or from its input", async () => {

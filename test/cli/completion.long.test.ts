@@ -1,4 +1,3 @@
-// @module-tag company
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,6 +5,8 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { completionScript } from "../../src/cli/completion-scripts.ts";
 import { freshFolder } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
+
+// @module-tag company
 
 /** A folder with a store of two runs, one of which has an id that a shell would obey, and a file with a space in its name. */
 async function folder(): Promise<string> {

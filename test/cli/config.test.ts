@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { usd } from "../../src/model/money.ts";
 import { describe, expect, it } from "vitest";
 import { configured, withEnvironment } from "../../src/cli/config.ts";
-import { runSettings } from "../../src/cli/settings.ts";
 import type { Variables } from "../../src/cli/host.ts";
+import { runSettings } from "../../src/cli/settings.ts";
 import { storePlace } from "../../src/cli/store.ts";
+import { usd } from "../../src/model/money.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder } from "./kept-run.ts";
@@ -114,7 +114,7 @@ silence: 30`;
     expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 5/)]);
     const doctor = await command(cwd, ["doctor"], { env: { ...env, TROUPE_BUDGET: "1" } });
     expect(doctor.stdout.replaceAll(/\s+/g, " ")).toMatch(
-      /model from \S+config\.yaml, base URL from \S+config\.yaml.*budget from TROUPE_BUDGET, rounds from \S+troupe\.config\.yaml; the rest are defaults/,
+      /budget from TROUPE_BUDGET, rounds from \S+troupe\.config\.yaml, model from \S+config\.yaml, baseUrl from \S+config\.yaml.*; the rest are defaults/,
     );
   });
 });

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type OpenAIBody, openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { assertSameModule } from "../../src/cli/crew-file.ts";
 import { defineAction, defineRole } from "../../src/index.ts";
 import { hiredRole } from "../../src/runtime/hired-roles.ts";
 import type { RunState } from "../../src/runtime/record/run-state.ts";
+import { type OpenAIBody, openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn, newestIn, type Said } from "./kept-run.ts";
 

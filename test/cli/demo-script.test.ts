@@ -1,16 +1,16 @@
 import fc from "fast-check";
-import { AbortedError, type ChatRequest, ModelError, Team, usd } from "../../src/index.ts";
-import { TaskPlanSchema, type TestReport } from "../../actions/index.ts";
-import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
-import { describe, expect, test } from "vitest";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { readCodeReply } from "../../actions/code-reply.ts";
-import { scratchFolder } from "../workspace/scratch.ts";
-import { simulatedClock } from "../../src/testing/index.ts";
+import { TaskPlanSchema, type TestReport } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
-import { someOf } from "../long.ts";
 import { type DemoIdea, demoIdeas, demoModel, matchIdea } from "../../src/cli/demo-script.ts";
+import { AbortedError, type ChatRequest, ModelError, Team, usd } from "../../src/index.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
+import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
+import { someOf } from "../long.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
 
 const ideas = await demoIdeas();
 
@@ -103,11 +103,6 @@ describe("answers", () => {
     expect(readCodeReply(await ask(`# ${task}`), name)).toEqual({ kind: "code", code: file(game, path) });
   });
 
-  test("the newest question that names a task counts, not what stands in it or in the system prompt", async () => {
-    const request = asking("# WritePrd\n# WriteDesign", "That reply cannot be used:\n# WriteTasks");
-    expect((await demoModel(game).chat(request, { signal })).content).toBe(file(game, "prd.json"));
-  });
-
   test.each([
     "WriteCode: src/unknown.js",
     "WriteCode: ../../package.json",
@@ -131,27 +126,6 @@ describe("answers", () => {
 });
 
 describe("streaming", () => {
-  test("gives the same text in pieces, and then the end", async () => {
-    const chunks = [];
-    for await (const chunk of demoModel(game).stream(asking("# WriteDesign"), { signal })) chunks.push(chunk);
-    expect(chunks.map((chunk) => chunk.content ?? "").join("")).toBe(file(game, "design.json"));
-    expect(chunks.length).toBeGreaterThan(20);
-    expect(chunks.at(-1)).toMatchObject({ finishReason: "stop", usage: { outputTokens: expect.any(Number) } });
-  });
-
-  test("takes its time on the clock it is given", async () => {
-    const clock = simulatedClock();
-    const seen: number[] = [];
-    const reading = (async () => {
-      for await (const chunk of demoModel(game, { latency: 5, clock }).stream(asking("# WritePrd"), { signal }))
-        if (chunk.content !== undefined) seen.push(clock.now());
-    })();
-    while (clock.pending > 0 || seen.length === 0) await clock.advance(5);
-    await reading;
-    expect(seen.length).toBeGreaterThan(20);
-    expect(new Set(seen.slice(1).map((at, index) => at - (seen[index] as number)))).toEqual(new Set([5]));
-  });
-
   test("ends at once when it is stopped", async () => {
     const stop = new AbortController();
     const clock = simulatedClock();

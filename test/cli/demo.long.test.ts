@@ -1,7 +1,8 @@
-// @module-tag company
 import { describe, expect, it } from "vitest";
 import type { DeliveryReport } from "../../src/cli/delivery-report.ts";
 import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+
+// @module-tag company
 
 interface Result {
   readonly type: "result";

@@ -1,44 +1,28 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { command, freshFolder } from "./kept-run.ts";
-import { describe, expect, it } from "vitest";
-import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { join } from "node:path";
-import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { describe, expect, it } from "vitest";
 import { ownProcess } from "../../src/adapters/process-identity.ts";
-import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
-import { styleFor } from "../../src/cli/screen/text.ts";
 import {
   type Check,
   checkGit,
   checkLeftovers,
-  checkLines,
   checkModel,
-  checkNode,
   checkOut,
   checkPages,
   checkSandbox,
   checkStore,
-  checkTerminal,
   exitCodeOfChecks,
   pingModel,
 } from "../../src/cli/commands/doctor.ts";
 import { modelChoice } from "../../src/cli/model-settings.ts";
 import type { Flags } from "../../src/cli/options.ts";
+import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
 import { titled } from "../titled.ts";
+import { fakeHost, scratchFolder } from "./fake-host.ts";
+import { command, freshFolder } from "./kept-run.ts";
 
 const scratch = scratchFolder();
-
-describe("checkNode", () => {
-  it.each([
-    ["20.19.0", "ok"],
-    ["24.1.0", "ok"],
-    ["20.18.9", "fail"],
-    ["18.20.0", "fail"],
-    ["", "fail"],
-  ])("calls %j %s", (version, state) => {
-    expect(checkNode(version).state).toBe(state);
-  });
-});
 
 describe("checkLeftovers", () => {
   it("removes what killed runs left in the project and beside it, and tells of what it cannot judge", async () => {
@@ -156,16 +140,6 @@ describe("checkOut", () => {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
-  it("fails below a file", async () => {
-    const folder = join(scratch, "holds-a-file");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "file"), "");
-    expect(await checkOut(fakeHost({ cwd: folder }), "file")).toMatchObject({
-      state: "fail",
-      hint: expect.stringContaining("--out") as string,
-    });
-  });
-
   it("fails in a folder that may not be written", async () => {
     const folder = join(scratch, "locked");
     mkdirSync(folder, { mode: 0o500 });
@@ -173,16 +147,6 @@ describe("checkOut", () => {
     chmodSync(folder, 0o700);
     // Nothing is locked to root.
     expect(check.state).toBe(process.getuid?.() === 0 ? "ok" : "fail");
-  });
-});
-
-describe("checkTerminal", () => {
-  it("says what the terminal can do", () => {
-    expect(checkTerminal(fakeHost({ isTTY: true }), {}).text).toBe("80 columns, colour, live progress, can be asked");
-    expect(checkTerminal(fakeHost({ isTTY: true, env: { CI: "1" } }), { color: false }).text).toBe(
-      "80 columns, no colour, progress line by line, cannot be asked",
-    );
-    expect(checkTerminal(fakeHost(), {}).text).toBe("no terminal, no colour, progress line by line, cannot be asked");
   });
 });
 
@@ -205,21 +169,6 @@ describe("the doctor's verdict", () => {
     ]),
   )("of %s", (_case, checks, code) => {
     expect(exitCodeOfChecks(checks)).toBe(code);
-  });
-
-  it("is told in columns, with what to do below", () => {
-    expect(checkLines([ok, warn], { style: styleFor(false), width: 19 })).toEqual([
-      "ok    node  20.19.0",
-      "warn  git   not",
-      "            found",
-      "            Install",
-      "            it.",
-    ]);
-    expect(checkLines([ok, warn], { style: styleFor(false), width: Infinity })).toEqual([
-      "ok    node  20.19.0",
-      "warn  git   not found",
-      "            Install it.",
-    ]);
   });
 });
 
@@ -245,18 +194,5 @@ describe("the doctor's look at the store", () => {
         /^x\.db: version \d+, 1 run, \d+ kB, can be written; whether last commits were lost cannot be told$/,
       ) as string,
     });
-  });
-
-  it("fails where runs cannot be kept, and says what to do", async () => {
-    const cwd = freshFolder();
-    writeFileSync(join(cwd, "file"), "");
-    mkdirSync(join(cwd, "folder"));
-    for (const store of ["file/below.db", "folder"]) {
-      expect(await checkStore(fakeHost({ cwd }), { store })).toMatchObject({
-        name: "store",
-        state: "fail",
-        hint: expect.stringContaining("--store") as string,
-      });
-    }
   });
 });

@@ -1,9 +1,10 @@
-// @module-tag company
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readFileSync } from "node:fs";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
 import { run, start } from "./child.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+
+// @module-tag company
 
 const MODULE = join(import.meta.dirname, "../research/experiment/walks.mjs");
 

@@ -1,13 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { barLine, progressText } from "../../src/cli/commands/experiment.ts";
 import { createMessage, defineAction, defineRole, Environment } from "../../src/index.ts";
 import { experiment, policyModel, runExperiment } from "../../src/research/index.ts";
-
 import { emptyRoad, road } from "../research/experiment/walkers.ts";
-import { main } from "../../src/cli/program.ts";
-import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const walks = experiment({
@@ -116,32 +112,5 @@ describe("troupe experiment", () => {
     const heat = await command(cwd, ["experiment", "plot", "walks", "--kind", "heatmap", "--out", "heat.html", "--json"]);
     expect(linesIn(heat.stdout)).toMatchObject([{ kind: "heatmap", x: "n", y: "kind", value: "size" }]);
     expect((await command(cwd, ["experiment", "plot", "walks", "--x", "round", "--hold", "--out", "held.svg"])).code).toBe(0);
-  });
-
-  it("table stands in parts where a terminal is too narrow for all its columns", async () => {
-    await runExperiment(
-      experiment({ name: "wide", params: { n: [1] }, rounds: 1, world: road, measure: () => ({ first: 1, second: true, third: 3 }) }),
-      { out: join(cwd, "wide") },
-    );
-    const host = fakeHost({ isTTY: true, cwd, env: { NO_COLOR: "1" } });
-    host.stdout.columns = 25;
-    expect(await main(host, ["experiment", "table", "wide"])).toBe(0);
-    expect(host.stdout.text.split("\n\n")).toEqual([
-      "n  runs  failed  first\n1  1     0       1",
-      "n  runs  failed  second\n1  1     0       1",
-      "n  runs  failed  third\n1  1     0       3\n",
-    ]);
-  });
-
-  it("has a bar that leaves room for its text", () => {
-    const progress = { total: 4, done: 2, failed: 0, kept: 0, ms: 1_000 };
-    expect(barLine(progress, 100)).toBe(`${"█".repeat(15)}${"░".repeat(15)} 2 of 4 runs, 0:01, about 0:01 left`);
-    expect(barLine(progress, 45)).toBe("█████░░░░░ 2 of 4 runs, 0:01, about 0:01 left");
-    expect(barLine(progress, 34)).toBe("2 of 4 runs, 0:01, about 0:01 left");
-  });
-
-  it("tells how long is left", () => {
-    expect(progressText({ total: 400, done: 40, failed: 2, kept: 20, ms: 10_000 })).toBe("40 of 400 runs, 2 failed, 0:10, about 3:00 left");
-    expect(progressText({ total: 4, done: 4, failed: 0, kept: 4, ms: 0 })).toBe("4 of 4 runs, 0:00");
   });
 });

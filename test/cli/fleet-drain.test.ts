@@ -3,8 +3,8 @@ import { untilDrained } from "../../src/cli/commands/fleet.ts";
 import type { Session } from "../../src/cli/session.ts";
 import { sleep } from "../../src/kernel/clock.ts";
 import type { ConnectedWorker, FleetDriver } from "../../src/team/run-driver.ts";
-import { simulatedClock } from "../../src/testing/index.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
 
 /** The times from and until which looks show a worker. */
 type Shown = readonly (readonly [from: number, until: number])[];

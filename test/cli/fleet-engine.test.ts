@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fleetEngine } from "../../src/cli/fleet-engine.ts";
+import { fleetEngine } from "../../src/cli/fleet.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { fakeHost } from "./fake-host.ts";
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Fleet } from "../../src/cli/fleet-place.ts";
-import { knownRun, recordedRun, untilBegun } from "../../src/cli/fleet-run.ts";
+import { type Fleet, knownRun, recordedRun, untilBegun } from "../../src/cli/fleet.ts";
 import type { Session } from "../../src/cli/session.ts";
-import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import { startWorker } from "../../src/fleet/index.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { memoryRunDriver } from "../../src/testing/index.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+import { memoryRunDriver } from "../../src/testing/index.ts";
 
 describe("a run of a fleet that a command names", () => {
   it("may wait without a record: it is found by its beginning, and followed from when a worker begins it until its job is gone", async () => {

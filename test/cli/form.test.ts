@@ -104,22 +104,6 @@ describe("a form on a terminal", () => {
     expect(refused.said).toContain('Expected one of "red", "blue", got "green".');
   });
 
-  it("takes other words where they are meant", async () => {
-    const form: QuestionForm = { ...colours, words: "say which" };
-    expect((await asked({ form }, ["green"])).answer).toBe("green");
-    expect((await asked({ form }, ["1"])).answer).toBe("red");
-  });
-
-  it("tells whom it is for, and until when", async () => {
-    const { said } = await asked({ form: colours, to: "Zoe", deadline: 61_000, default: "red" }, ["1"]);
-    expect(said).toContain("Ann asks Zoe:");
-    expect(said).toContain("Answer within 1:00; after that the answer is red.");
-  });
-
-  it("offers the default of a plain question", async () => {
-    expect((await asked({ default: "Ada" }, [""])).answer).toBe("Ada");
-  });
-
   it.each([20, 40])("fits %i columns", async (columns) => {
     const { said, answer } = await asked({ form: trip }, ["Oslo", "", "1", "y", "2", "", "", ""], { columns });
     expect(answer).toMatchObject({ city: "Oslo" });
@@ -140,10 +124,5 @@ describe("an open question with a form", () => {
       "note: a text (may be left out)",
     ])
       expect(text).toContain(part);
-  });
-
-  it("shows its choices", () => {
-    const form: QuestionForm = { kind: "choices", choices: [{ value: "red" }, { value: "blue" }], words: "say which" };
-    expect(questionRows([{ ...question, form }]).map(([, text]) => text)).toContain("in place of ... red, blue, or words: say which");
   });
 });

@@ -1,5 +1,5 @@
-import { Interruptions } from "../../src/cli/host.ts";
 import { describe, expect, it } from "vitest";
+import { Interruptions } from "../../src/cli/host.ts";
 import { fakeHost } from "./fake-host.ts";
 
 function closedPipe(): Error {
@@ -47,30 +47,5 @@ describe("Interruptions", () => {
     expect(host.exits).toEqual([]);
     host.signal("SIGTERM");
     expect(host.exits).toEqual([129]);
-  });
-
-  it("a pipe that closes after Ctrl-C changes nothing", () => {
-    const host = fakeHost();
-    const interruptions = new Interruptions(host);
-    host.signal("SIGINT");
-    host.stdout.emit("error", closedPipe());
-    expect(interruptions.first).toBe("SIGINT");
-    expect(host.exits).toEqual([]);
-  });
-
-  it("leaves other errors of the output alone", () => {
-    const host = fakeHost();
-    const interruptions = new Interruptions(host);
-    host.stdout.emit("error", Object.assign(new Error("no space"), { code: "ENOSPC" }));
-    expect(interruptions.first).toBeUndefined();
-  });
-
-  it("listens no more once closed", () => {
-    const host = fakeHost();
-    const interruptions = new Interruptions(host);
-    interruptions.close();
-    host.signal("SIGINT");
-    expect(interruptions.first).toBeUndefined();
-    expect(host.stdout.listenerCount("error")).toBe(0);
   });
 });

@@ -1,10 +1,7 @@
-import fc from "fast-check";
-import { IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
-import { UsageError } from "../../src/kernel/errors.ts";
 import { describe, expect, it } from "vitest";
-import { editDistance } from "../../src/kernel/known-options.ts";
-import { command as troupe } from "./kept-run.ts";
+import { IDEA_BYTES, type IdeaReaders, ideaSource, mistypedCommand, readIdea } from "../../src/cli/idea.ts";
 import { titled } from "../titled.ts";
+import { command as troupe } from "./kept-run.ts";
 
 const nothing: IdeaReaders = {
   file: () => Promise.reject(new Error("no file was to be read")),
@@ -56,23 +53,12 @@ describe("ideaSource", () => {
     expect(() => ideaSource(words, undefined, typed)).toThrowError(expect.objectContaining({ code: "COMMAND_MISTYPED" }));
   });
 
-  it("knows a command behind quotes too", () => {
-    const said = 'Did you mean: troupe demo todo? To use it as an idea: troupe run "demo todo"';
-    expect(() => ideaSource(["demo todo"], undefined, typed)).toThrow(said);
-    expect(() => ideaSource(["dmeo todo"], undefined, typed)).toThrow('troupe run "dmeo todo"');
-  });
-
   it.each([
     ["after run", named],
     ["with --yes", { ...typed, isConfirmed: true }],
     ["where it is a bundled idea", { ...typed, isBundled: (text: string) => text === "demo todo" }],
   ])("takes a few words that begin like a command %s", (_when, hints) => {
     expect(ideaSource(["demo todo"], undefined, hints)).toMatchObject({ kind: "words", text: "demo todo" });
-  });
-
-  it("does not take loose words for an idea because of --yes", () => {
-    const hints = { ...typed, isConfirmed: true };
-    expect(() => ideaSource(["dmeo", "todo"], undefined, hints)).toThrow("Did you mean: troupe demo todo?");
   });
 
   it("takes any word after run: it was meant", () => {
@@ -94,25 +80,12 @@ describe("ideaSource", () => {
   )("throws %s", (_case, code, words, file) => {
     expect(() => ideaSource(words, file, named)).toThrowError(expect.objectContaining({ code }));
   });
-
-  it("shows control characters of a mistyped word, and sends none to the terminal", () => {
-    expect(() => ideaSource(["\u001b[2Jdmeo x", "y"], undefined, typed)).toThrow("\\u{1b}");
-  });
 });
 
 describe("readIdea", () => {
-  it("gives words as they are and reads nothing", async () => {
-    expect(await readIdea({ kind: "words", text: "a game", isCommandNamed: false }, nothing)).toBe("a game");
-  });
-
   it("reads a file or standard input, without the white space around", async () => {
     expect(await readIdea({ kind: "file", path: "idea.md" }, reading("\ufeff# A game\n\nwith tiles\n"))).toBe("# A game\n\nwith tiles");
     expect(await readIdea({ kind: "stdin" }, reading(" a game\n"))).toBe("a game");
-  });
-
-  it("takes an idea of exactly the limit and none above", async () => {
-    expect(await readIdea({ kind: "stdin" }, reading("x".repeat(IDEA_BYTES)))).toHaveLength(IDEA_BYTES);
-    await expect(readIdea({ kind: "stdin" }, reading("x".repeat(IDEA_BYTES + 1)))).rejects.toMatchObject({ code: "IDEA_TOO_LONG" });
   });
 
   it.each([
@@ -127,11 +100,6 @@ describe("readIdea", () => {
     await expect(readIdea({ kind: "stdin" }, reading(text))).rejects.toMatchObject({ code: "IDEA_MISSING" });
   });
 
-  it("passes on why a file is not read", async () => {
-    const why = new UsageError("IDEA_UNREADABLE", "It is a pipe.");
-    await expect(readIdea({ kind: "file", path: "idea.md" }, { ...nothing, file: () => Promise.reject(why) })).rejects.toBe(why);
-  });
-
   it.each([
     ["ENOENT", "does not exist"],
     ["EISDIR", "is a folder"],
@@ -143,57 +111,11 @@ describe("readIdea", () => {
   });
 });
 
-describe("isOneWord", () => {
-  it("counts words by white space", () => {
-    expect(isOneWord(" 2048 ")).toBe(true);
-    expect(isOneWord("a game")).toBe(false);
-  });
-});
-
 it("says by an example of the command's own what is missing", () => {
   expect(() => ideaSource([], undefined, { isCommandNamed: true, example: "Say what to do: troupe agent" })).toThrow(
     "Expected an idea, got none. Say what to do: troupe agent",
   );
   expect(() => ideaSource([], undefined, { isCommandNamed: true })).toThrow("or see it work: troupe demo");
-});
-
-describe("editDistance", () => {
-  it.each([
-    ["", "", 0],
-    ["demo", "demo", 0],
-    ["dmeo", "demo", 1],
-    ["demmo", "demo", 1],
-    ["deo", "demo", 1],
-    ["dxmo", "demo", 1],
-    ["", "run", 3],
-    ["doctor", "dotcro", 2],
-    ["kitten", "sitting", 3],
-  ])("of %j and %j is %i", (a, b, distance) => {
-    expect(editDistance(a, b)).toBe(distance);
-  });
-
-  it("is symmetric, 0 only for equal words, and at most the longer length", () => {
-    const word = fc.string({ maxLength: 8 });
-    fc.assert(
-      fc.property(word, word, (a, b) => {
-        const distance = editDistance(a, b);
-        expect(distance).toBe(editDistance(b, a));
-        expect(distance === 0).toBe(a === b);
-        expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
-        expect(distance).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
-      }),
-    );
-  });
-
-  it("counts one slip as one", () => {
-    fc.assert(
-      fc.property(fc.string({ minLength: 2, maxLength: 8, unit: "grapheme-ascii" }), fc.nat(), (word, at) => {
-        const n = at % word.length;
-        expect(editDistance(word.slice(0, n) + word.slice(n + 1), word)).toBe(1);
-        expect(editDistance(`${word.slice(0, n)}\u00e9${word.slice(n)}`, word)).toBe(1);
-      }),
-    );
-  });
 });
 
 describe("mistypedCommand", () => {

@@ -1,6 +1,6 @@
-import { hashingEmbedder, type Embedder } from "../../src/memory/embedder.ts";
 import { join } from "node:path";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 

@@ -1,17 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
 import { Team } from "../../src/index.ts";
-import { answering } from "../runtime/town.ts";
-import { beforeAll, describe, expect, it } from "vitest";
 import { canonical } from "../../src/runtime/record/canonical.ts";
-import { command, contentsOf, eventsIn, freshFolder, linesIn, newestIn, taskOf } from "./kept-run.ts";
-import { execFileSync } from "node:child_process";
 import { exportRun } from "../../src/runtime/record/transfer.ts";
-import { join } from "node:path";
-import { playing } from "../adversarial/hostile-model.ts";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { positionsOf } from "../long.ts";
-import { type Child, start } from "./child.ts";
 import { type OpenAIBody, openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { playing } from "../adversarial/hostile-model.ts";
+import { positionsOf } from "../long.ts";
+import { answering } from "../runtime/town.ts";
+import { type Child, start } from "./child.ts";
+import { command, contentsOf, eventsIn, freshFolder, linesIn, newestIn, taskOf } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */

@@ -1,15 +1,15 @@
-import { Memory } from "../../src/memory/memory.ts";
-import { MemoryStorage } from "../../src/memory/memory-storage.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
-import { describe, expect, it } from "vitest";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
-import { fakeHost } from "./fake-host.ts";
 import { join } from "node:path";
-import { main } from "../../src/cli/program.ts";
-import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { main } from "../../src/cli/program.ts";
+import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { MemoryStorage } from "../../src/memory/memory-storage.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { fakeHost } from "./fake-host.ts";
+import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
+import { command, freshFolder } from "./kept-run.ts";
 
 const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
 
@@ -46,24 +46,6 @@ describe("troupe memory export and import", () => {
     const [before, after] = [file, join(other, "again.json")].map((path) => JSON.parse(readFileSync(path, "utf8")) as { body: unknown });
     expect(after?.body).toEqual(before?.body);
     expect(await remembered(cwd, "../Ann")).toEqual(WORDS);
-  });
-
-  it("go through pipes, and to another role", async () => {
-    const cwd = await withAnn();
-    const { stdout } = await command(cwd, ["memory", "export", "../Ann"]);
-    expect(await command(cwd, ["memory", "import", "-", "--as", "Bob"], { stdin: stdout })).toMatchObject({ code: 0 });
-    expect(await remembered(cwd, "Bob")).toEqual(WORDS);
-  });
-
-  it("tell what they did as JSON", async () => {
-    const cwd = await withAnn();
-    const file = join(cwd, "a.json");
-    expect(linesIn((await command(cwd, ["memory", "export", "../Ann", "a.json", "--json"])).stdout)).toEqual([
-      { type: "exported", roleId: "../Ann", messages: 3, damaged: 0, file },
-    ]);
-    expect(linesIn((await command(cwd, ["memory", "import", "a.json", "--as", "B", "--json"])).stdout)).toEqual([
-      { type: "imported", roleId: "B", messages: 3, added: 3 },
-    ]);
   });
 
   it("write over no file, and print nothing on a terminal", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { demoIdeas } from "../../src/cli/demo-script.ts";
-import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
+import { noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
 import type { ModelSettings } from "../../src/cli/model-settings.ts";
 import { companySettings, outputSettings } from "../../src/cli/settings.ts";
-import { fakeHost } from "./fake-host.ts";
 import { usd } from "../../src/model/money.ts";
 import { titled } from "../titled.ts";
+import { fakeHost } from "./fake-host.ts";
 
 const company = companySettings({});
 const priced: ModelSettings = {
@@ -45,18 +45,6 @@ describe("realModel", () => {
     expect(await realModel(unpriced, companySettings({ budget: usd(1), allowUnpriced: true }))).toMatchObject({ budget: 1_000_000 });
   });
 
-  it("takes the user's price", async () => {
-    const told = { ...unpriced, price: { input: 1, output: 2 } };
-    expect(await realModel(told, companySettings({ budget: usd(1) }))).toMatchObject({
-      budget: 1_000_000,
-      model: { price: { input: 1, output: 2 } },
-    });
-  });
-
-  it("calls a model that costs nothing unpaid", async () => {
-    expect(await realModel({ ...unpriced, price: { input: 0, output: 0 } }, company)).toMatchObject({ isPaid: false });
-  });
-
   it.each(
     titled([
       [{ ...priced, apiKey: "two words" }, "MODEL_AUTH"],
@@ -92,17 +80,5 @@ describe("noModel", () => {
     ]) {
       expect(error.message).toContain(words);
     }
-  });
-
-  it("names a model that was asked for without a way to it", () => {
-    expect(noModel("gpt-9", []).message).toContain("neither a key nor a base URL for gpt-9");
-  });
-});
-
-describe("modelText", () => {
-  it("names the model, the place and where the key comes from, never the key", () => {
-    expect(modelText(priced)).toBe("gpt-5-mini, key from OPENAI_API_KEY");
-    expect(modelText(unpriced)).toBe("my-own-model at 127.0.0.1:11434, no key");
-    expect(modelText({ ...unpriced, baseURL: "no url" })).toBe("my-own-model, no key");
   });
 });

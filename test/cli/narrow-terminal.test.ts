@@ -1,16 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { agrees, confirmPaidRun } from "../../src/cli/prompt.ts";
 import { main } from "../../src/cli/program.ts";
+import { agrees, confirmPaidRun } from "../../src/cli/prompt.ts";
 import { labelledLines, widthOf, withoutCodes } from "../../src/cli/screen/layout.ts";
 import { columnsOf, styleFor } from "../../src/cli/screen/text.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { findProgram } from "../../src/workspace/program-path.ts";
+import { someOf } from "../long.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
 import { freshFolder, newestIn } from "./kept-run.ts";
-import { someOf } from "../long.ts";
 import { Terminal } from "./terminal.ts";
 
 const hasPython = findProgram("python3") !== undefined;

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { humanPort } from "../../src/cli/prompt.ts";
 import { main } from "../../src/cli/program.ts";
+import { humanPort } from "../../src/cli/prompt.ts";
 import { withoutCodes } from "../../src/cli/screen/layout.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
@@ -145,13 +145,6 @@ describe("a run where nobody can be asked", () => {
     expect(stub.requests).toHaveLength(2);
     expect(readdirSync(join(host.cwd, "workspace"))).toEqual(["pacman"]);
   });
-
-  it("of a bundled idea's own name is no slip", async () => {
-    await using stub = await openaiStub({ reply: { fault: "unauthorized" } });
-    const { host } = seat({ isTTY: false });
-    expect(await main(host, ["2048", "--base-url", stub.url])).toBe(7);
-    expect(stub.requests).toHaveLength(1);
-  });
 });
 
 describe("a command line that is none", () => {
@@ -160,12 +153,6 @@ describe("a command line that is none", () => {
     expect(await main(host, ["run", "--nonsense", "--no-color"])).toBe(2);
     expect(host.stderr.text).toMatch(/^error: .*See: troupe --help \(COMMAND_INVALID\)\n$/);
     expect(host.stdout.text).toBe("");
-  });
-
-  it("prints the help of a command", async () => {
-    const { host } = seat();
-    expect(await main(host, ["help", "demo"])).toBe(0);
-    for (const idea of readdirSync(new URL("../../demo", import.meta.url))) expect(host.stdout.text).toContain(idea);
   });
 });
 
@@ -207,10 +194,5 @@ describe("a question of a role", () => {
     host.stdin.end();
     expect(await code).toBe(0);
     expect(thrown).toMatchObject({ code: "WAITING", data: { question: "Which colour?", questionId: "Which colour?" } });
-  });
-
-  it("has nobody to be asked where there is no terminal", async () => {
-    expect(await asking(seat({ isTTY: false }).host, () => Promise.resolve())).toBe(5);
-    expect(await asking(seat({ env: { CI: "1" } }).host, () => Promise.resolve())).toBe(5);
   });
 });

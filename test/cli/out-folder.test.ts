@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claimFolder, type ClaimFolder, inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
-import { scratchFolder } from "./fake-host.ts";
 import { titled } from "../titled.ts";
+import { scratchFolder } from "./fake-host.ts";
 
 const scratch = scratchFolder();
 
@@ -31,14 +31,6 @@ describe("inOutFolder", () => {
     const shelf = "/home/me/workspace/game";
     expect(await chosen({ ...asked, claim: among() })).toBe(shelf);
     expect(await chosen({ ...asked, claim: among(shelf, `${shelf}-2`) })).toBe(`${shelf}-3`);
-  });
-
-  it("works in the first one, free or not, by force", async () => {
-    expect(await chosen({ ...asked, force: true, claim: nothingFree })).toBe("/home/me/workspace/game");
-  });
-
-  it("does not look for ever", async () => {
-    await expect(chosen({ ...asked, claim: nothingFree })).rejects.toMatchObject({ code: "WORKSPACE_CROWDED" });
   });
 
   it.each([false, true])("gives each of many at once a folder of its own (there is an empty one: %s)", async (isThere) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { callLines, type PermissionQuestion, typedAnswer, wholeCall } from "../../src/cli/permission.ts";
+import { callLines, type PermissionQuestion, wholeCall } from "../../src/cli/permission.ts";
 import { main } from "../../src/cli/program.ts";
 import { withoutCodes } from "../../src/cli/screen/layout.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
@@ -17,23 +17,6 @@ function question(args: JsonObject, tool = "editor"): PermissionQuestion {
   return { id: "q", role: "Agent", text: "?", tool, args };
 }
 
-describe("what is typed at a permission", () => {
-  it.each([
-    ["y", { kind: "answer", text: "yes" }],
-    [" N ", { kind: "answer", text: "no" }],
-    ["c", { kind: "change" }],
-    [" Change ", { kind: "change" }],
-    ["a", { kind: "answer", text: "always" }],
-    ["always", { kind: "answer", text: "always" }],
-    ["show diff", { kind: "show" }],
-    ["D", { kind: "show" }],
-    ["", { kind: "none" }],
-    ["not on my disk", { kind: "answer", text: "not on my disk" }],
-  ])("%j", (line, expected) => {
-    expect(typedAnswer(line)).toEqual(expected);
-  });
-});
-
 describe("a call in question", () => {
   it("has a row for each argument, with the lines of a long text below its name", () => {
     expect(callLines(question({ command: "create", path: "a.md", content: "one\n\ttwo\n" }))).toEqual([
@@ -44,12 +27,6 @@ describe("a call in question", () => {
       "        two",
     ]);
     expect(callLines(question({}, "look"))).toEqual(["  look, without arguments"]);
-  });
-
-  it("tells how many lines are not shown, and where they are", () => {
-    const lines = callLines(question({ command: "python3 -c", code: "x = 1\n".repeat(100) }, "code"));
-    expect(lines.at(-1)).toMatch(/\.\.\. and \d+ lines more: answer show diff to see all/);
-    expect(lines.length).toBeLessThan(30);
   });
 
   it("sends nothing to the terminal but text", async () => {
@@ -77,23 +54,6 @@ describe("show diff", () => {
     [{ command: "undo", path: "x" }, ["  command  undo", "  path     x"]],
   ] as const)("of %j", async (args, lines) => {
     expect(await shows(args as unknown as JsonObject)).toEqual(lines);
-  });
-
-  it("of a new file shows all of it, and of a file that cannot be read what is written", async () => {
-    expect(await shows({ command: "create", path: "n", content: "1\n2\n" }, null)).toEqual(["  n", "  + 1", "  + 2"]);
-    const refused = await wholeCall(
-      question({ command: "create", path: "../n", content: "1\n" }),
-      () => Promise.reject(new Error("no")),
-      style,
-    );
-    expect(refused).toEqual(["  ../n", "  + 1"]);
-  });
-
-  it("of a command shows all of it", async () => {
-    const text = `${"echo a line\n".repeat(100)}rm -rf notes`;
-    expect((await wholeCall(question({ command: text }, "shell"), () => Promise.resolve(undefined), style)).at(-1)).toBe(
-      "    rm -rf notes",
-    );
   });
 });
 

@@ -1,9 +1,9 @@
-import { Interruptions } from "../../src/cli/host.ts";
-import { confirmPaidRun, doubtfulIdea, isYes, type PaidRun, promptLine } from "../../src/cli/prompt.ts";
 import { describe, expect, it } from "vitest";
-import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
+import { Interruptions } from "../../src/cli/host.ts";
+import { confirmPaidRun, type PaidRun, promptLine } from "../../src/cli/prompt.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
 
 function asking(question = "Start? "): { host: FakeHost; interruptions: Interruptions; answer: Promise<string | undefined> } {
   const host = fakeHost({ isTTY: true });
@@ -12,19 +12,6 @@ function asking(question = "Start? "): { host: FakeHost; interruptions: Interrup
 }
 
 describe("promptLine", () => {
-  it("gives the line that was typed", async () => {
-    const { host, answer } = asking();
-    host.stdin.write("yes\n");
-    expect(await answer).toBe("yes");
-    expect(host.stderr.text).toContain("Start? ");
-  });
-
-  it("gives an empty line as one", async () => {
-    const { host, answer } = asking();
-    host.stdin.write("\n");
-    expect(await answer).toBe("");
-  });
-
   it("gives nothing when the input ends: closed, or by Ctrl-D", async () => {
     const ended = asking();
     ended.host.stdin.end();
@@ -51,14 +38,6 @@ describe("promptLine", () => {
     const answer = promptLine(host, new Interruptions(host), "?", given.signal);
     given.abort();
     await expect(answer).rejects.toMatchObject({ code: "ABORTED" });
-  });
-
-  it("asks nothing once it was interrupted", async () => {
-    const host = fakeHost({ isTTY: true });
-    const interruptions = new Interruptions(host);
-    interruptions.raise("SIGINT");
-    await expect(promptLine(host, interruptions, "?")).rejects.toMatchObject({ code: "ABORTED" });
-    expect(host.stderr.text).toBe("");
   });
 });
 
@@ -101,21 +80,6 @@ describe("confirmPaidRun", () => {
     expect(host.stdout.text).toBe("");
   });
 
-  it("names an agent's task, steps and tools as what they are", async () => {
-    const { host, code } = confirming({ by: "agent", bounds: "30 steps", tests: "shell; what writes or runs is asked for" });
-    host.stdin.write("y\n");
-    await code;
-    for (const row of ["Task", "$3.00, 30 steps", "Tools", "shell; what writes"]) expect(host.stderr.text).toContain(row);
-    expect(host.stderr.text).not.toMatch(/Idea|Tests|rounds/);
-  });
-
-  it("says where no cap binds", async () => {
-    const { host, code } = confirming({ budget: undefined });
-    host.stdin.write("y\n");
-    await code;
-    expect(host.stderr.text).toContain("none: the price is not known");
-  });
-
   it.each(["\n", "y\n", "YES\n"])("goes on with %j", async (text) => {
     expect(await answered(text)).toBe(0);
   });
@@ -136,20 +100,5 @@ describe("confirmPaidRun", () => {
     const { host, code } = confirming({}, options);
     expect(await code).toBe(0);
     expect(host.stderr.text).toBe("");
-  });
-});
-
-describe("doubtfulIdea", () => {
-  it("says how to say it", () => {
-    expect(doubtfulIdea("resume")).toMatchObject({
-      code: "IDEA_DOUBTFUL",
-      message: expect.stringContaining("troupe run resume") as string,
-    });
-  });
-});
-
-describe("isYes", () => {
-  it("takes the end of the input for a no, also where yes is the default", () => {
-    expect(isYes(undefined, true)).toBe(false);
   });
 });

@@ -1,8 +1,8 @@
+import { describe, expect, it } from "vitest";
+import { nextSteps, type ReportFacts, resultReport } from "../../src/cli/report.ts";
+import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
-import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
-import { describe, expect, it } from "vitest";
-import { nextSteps, type ReportFacts, resultReport, testsOf } from "../../src/cli/report.ts";
 import { word } from "./recorded-run.ts";
 
 const result: RunResult = {
@@ -66,14 +66,6 @@ describe("resultReport", () => {
     });
   });
 
-  it("says null for tests the company did not come to", () => {
-    expect(resultReport(result, facts).tests).toBeNull();
-  });
-
-  it("never says $0 for a price nobody knows", () => {
-    expect(resultReport({ ...result, cost: { known: 0 as MicroUsd, unpriced: 4 } }, facts).cost.text).toBe("$?");
-  });
-
   it("carries the error in safe words, and facts a program needs", () => {
     const error = new WaitingError({ questionId: "q", question: "Which colour?", role: "Bob" });
     expect(resultReport({ ...result, status: "waiting", error }, facts)).toMatchObject({
@@ -124,30 +116,6 @@ describe("resultReport", () => {
     const later = resultReport({ ...result, messages: [word("UserRequirement"), told, word("UserFeedback")] }, proving);
     expect([later.exitCode, later.delivery]).toEqual([6, undefined]);
   });
-
-  it("takes the code of what interrupted", () => {
-    expect(resultReport({ ...result, status: "stopped" }, { ...facts, interruption: "SIGINT" }).exitCode).toBe(130);
-  });
-});
-
-describe("testsOf", () => {
-  it("finds the newest report, whoever wrote it", () => {
-    const failed = { ...verdict, tests: "failed", passed: 2, failed: 1 };
-    expect(testsOf([word("RunTests", failed), word("DebugError"), word("CheckAll", verdict), word("Goodbye")])).toEqual(verdict);
-  });
-
-  it.each([
-    undefined,
-    null,
-    "passed",
-    { tests: "passed" },
-    { ...verdict, tests: "great" },
-    { ...verdict, total: "3" },
-    { ...verdict, failures: [null] },
-    [verdict],
-  ])("finds none in %j", (payload) => {
-    expect(testsOf([word("RunTests", payload)])).toBeUndefined();
-  });
 });
 
 const asked = { short: "mabc1234", store: { option: "" }, budget: 3_000_000, isForced: false };
@@ -157,10 +125,6 @@ const questions = [
 ];
 
 describe("nextSteps", () => {
-  it("of a run that is finished say how to ask for a change", () => {
-    expect(nextSteps({ status: "finished", questions: [] }, asked)).toEqual({ answers: [], tell: 'troupe tell mabc1234 "..."' });
-  });
-
   it("of any other go on with it, where and how it was begun", () => {
     expect(nextSteps({ status: "rounds", questions: [] }, asked).goOn).toBe("troupe resume mabc1234");
     expect(nextSteps({ status: "stopped", questions: [] }, { ...asked, isForced: true }).goOn).toBe("troupe resume mabc1234 --force");

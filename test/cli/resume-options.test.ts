@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { main } from "../../src/cli/program.ts";
 import { refuseFixed } from "../../src/cli/option-values.ts";
+import { main } from "../../src/cli/program.ts";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";

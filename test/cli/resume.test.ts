@@ -8,8 +8,8 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn } from "./kept-run.ts";
 import { Terminal } from "./terminal.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
 
 /** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
 async function begun(rounds = 2, ...more: readonly string[]): Promise<string> {
@@ -39,16 +39,6 @@ describe("a run that used up its rounds", () => {
     expect(code).toBe(4);
     expect(eventsIn(stdout).map(({ seq }) => seq)).toEqual(eventsIn(stdout).map((_, n) => n));
     expect(resultOf(stdout)).toMatchObject({ status: "rounds", rounds: 4, goOn: expect.stringMatching(/^troupe resume \w+$/) as string });
-  });
-
-  it("is told once more when it is finished, and nothing is done again", { tags: ["company", "long"] }, async () => {
-    const cwd = await begun(1);
-    expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
-    const id = await newestIn(cwd);
-    const again = await command(cwd, ["resume", id, "--json"]);
-    expect(again.code).toBe(0);
-    expect(linesIn(again.stdout)).toMatchObject([{ type: "result", status: "finished", runId: id, tests: { tests: "not run" } }]);
-    expect(await command(cwd, ["resume"])).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NONE") as string });
   });
 });
 

@@ -2,11 +2,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../../src/agent/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import { defineAction, defineRole, type Role, Team } from "../../src/index.ts";
+import { defineTool } from "../../src/agent/index.ts";
 import { drop } from "../../src/edges/index.ts";
-import { type ScriptedReply, scriptedModel } from "../../src/testing/index.ts";
+import { defineAction, defineRole, type Role, Team } from "../../src/index.ts";
+import { scriptedModel, type ScriptedReply } from "../../src/testing/index.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 /** A folder whose store has the runs of some teams. */

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { memoryFile } from "./kept-memory.ts";

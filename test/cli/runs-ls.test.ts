@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { runPage } from "../../src/cli/commands/runs-ls.ts";
-import type { Journal } from "../../src/index.ts";
-import { newestRuns } from "../../src/runtime/record/journal.ts";
-import { memoryJournal } from "../../src/index.ts";
+import { type Journal, memoryJournal } from "../../src/index.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
+import { newestRuns } from "../../src/runtime/record/journal.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { main } from "../../src/cli/program.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
+import { main } from "../../src/cli/program.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { type Clock, systemClock } from "../../src/kernel/clock.ts";
 import { scriptedModel } from "../../src/testing/index.ts";

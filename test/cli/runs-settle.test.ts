@@ -78,10 +78,4 @@ describe("troupe runs settle", () => {
     expect((await command(cwd, ["runs", "settle", "cut"])).code).toBe(0);
     expect(await refused(["cut"])).toContain("NOTHING_LOST");
   });
-
-  it("is in the help, with its option", async () => {
-    const { cwd } = await store();
-    expect((await command(cwd, ["runs", "--help"])).stdout).toMatch(/settle .*<id>/);
-    expect((await command(cwd, ["runs", "settle", "--help"])).stdout).toContain("--cost <dollars>");
-  });
 });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { main } from "../../src/cli/program.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { startInShell } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
@@ -70,13 +70,6 @@ describe("troupe runs ls", () => {
       tokens: expect.any(Number) as number,
       roles: ["Alice", "Bob", "Eve", "Alex", "Edward"],
     });
-  });
-
-  it("says that there are none, and makes nothing to say it", async () => {
-    const cwd = freshFolder();
-    expect(await command(cwd, ["runs"])).toEqual({ code: 0, stdout: "", stderr: "No runs are kept in .troupe/runs.db yet.\n" });
-    expect(await command(cwd, ["runs", "ls", "--json", "--quiet"])).toEqual({ code: 0, stdout: "", stderr: "" });
-    expect(existsSync(join(cwd, ".troupe"))).toBe(false);
   });
 
   it("lists a run that never came to its first event, which can be removed", async () => {
@@ -308,15 +301,6 @@ describe("troupe runs rm", () => {
     expect(await idsIn(cwd)).toEqual([]);
     expect(existsSync(join(cwd, "workspace/todo/docs"))).toBe(true);
   });
-
-  it("forgets none where one of them is unknown", async () => {
-    const { cwd, id } = await kept;
-    expect(await command(cwd, ["runs", "rm", id, "nobody", "--yes"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("(RUN_UNKNOWN)") as string,
-    });
-    expect(await idsIn(cwd)).toEqual([id]);
-  });
 });
 
 describe("troupe runs gc", { tags: ["company", "long"] }, () => {
@@ -338,13 +322,5 @@ describe("troupe runs gc", { tags: ["company", "long"] }, () => {
     expect(after).toBeLessThan(before);
     expect(await idsIn(cwd)).toEqual([id]);
     expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
-  });
-});
-
-describe("the words after runs", () => {
-  it("are those of the help", async () => {
-    const { stdout } = await command(freshFolder(), ["runs", "--help"]);
-    for (const name of ["ls", "show", "events", "flow", "diff", "check", "export", "import", "settle", "rm", "forget", "gc"])
-      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ToolCount } from "../../src/cli/tool-calls.ts";
+import { ToolCount } from "../../src/cli/commands/runs-show.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../../src/runtime/record/event.ts";
 
 const act = "Rita#0~1";

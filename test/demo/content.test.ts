@@ -18,8 +18,6 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const MOST_BYTES_OF_A_FILE = 16_000;
-const MOST_BYTES_OF_A_PROJECT = 80_000;
 const RUN_LIMIT_MS = 120_000;
 
 /** Not loaded: a name that SVG needs. */
@@ -68,8 +66,6 @@ const Tasks = z.strictObject({
   sharedKnowledge: text,
   anythingUnclear: z.string(),
 });
-const Review = z.strictObject({ verdict: z.enum(["LGTM", "LBTM"]), comments: texts.min(1) });
-const Debug = z.strictObject({ analysis: text, files: paths.min(1) });
 
 const all = readdirSync(DEMO).sort();
 /** The ideas whose replies are those of the waterfall. */
@@ -162,12 +158,6 @@ test("three ideas are there, and no wording belongs to two of them", () => {
 });
 
 describe.each(ids)("%s: the replies", (id) => {
-  test("the idea names its own folder, and the requirements quote it", () => {
-    const idea = readJson(Idea, id, "idea.json");
-    expect(idea.id).toBe(id);
-    expect(readJson(Prd, id, "prd.json").originalRequirements).toBe(idea.idea);
-  });
-
   test("design and tasks speak of the same files", () => {
     const { fileList } = readJson(Design, id, "design.json");
     const { taskList, testList, logicAnalysis } = readJson(Tasks, id, "tasks.json");
@@ -196,52 +186,10 @@ describe.each(ids)("%s: the replies", (id) => {
     ];
     expect(known).toEqual(expect.arrayContaining(readdirSync(join(DEMO, id))));
   });
-
-  test("what a reviewer sent back was written again and then accepted", () => {
-    const { taskList } = readJson(Tasks, id, "tasks.json");
-    const sentBack = taskList.filter((file) => readJson(Review, id, "review", `${file}.json`).verdict === "LBTM");
-    expect(sentBack.length).toBeLessThanOrEqual(1);
-    if (id === "2048") expect(sentBack).toHaveLength(1);
-    expect(filesBelow(id, "code-2")).toEqual(sorted(sentBack));
-    expect(filesBelow(id, "review-2")).toEqual(sorted(sentBack.map((file) => `${file}.json`)));
-    for (const file of sentBack) {
-      expect(readJson(Review, id, "review-2", `${file}.json`).verdict).toBe("LGTM");
-      expect(readFileSync(join(DEMO, id, "code-2", file), "utf8")).not.toBe(readFileSync(join(DEMO, id, "code", file), "utf8"));
-    }
-  });
-
-  test("debugging rewrites the files it names", () => {
-    const rounds = filesBelow(id, "debug");
-    expect(rounds).toEqual(id in EXPECTED_FAILURES ? ["1.json"] : []);
-    const rewritten = rounds.length === 0 ? [] : readJson(Debug, id, "debug", "1.json").files;
-    expect(filesBelow(id, "debug-1")).toEqual(sorted(rewritten));
-    const { taskList } = readJson(Tasks, id, "tasks.json");
-    expect(taskList).toEqual(expect.arrayContaining([...rewritten]));
-    for (const file of rewritten) {
-      expect(readFileSync(join(DEMO, id, "debug-1", file), "utf8")).not.toBe(readFileSync(join(DEMO, id, "code", file), "utf8"));
-    }
-  });
 });
 
 describe.each(ids)("%s: the files", (id) => {
   const files = contentsOf(id);
-
-  test("are of a reasonable size", () => {
-    for (const { name, content } of files) {
-      expect(Buffer.byteLength(content), name).toBeGreaterThan(100);
-      expect(Buffer.byteLength(content), name).toBeLessThan(MOST_BYTES_OF_A_FILE);
-    }
-    const project = files.filter(({ name }) => name.startsWith("code/") || name.startsWith("tests/"));
-    expect(project.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)).toBeLessThan(MOST_BYTES_OF_A_PROJECT);
-  });
-
-  test("are clean text that can stand in a fenced block", () => {
-    for (const { name, content } of files) {
-      expect(content.endsWith("\n") && !content.endsWith("\n\n"), `${name} ends with one newline`).toBe(true);
-      expect(/^\s*(```|~~~)/m.test(content), `${name} has a fence of its own`).toBe(false);
-      expect(/[^\P{Cc}\n]| $/mu.test(content), `${name} has control characters or spaces at the end of a line`).toBe(false);
-    }
-  });
 
   test("load nothing from the network and turn no text into code or markup", () => {
     const forbidden = [

@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LeftFolders } from "../../src/fleet/left-folders.ts";
-import { fileWorkspace, type FileWorkspace, runProcess } from "../../src/workspace/index.ts";
+import { fileWorkspace, type FileWorkspace } from "../../src/workspace/index.ts";
+import { runProcess } from "../../src/workspace/process.ts";
 import { onlyHere } from "../../src/workspace/only-here.ts";
 
 import { scratchFolder } from "../workspace/scratch.ts";

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { workerFolders } from "../../src/cli/moving-workspaces.ts";
+import { workerFolders } from "../../src/cli/fleet.ts";
+import type { Session } from "../../src/cli/session.ts";
 import { memoryJournal } from "../../src/index.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
-import type { Session } from "../../src/cli/session.ts";
 import { S3_KEYS, s3Stub } from "../adapters/s3-stub.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 

@@ -8,7 +8,8 @@ import { type Action, defineAction, defineRole, type Journal, memoryJournal, Tea
 import { type ObjectStore, ObjectStoreError } from "../../src/kernel/object-store.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import { memoryRunDriver, simulatedProcesses } from "../../src/testing/index.ts";
-import { fileWorkspace, runProcess, WRITE_STEP } from "../../src/workspace/index.ts";
+import { fileWorkspace, WRITE_STEP } from "../../src/workspace/index.ts";
+import { runProcess } from "../../src/workspace/process.ts";
 
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { scratchFolder } from "../workspace/scratch.ts";

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsOf, type TeamMeans } from "../../src/cli/team-module.ts";
 import { mistypedCommand } from "../../src/cli/idea.ts";
-import { silentLogger } from "../../src/kernel/emit.ts";
+import { type TeamMeans, teamsOf } from "../../src/cli/team-module.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
+import { silentLogger } from "../../src/kernel/emit.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 

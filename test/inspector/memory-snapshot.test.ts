@@ -62,7 +62,7 @@ describe("a snapshot of a short-term memory", () => {
     const text = await textOf(some());
     expect(text.split("\n")).toHaveLength(5);
     expect(JSON.parse(text)).toEqual(await exportSnapshot(some(), { clock }));
-    expect(JSON.parse(text)).toMatchObject({ troupe: "memory", v: 1, kind: "memory", takenAt: 50_000, messages: 3, damaged: 0 });
+    expect(JSON.parse(text)).toMatchObject({ troupe: "memory", v: 1, kind: "memory", takenAt: 50_000, messages: 3 });
     expect(JSON.parse(await textOf(new Memory()))).toMatchObject({ messages: 0, body: { messages: [] } });
   });
 
@@ -299,7 +299,7 @@ describe("a value that is not a snapshot", () => {
 });
 
 function head(more: object): unknown {
-  return { troupe: "memory", v: 1, kind: "memory", takenAt: 0, messages: 0, damaged: 0, sha256: contentHash(7), ...more };
+  return { troupe: "memory", v: 1, kind: "memory", takenAt: 0, messages: 0, sha256: contentHash(7), ...more };
 }
 
 function boundTo(store: ReturnType<typeof inMemoryStore>): ReturnType<typeof inMemoryStore> {

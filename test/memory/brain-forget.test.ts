@@ -138,7 +138,7 @@ describe("forget of a brain memory", () => {
     other.addAnswer(said(2, `You said ${CANARY}`, 500));
     await brain.forget();
     await other.save();
-    const kept = readdirSync(dir).map((name) => readFileSync(join(dir, name), "utf8"));
+    const kept = readdirSync(join(dir, "entries")).map((name) => readFileSync(join(dir, "entries", name), "utf8"));
     expect([kept.join("").includes(CANARY), other.history]).toEqual([false, []]);
   });
 });

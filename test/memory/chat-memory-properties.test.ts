@@ -134,7 +134,7 @@ describe("any conversation", () => {
     },
   );
 
-  it("ChatList.L2 weighs what its messages weigh, by one measure after another", { tags: "numbers" }, () => {
+  it("weighs what its messages weigh, by one measure after another", { tags: "numbers" }, () => {
     const length = ({ content = "" }: ChatMessage): number => content.length;
     const one = (): number => 1;
     fc.assert(
@@ -184,13 +184,13 @@ describe("any conversation", () => {
   });
 });
 
-it("ChatMemory.H4 takes no longer for a message in a long conversation than in a short one", { tags: ["numbers", "long"] }, () => {
+it("counts each message once", () => {
   let counted = 0;
   const tokens = { name: "counting", count: () => (counted += 1) && 1 };
   const memory = new ChatMemory({ maxMessages: 1_000, maxTokens: 5_000, tokens });
   counted = 0;
-  for (let n = 0; n < 20_000; n++) memory.add(ChatMessage.user(`${n}`));
-  expect(counted).toBe(20_000);
+  for (let n = 0; n < 2_000; n++) memory.add(ChatMessage.user(`${n}`));
+  expect(counted).toBe(2_000);
   expect(memory.messages).toHaveLength(1_000);
 });
 

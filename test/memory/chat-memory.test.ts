@@ -98,7 +98,7 @@ describe("the window", () => {
     expect(memory.tokens).toBe(4 + 1 + 1_024);
   });
 
-  it("ChatMemory.H4 ChatList.L1 is in order in a window that is too long to be moved, read or not", () => {
+  it("is in order in a window that is too long to be moved, read or not", () => {
     for (const isRead of [true, false]) {
       const memory = new ChatMemory({ maxMessages: 5_000, pinned: "goal" });
       for (let n = 0; n < 5_100; n++) {

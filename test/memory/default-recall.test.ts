@@ -185,7 +185,7 @@ describe("what a role recalls", () => {
     const store = storeUnderTest(inner);
     store.read = async function* (roleId, after) {
       for await (const page of inner.read(roleId, after)) {
-        read += page.messages.length;
+        read += page.length;
         yield page;
       }
     };

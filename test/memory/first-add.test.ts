@@ -19,7 +19,7 @@ class CountingStore {
     const { inner } = this;
     const read: MessageStore["read"] = async function* (this: CountingStore, roleId: string, after: number) {
       for await (const page of inner.read(roleId, after)) {
-        this.messages += page.messages.length;
+        this.messages += page.length;
         yield page;
       }
     }.bind(this);
@@ -47,7 +47,7 @@ class CountingStore {
     const { inner } = this;
     const all = async (roleId: string) => {
       const found: StoredMessage[] = [];
-      for await (const { messages } of inner.read(roleId, 0)) found.push(...messages);
+      for await (const page of inner.read(roleId, 0)) found.push(...page);
       return found;
     };
     return {
@@ -59,7 +59,7 @@ class CountingStore {
       },
       read: async (roleId, places) => {
         const wanted = new Set(places);
-        return { messages: (await all(roleId)).filter(({ place }) => wanted.has(place)), damaged: 0 };
+        return (await all(roleId)).filter(({ place }) => wanted.has(place));
       },
       placesOf: async (roleId, identities) => {
         const found = await all(roleId);

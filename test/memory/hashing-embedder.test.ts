@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { embedBatches, embeddable, embedQuery, unitVector, hashingEmbedder } from "../../src/memory/embedder.ts";
-import { fuseRankings, mergeSorted } from "../../src/memory/storage-ranking.ts";
+import { fuseRankings } from "../../src/memory/storage-ranking.ts";
 import { stableHash, termsOf } from "../../src/memory/text-terms.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { watched } from "./storage-setup.ts";
@@ -136,21 +136,6 @@ describe("one ranking of several", () => {
     ).toEqual([1, 3, 2, 4]);
     expect(fuseRankings([[5], [4]])).toEqual([4, 5]);
     expect(fuseRankings([])).toEqual([]);
-  });
-
-  it("merges sorted lists as sorting them together would", () => {
-    const sorted = fc.array(fc.integer({ min: 0, max: 20 })).map((list) => list.toSorted((a, b) => b - a));
-    fc.assert(
-      fc.property(fc.array(sorted), fc.nat(30), (lists, k) => {
-        const merged = mergeSorted(lists, k, (a, b) => b - a);
-        expect(merged).toEqual(
-          lists
-            .flat()
-            .toSorted((a, b) => b - a)
-            .slice(0, k),
-        );
-      }),
-    );
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { someOf } from "../long.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
@@ -33,7 +32,7 @@ function counted(inner: MessageStore): CountedStore {
     close: () => inner.close(),
     async *read(role, after) {
       for await (const page of inner.read(role, after)) {
-        rows.read += page.messages.length;
+        rows.read += page.length;
         yield page;
       }
     },
@@ -43,7 +42,7 @@ function counted(inner: MessageStore): CountedStore {
         placesOf: (role, identities) => lookup.placesOf(role, identities),
         read: async (role, places) => {
           const page = await lookup.read(role, places);
-          rows.read += page.messages.length;
+          rows.read += page.length;
           return page;
         },
       },
@@ -190,45 +189,16 @@ describe("a memory of one role with many messages", () => {
 });
 
 describe("a file with an index of words", () => {
-  it("of an older version gets it with its first question, and reads few messages from then on", { tags: "numbers" }, async () => {
+  it("SqliteStore.S2 a search in a broken index is refused, and no message is lost", { tags: "numbers" }, async () => {
     const path = await largeFile();
-    await meddle(path, "DROP TABLE word_list", "DROP TABLE words", "DROP TABLE word_blocks", "PRAGMA user_version = 2");
-    for (const isRead of [true, false]) {
-      const store = counted(sqliteStore({ path }));
-      const storage = annOver(store);
-      expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-      expect(store.rows.read === COUNT).toBe(isRead);
-      await storage.close();
-    }
+    await meddle(path, "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10");
+    const storage = annOver(sqliteStore({ path }));
+    await expect(storage.searchSimilar(RARE.answer, { k: 1 })).rejects.toMatchObject({ code: "MEMORY_DAMAGED" });
+    expect((await storage.recover()).length).toBe(COUNT);
+    await storage.close();
   });
 
-  const damages: readonly (readonly [what: string, damage: string])[] = [
-    ["other heads", "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10"],
-    ["another index", "UPDATE words_data SET block = x'ffffffffffffffffffff' WHERE id = 10"],
-    ["no words", "DELETE FROM words_data WHERE id > 10"],
-  ];
-
-  it.each(someOf(damages, 1))(
-    "SqliteStore.S2 that is broken loses no message, takes new ones: %s",
-    { tags: "numbers" },
-    async (_what, damage) => {
-      const path = await largeFile();
-      await meddle(path, damage);
-      const store = sqliteStore({ path });
-      const storage = annOver(store);
-      expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-      await storage.addBatch(Array.from({ length: 70 }, (_, n) => say(`more ${n}`, `A walrus ${n}.`)));
-      expect((await storage.recover()).length).toBe(COUNT + 70);
-      await storage.close();
-      const later = counted(sqliteStore({ path }));
-      const again = annOver(later);
-      expect(await found(again, "walrus", 80)).toHaveLength(70);
-      expect((await again.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);
-      await again.close();
-    },
-  );
-
-  it("SqliteStore.S2 has its words again after a rebuild, whatever happened to them", { tags: "numbers" }, async () => {
+  it("SqliteStore.S2 has its words again after a rebuild", { tags: "numbers" }, async () => {
     const path = await largeFile();
     await meddle(path, "UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 10");
     const embedder = hashingEmbedder({ dimensions: 16 });
@@ -245,24 +215,4 @@ describe("a file with an index of words", () => {
     }
     expect(read.at(-1)).toBeLessThan(COUNT / 3);
   });
-
-  it(
-    "SqliteStore.S2 gives a candidate whose row is damaged from its block, and counts one that is damaged in both",
-    { tags: "numbers" },
-    async () => {
-      const path = await largeFile();
-      const store = sqliteStore({ path });
-      const hit = async (): Promise<readonly [string | undefined, number]> => {
-        const storage = annOver(store);
-        const [best] = await storage.searchSimilar(RARE.answer, { k: 1 });
-        return [best?.message.content, storage.damaged];
-      };
-      await meddle(path, `UPDATE messages SET body = replace(body, '"v"', '"w"') WHERE body LIKE '%${RARE.answer.replaceAll("'", "''")}%'`);
-      expect(await hit()).toEqual([RARE.answer, 0]);
-      await meddle(path, "UPDATE message_blocks SET content = zeroblob(length(content))");
-      const [content, damaged] = await hit();
-      expect([content === RARE.answer, damaged]).toEqual([false, 1]);
-      await store.close();
-    },
-  );
 });

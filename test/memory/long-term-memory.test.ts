@@ -67,7 +67,7 @@ describe("LongTermMemory", () => {
     expect(store.adds).toBe(1);
   });
 
-  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehindQueue.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
+  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehind.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
     const store = breakable();
     const told: unknown[] = [];
     const memory = new LongTermMemory({ storage: storageOver(store), onError: (error) => told.push(error) });
@@ -110,7 +110,7 @@ describe("LongTermMemory", () => {
     expect(memory.get().map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("LongTermMemory.P3 LongTermMemory.P5 WriteBehindQueue.Q2 deletes in the storage too, in order", async () => {
+  it("LongTermMemory.P3 LongTermMemory.P5 WriteBehind.Q2 deletes in the storage too, in order", async () => {
     const store = inMemoryStore();
     const memory = memoryOver(store);
     memory.addBatch([say("a"), say("b"), say("c", "old", { timestamp: 5 }), say("d")]);

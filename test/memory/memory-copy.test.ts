@@ -52,30 +52,26 @@ function change(pair: Pair, deed: Deed[0], message: Message, o: { readonly limit
 }
 
 describe("Memory.copy", () => {
-  test(
-    "property: Arrivals.A3 SlotIndex.X1 SlotIndex.X2 a memory and its copies, and copies of those, change apart",
-    { tags: "numbers" },
-    () => {
-      fc.assert(
-        fc.property(deeds, fc.constantFrom(undefined, 3, 8), fc.boolean(), (list, limit, ignoreId) => {
-          const pairs: Pair[] = [{ memory: new Memory({ limit, ignoreId }), list: [] }];
-          for (const [deed, which, what] of list) {
-            const pair = pairs[which % pairs.length] as Pair;
-            if (deed === "copy") pairs.push({ memory: pair.memory.copy(), list: pair.list });
-            else change(pair, deed, messages[what] as Message, { limit, ignoreId });
-            for (const one of pairs) {
-              expect(one.memory.get()).toEqual(one.list);
-              expect(one.memory.size).toBe(one.list.length);
-              expect(one.memory.getByAction("Odd")).toEqual(one.list.filter(({ causeBy }) => causeBy === "Odd"));
-              for (const message of messages) {
-                const known = one.list.find((other) => identityOf(other, ignoreId) === identityOf(message, ignoreId));
-                expect(one.memory.find(message)).toBe(known);
-              }
+  test("property: a memory and its copies, and copies of those, change apart", { tags: "numbers" }, () => {
+    fc.assert(
+      fc.property(deeds, fc.constantFrom(undefined, 3, 8), fc.boolean(), (list, limit, ignoreId) => {
+        const pairs: Pair[] = [{ memory: new Memory({ limit, ignoreId }), list: [] }];
+        for (const [deed, which, what] of list) {
+          const pair = pairs[which % pairs.length] as Pair;
+          if (deed === "copy") pairs.push({ memory: pair.memory.copy(), list: pair.list });
+          else change(pair, deed, messages[what] as Message, { limit, ignoreId });
+          for (const one of pairs) {
+            expect(one.memory.get()).toEqual(one.list);
+            expect(one.memory.size).toBe(one.list.length);
+            expect(one.memory.getByAction("Odd")).toEqual(one.list.filter(({ causeBy }) => causeBy === "Odd"));
+            for (const message of messages) {
+              const known = one.list.find((other) => identityOf(other, ignoreId) === identityOf(message, ignoreId));
+              expect(one.memory.find(message)).toBe(known);
             }
           }
-        }),
-        { numRuns: tries(60, 2_000) },
-      );
-    },
-  );
+        }
+      }),
+      { numRuns: tries(60, 2_000) },
+    );
+  });
 });

@@ -295,7 +295,7 @@ describe("what comes before what", () => {
     now -= 500_000;
     await team.run("the second", { id: "b" }).result;
     const times: number[] = [];
-    for await (const { messages } of store.read("Ann", 0)) times.push(...messages.map(({ addedAt }) => addedAt));
+    for await (const page of store.read("Ann", 0)) times.push(...page.map(({ addedAt }) => addedAt));
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect((await storedIn(store, "Ann")).length).toBe(4);
   });

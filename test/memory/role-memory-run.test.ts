@@ -49,7 +49,7 @@ async function library(): Promise<MessageStore> {
 
 async function copyOf(store: MessageStore): Promise<MessageStore> {
   const copy = inMemoryStore();
-  for (const role of ["Ann", "Bob"]) for await (const { messages } of store.read(role, 0)) await copy.add(role, messages);
+  for (const role of ["Ann", "Bob"]) for await (const page of store.read(role, 0)) await copy.add(role, page);
   return copy;
 }
 

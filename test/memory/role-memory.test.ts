@@ -198,10 +198,10 @@ describe("a role with a memory", () => {
 
   it("says what it wants instead, as one writes it", () => {
     expect(() => new Environment({ memory: "no" as never })).toThrow(
-      'Expected memory to be { store, embedder, recall, ... } or false, got "no". Leave it out for the default.',
+      expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringContaining("the option memory as an object") }),
     );
     expect(() => new Environment({ memory: { recall: { k: -1 } } })).toThrow(
-      "Expected memory.recall.k to be a whole number of 0 or more, got -1. Leave it out for the default.",
+      expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringMatching(/ k .*a whole number of 0 or more, got -1/) }),
     );
   });
 });

@@ -52,8 +52,8 @@ export function recallsIn(events: readonly RunEvent[]): Recalled[] {
 /** Everything a store has of a role, as `run id: words`. */
 export async function storedIn(store: MessageStore, roleId: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { messages } of store.read(roleId, 0)) {
-    for (const { runId, message } of messages) found.push(`${runId} ${message.id}: ${message.content}`);
+  for await (const page of store.read(roleId, 0)) {
+    for (const { runId, message } of page) found.push(`${runId} ${message.id}: ${message.content}`);
   }
   return found;
 }

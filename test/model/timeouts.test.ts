@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openai } from "../../src/adapters/openai.ts";
 import { callModel } from "../../src/model/call.ts";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
-import { checkTimeouts } from "../../src/model/timeouts.ts";
-import { DEFAULT_TIMEOUTS, timeoutsOf } from "../../src/model/timeouts.ts";
+import { checkTimeouts, DEFAULT_TIMEOUTS, timeoutsOf } from "../../src/model/timeouts.ts";
 import type { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { callSetup, errorOf, withTime } from "./call-setup.ts";
 

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { dataInterpreter } from "../../roles/index.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import { scriptedModel, type ScriptedReply } from "../../src/testing/index.ts";
-import { chooseSandbox, fileWorkspace, probeBubblewrap, type Sandbox } from "../../src/workspace/index.ts";
+import { chooseSandbox, fileWorkspace, type Sandbox } from "../../src/workspace/index.ts";
+import { probeBubblewrap } from "../../src/workspace/choose-sandbox.ts";
 
 const cell = (code: string): ScriptedReply => ({
   toolCalls: [{ id: "c", type: "function", function: { name: "python", arguments: JSON.stringify({ code }) } }],

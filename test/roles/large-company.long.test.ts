@@ -7,7 +7,8 @@ import type { Verification, VerifyRequest } from "../../src/checks/index.ts";
 import { companySettings } from "../../src/cli/settings.ts";
 import { type ChatRequest, type Journal, memoryJournal, type RunEvent, type RunResult, Team } from "../../src/index.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
-import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace, restoreFiles } from "../../src/workspace/index.ts";
+import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
+import { restoreFiles } from "../../src/workspace/restore-files.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { git } from "../workspace/user-project.ts";
@@ -105,8 +106,9 @@ function teamOf(workspace: FileWorkspace, model: ScriptedModel, journal: Journal
 async function work(
   own: RoleScript = {},
   heard: (request: ChatRequest, workspace: FileWorkspace) => unknown = () => undefined,
+  git: boolean | "auto" = "auto",
 ): Promise<Tried> {
-  const workspace = await openWorkspace({ root: scratchFolder() });
+  const workspace = await openWorkspace({ root: scratchFolder(), git });
   const model = roleModel({ ...script, ...own }, (request) => heard(request, workspace));
   const journal = memoryJournal();
   const result = await teamOf(workspace, model, journal).run("Calculate", { id: "run" }).result;
@@ -353,7 +355,7 @@ describe("a product of size L", () => {
   it.each<readonly [string, readonly (readonly Planned[])[]]>([
     ["no tasks, a circle of them, and twenty", [[], circle, twenty]],
     ["a task that needs itself, one that needs none there is, two of one id", others],
-  ])("is written by one engineer where the planner insists: %s", async (_name, plans) => {
+  ])("is by one engineer where the planner insists: %s", async (_name, plans) => {
     const all = [add, times, calc, readme];
     const tried = await work({
       Eve: plans.map((tasks) => plan(...tasks)),
@@ -363,6 +365,13 @@ describe("a product of size L", () => {
     });
     expect([tried.result.error?.message, tried.delivery.isDone]).toEqual([undefined, true]);
     expect(tried.delivery.assumptions).toContain("One engineer writes the product, because no plan of tasks fitted its files.");
+  });
+
+  it("is written by one engineer where there is no git", async () => {
+    const answer = [calling(reads(add.path, times.path, calc.path), files(add, times, calc, readme), done)];
+    const tried = await work({ Eve: [], Ann: [], Ben: [], Alex: answer }, undefined, false);
+    expect([tried.result.error?.message, tried.delivery.isDone]).toEqual([undefined, true]);
+    expect(tried.delivery.assumptions.at(-1)).toMatch(/^One engineer writes the product, because several need a git repository/);
   });
 
   it("gives files that no task owns to the last task", async () => {

@@ -166,7 +166,7 @@ describe("a role that keeps its memory", () => {
         await environment.run();
       }
       const stored: Message[] = [];
-      for await (const { messages } of store.read("Ann", 0)) stored.push(...messages.map(({ message }) => message));
+      for await (const page of store.read("Ann", 0)) stored.push(...page.map(({ message }) => message));
       expect([contents(stored), remembered(environment, "Ann")]).toEqual([["one", "two", "three", "four"], ["four"]]);
     },
   );

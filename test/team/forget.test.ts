@@ -116,7 +116,7 @@ async function talked(team: Team, id: string, user: string, words: readonly stri
 async function stored(store: MessageStore): Promise<string> {
   const found: string[] = [];
   for (const key of (await store.scopes?.()) ?? [])
-    for await (const { messages } of store.read(key, 0)) found.push(key, ...messages.map(({ message }) => message.content));
+    for await (const page of store.read(key, 0)) found.push(key, ...page.map(({ message }) => message.content));
   return found.join("\n");
 }
 

@@ -213,7 +213,7 @@ describe("what the memory of a role knows of its run at rest", () => {
         if (key !== "read") return typeof own === "function" ? (own.bind(of) as unknown) : own;
         return async function* (...given: Parameters<MessageStore["read"]>) {
           for await (const page of of.read(...given)) {
-            count += page.messages.length;
+            count += page.length;
             yield page;
           }
         };

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { cutText } from "../../src/tool/told-text.ts";
+import { cutText } from "../../src/tool/shown-text.ts";
 import { plainResult } from "../../src/tool/plain-result.ts";
 import { combineResults, isFailure, resultText, toolFailure, toolOutput } from "../../src/tool/tool-result.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BoardPlan, planningTool, type StepStatus } from "../../src/tools/planning.ts";
+import { boardPlan, marked, planningTool, type StepStatus } from "../../src/tools/planning.ts";
 import { call, read } from "./tool-kit.ts";
 import { titled } from "../titled.ts";
 
@@ -134,13 +134,13 @@ it("BoardPlan.B1 BoardPlan.B3 never has a step completed before what it depends 
   const after = fc.array(fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 3 }), { minLength: 6, maxLength: 6 });
   fc.assert(
     fc.property(after, moves, (graph, marks) => {
-      let plan = BoardPlan.of(
+      let plan = boardPlan(
         "t",
         graph.map((before, place) => ({ text: `s${place}`, after: before.filter((step) => step <= place) })),
       );
       for (const [step, now] of marks) {
         try {
-          plan = plan.marked(step, now, undefined);
+          plan = marked(plan, step, now, undefined);
           expect(plan.steps.find((known) => known.step === step)?.status).toBe(now);
         } catch (error) {
           expect(error).toMatchObject({ code: "PLAN_NOT_READY" });

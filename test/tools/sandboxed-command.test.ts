@@ -95,11 +95,15 @@ b' "\\$(x)" # and a comment`;
     expect(await reportOf(sandbox, text)).toMatchObject({ code: 0, stdout: 'it\'s|"$HOME"|`id`|a\nb|$(x)|' });
   });
 
-  it("runs here-documents, comments and exit in the middle, which break shells that wait for a mark", async () => {
-    expect(await reportOf(sandbox, "cat <<END\n<<exit>>\nEND")).toMatchObject({ code: 0, stdout: "<<exit>>\n" });
-    expect(await reportOf(sandbox, "exit 9; echo never")).toMatchObject({ code: 9, stdout: "" });
-    expect(await reportOf(sandbox, "if then")).toMatchObject({ code: 2 });
-  });
+  it(
+    "runs here-documents, comments and exit in the middle, which break shells that wait for a mark",
+    { tags: ["company", "long"] },
+    async () => {
+      expect(await reportOf(sandbox, "cat <<END\n<<exit>>\nEND")).toMatchObject({ code: 0, stdout: "<<exit>>\n" });
+      expect(await reportOf(sandbox, "exit 9; echo never")).toMatchObject({ code: 9, stdout: "" });
+      expect(await reportOf(sandbox, "if then")).toMatchObject({ code: 2 });
+    },
+  );
 
   it("begins at the root of the project where the folder is gone, and says so", async () => {
     expect(await reportOf(sandbox, "true", { place: { cwd: "gone", env: {} } })).toMatchObject({
@@ -159,7 +163,7 @@ b' "\\$(x)" # and a comment`;
     expect(await reportOf(sandbox, "yes", { timeout: 400 })).toMatchObject({ timedOut: true });
   });
 
-  it("runs JavaScript of both kinds, and Python", async () => {
+  it("runs JavaScript of both kinds, and Python", { tags: ["company", "long"] }, async () => {
     const js = (text: string): Promise<CommandReport> => reportOf(sandbox, text, { program: "node" });
     expect(await js(`console.log(require("node:path").sep, process.argv.length)`)).toMatchObject({ code: 0, stdout: "/ 1\n" });
     expect(await js(`import { sep } from "node:path"; console.log(await sep)`)).toMatchObject({ code: 0, stdout: "/\n" });
@@ -177,7 +181,7 @@ b' "\\$(x)" # and a comment`;
     expect(await run(sandbox, " \n")).toMatchObject({ kind: "not run" });
   });
 
-  it("does not take the project's files for its own", async () => {
+  it("does not take the project's files for its own", { tags: ["company", "long"] }, async () => {
     const root = scratchFolder();
     writeFileSync(join(root, "package.json"), '{"type":"module"}');
     for (const name of ["fs.js", "node:fs", "child_process.js"]) writeFileSync(join(root, name), "throw new Error('taken')");
@@ -201,7 +205,7 @@ b' "\\$(x)" # and a comment`;
     "mkdir env cwd",
     ": > env; : > cwd",
     "head -c 2000000 /dev/zero > env",
-  ])("is not kept by what a command puts in the place of its notes: %s", async (text) => {
+  ])("is not kept by what a command puts in the place of its notes: %s", { tags: ["company", "long"] }, async (text) => {
     const report = await reportOf(sandbox, `cd "\${TMPDIR:-/tmp}"/state-*; trap - EXIT; rm -f env cwd; ${text}; echo done`);
     expect(report).toMatchObject({ code: 0, stdout: "done\n", timedOut: false });
   });

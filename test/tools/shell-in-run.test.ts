@@ -13,6 +13,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import type { Sandbox } from "../../src/workspace/sandbox.ts";
 import { call, calls } from "../agent/setup.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
+import { someOf } from "../long.ts";
 import { scratchFolder, sleepersWith, until } from "../workspace/scratch.ts";
 
 const plain = await chooseSandbox("none");
@@ -109,8 +110,8 @@ const modes: readonly (readonly [string, string])[] = [
   ...(isolated.kind === "bubblewrap" ? [["bubblewrap", "auto"] as const] : []),
 ];
 
-describe.each(modes)("the end of the process around it, with %s", (_name, mode) => {
-  it.each(["a signal", "exit", "an error"])(
+describe.each(someOf(modes, 1))("the end of the process around it, with %s", (_name, mode) => {
+  it.each(someOf(["a signal", "exit", "an error"], 1))(
     "ShellDriver.D1 is the end of all that the shell started: %s",
     { tags: "company" },
     async (end) => {

@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { closeTool } from "../../src/tool/close-tool.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { shellTool } from "../../src/tools/shell.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import type { Sandbox } from "../../src/workspace/sandbox.ts";
+import { someOf } from "../long.ts";
 import { errorOf, scratchFolder, sleepersWith, until } from "../workspace/scratch.ts";
 import { call, read } from "./tool-kit.ts";
 
@@ -41,7 +42,7 @@ function shellIn(sandbox: Sandbox, files: Readonly<Record<string, string>> = {},
   };
 }
 
-describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_name, sandbox) => {
+describe.each(someOf(sandboxes, 1))("a shell that stays, with %s", { tags: "company" }, (_name, sandbox) => {
   it("keeps folder, variables of every kind, functions, options and files outside the project", async () => {
     const shell = shellIn(sandbox);
     await shell.read('mkdir a; cd a; export E=1; plain=2; f() { echo "f $1"; }; set -- x y; echo kept > "$HOME/note"; umask 077');
@@ -86,7 +87,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(await shell.read("ls")).toBe("a.txt\nb.txt");
   });
 
-  it("brings what was too much for one report with the next", async () => {
+  it("brings what was too much for one report with the next", { tags: ["company", "long"] }, async () => {
     const shell = shellIn(sandbox);
     const large = "for n in 1 2 3 4 5; do head -c 1000000 /dev/zero | tr '\\0' x > f$n; done";
     expect(await shell.read(large)).toContain("Not kept: f5: the command changed too much");
@@ -94,7 +95,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect(readdirSync(shell.root)).toEqual(["f1", "f2", "f3", "f4", "f5"]);
   });
 
-  it("is a new one in a new copy where too much changed in the project", async () => {
+  it("is a new one in a new copy where too much changed in the project", { tags: ["company", "long"] }, async () => {
     const shell = shellIn(sandbox);
     await shell.read("plain=2");
     writeFileSync(join(shell.root, "large.bin"), Buffer.alloc(17 * 1024 ** 2));
@@ -165,7 +166,7 @@ describe.each(sandboxes)("a shell that stays, with %s", { tags: "company" }, (_n
     expect((await shell.call("wait; (exit 5)")).result.data).toMatchObject({ exitCode: 5 });
   });
 
-  it("bounds what a command prints, and what prints on in the background", async () => {
+  it("bounds what a command prints, and what prints on in the background", { tags: ["company", "long"] }, async () => {
     const shell = shellIn(sandbox);
     const { result } = await shell.call("yes background & echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo; (exit 2)");
     expect(JSON.stringify(result.output).length).toBeLessThan(250_000);

@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/kernel/clock.ts";
-import { closeTool } from "../../src/tool/close-tool.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ describe("the shell", () => {
     for (const session of [mine, yours]) await closeTool(shell, session, systemClock);
   });
 
-  it("runs the commands of a session one after another", async () => {
+  it("runs the commands of a session one after another", { tags: ["company", "long"] }, async () => {
     const { shell } = project();
     const calls = ["mkdir d && cd d && echo 1 > one", "ls; export X=2", "echo $X"].map((command) => read(shell, { command }));
     expect((await Promise.all(calls)).map((text) => text.split("\n")[0])).toEqual([expect.anything(), "one", "2"]);
@@ -130,7 +130,7 @@ describe("files a command writes", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  it("are not all removed by a slip", async () => {
+  it("are not all removed by a slip", { tags: ["company", "long"] }, async () => {
     const { shell, root } = project({ "a.txt": "a", "b/c.txt": "c", "d.txt": "d" });
     expect(await read(shell, { command: "rm -rf ./*" })).toContain("too much was removed at once");
     expect(readdirSync(root)).toEqual(["a.txt", "b", "d.txt"]);
@@ -138,7 +138,7 @@ describe("files a command writes", () => {
     expect(readdirSync(root)).toEqual(["a.txt", "d.txt"]);
   });
 
-  it("may move, however many", async () => {
+  it("may move, however many", { tags: ["company", "long"] }, async () => {
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`old/${n}.txt`, `${n}`]));
     const { shell, root } = project(files);
     await read(shell, { command: "mv old new" });
@@ -161,7 +161,7 @@ describe("code", () => {
     expect(await read(project({ "a.txt": "a" }).code, { language, code })).toBe("a42");
   });
 
-  it("keeps what was printed before it failed, with the trace", async () => {
+  it("keeps what was printed before it failed, with the trace", { tags: ["company", "long"] }, async () => {
     const { code } = project();
     expect(await read(code, { language: "python", code: "print('so far')\n1 / 0" })).toMatch(
       /^Error: exit code 1\nso far\n\[stderr\]\nTraceback[^]*ZeroDivisionError/,
@@ -190,7 +190,7 @@ describe("code", () => {
     server.close();
   });
 
-  it("sees no key and no other session's variables", async () => {
+  it("sees no key and no other session's variables", { tags: ["company", "long"] }, async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");
     const { code, shell } = project();
     await read(shell, { command: "export MINE=1" });

@@ -8,7 +8,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { closeTool } from "../../src/tool/close-tool.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { callTool } from "../../src/tool/call-tools.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { resultText } from "../../src/tool/tool-result.ts";

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bundleWorkspace, restoreBundle, runProcess } from "../../src/workspace/index.ts";
+import { bundleWorkspace, restoreBundle } from "../../src/workspace/bundle.ts";
+import { runProcess } from "../../src/workspace/process.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {

@@ -3,16 +3,9 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import {
-  assertUnchanged,
-  type ChangedFile,
-  changedFiles,
-  changesSince,
-  fileWorkspace,
-  memoryWorkspace,
-  RecordedFiles,
-} from "../../src/workspace/index.ts";
-import { sha256Of } from "../../src/workspace/recorded-files.ts";
+import { fileWorkspace, memoryWorkspace } from "../../src/workspace/index.ts";
+import { assertUnchanged, type ChangedFile, changesSince, RecordedFiles } from "../../src/workspace/recorded-files.ts";
+
 import { scratchFolder } from "./scratch.ts";
 import { Written } from "./written.ts";
 
@@ -23,88 +16,89 @@ function recorded(events: readonly RunEvent[]): RecordedFiles {
 }
 
 /** What is changed where these files are, by their contents. */
-function changes(written: Written, present: Readonly<Record<string, string>>): readonly string[] {
-  const states = new Map(Object.entries(present).map(([path, content]) => [path, sha256Of(content)]));
-  return changedFiles(recorded(written.events), states).map(({ path, change }) => `${change} ${path}`);
+async function changes(written: Written, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const found = await changesSince(recorded(written.events), memoryWorkspace({ files }));
+  return found.map(({ path, change }) => `${change} ${path}`);
 }
 
 const ANN = "Ann#0~1";
 
 describe("a project that is as its run left it", () => {
-  it("has no change, whatever was written before the last", () => {
+  it("has no change, whatever was written before the last", async () => {
     const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").write(ANN, "b/c.js", "3").done(ANN);
-    expect(changes(written, { "a.js": "2", "b/c.js": "3" })).toEqual([]);
+    expect(await changes(written, { "a.js": "2", "b/c.js": "3" })).toEqual([]);
   });
 
-  it("RecordedFiles.V2 has any content of an activation that has not ended: it writes them all again", () => {
+  it("RecordedFiles.V2 has any content of an activation that has not ended: it writes them all again", async () => {
     const written = new Written().write("Bob#0~1", "a.js", "0").done("Bob#0~1").write(ANN, "a.js", "1").write(ANN, "a.js", "2");
-    expect(changes(written, { "a.js": "1" })).toEqual([]);
-    expect(changes(written, { "a.js": "2" })).toEqual([]);
-    expect(changes(written, { "a.js": "0" })).toEqual(["changed a.js"]);
-    expect(changes(written, {})).toEqual(["removed a.js"]);
+    expect(await changes(written, { "a.js": "1" })).toEqual([]);
+    expect(await changes(written, { "a.js": "2" })).toEqual([]);
+    expect(await changes(written, { "a.js": "0" })).toEqual(["changed a.js"]);
+    expect(await changes(written, {})).toEqual(["removed a.js"]);
   });
 
-  it("RecordedFiles.V3 has what was there before, or the new content, where the process died in a write", () => {
+  it("RecordedFiles.V3 has what was there before, or the new content, where the process died in a write", async () => {
     const written = new Written().write("Bob#0~1", "a.js", "0").done("Bob#0~1");
     written.begin(ANN, "a.js", "1");
     written.begin(ANN, "new.js", "1");
-    for (const present of [{ "a.js": "0" }, { "a.js": "1" }, { "a.js": "1", "new.js": "1" }]) expect(changes(written, present)).toEqual([]);
-    expect(changes(written, { "a.js": "0", "new.js": "other" })).toEqual(["changed new.js"]);
-    expect(changes(written, {})).toEqual(["removed a.js"]);
+    for (const present of [{ "a.js": "0" }, { "a.js": "1" }, { "a.js": "1", "new.js": "1" }])
+      expect(await changes(written, present)).toEqual([]);
+    expect(await changes(written, { "a.js": "0", "new.js": "other" })).toEqual(["changed new.js"]);
+    expect(await changes(written, {})).toEqual(["removed a.js"]);
   });
 
-  it("RecordedFiles.V3 has what was there before where a fork took the write from its parent and may not have done it yet", () => {
+  it("RecordedFiles.V3 has what was there before where a fork took the write from its parent and may not have done it yet", async () => {
     const written = new Written();
     written.end(ANN, written.begin(ANN, "a.js", "1", 7), "1");
-    expect(changes(written, {})).toEqual([]);
-    expect(changes(written, { "a.js": "1" })).toEqual([]);
-    expect(changes(written, { "a.js": "2" })).toEqual(["changed a.js"]);
-    expect(changes(written.done(ANN), {})).toEqual(["removed a.js"]);
+    expect(await changes(written, {})).toEqual([]);
+    expect(await changes(written, { "a.js": "1" })).toEqual([]);
+    expect(await changes(written, { "a.js": "2" })).toEqual(["changed a.js"]);
+    expect(await changes(written.done(ANN), {})).toEqual(["removed a.js"]);
   });
 
-  it("RecordedFiles.V3 has what was there before where the write stands in the past that a fork shares", () => {
+  it("RecordedFiles.V3 has what was there before where the write stands in the past that a fork shares", async () => {
     const start = { type: "run.started", team: "t", roles: [], seed: "s", scheduler: "rounds", parent: { runId: "p", at: 2 } } as const;
     const shared = new Written().add(start).write(ANN, "a.js", "1");
-    expect(changes(shared, {})).toEqual([]);
-    expect(changes(shared.write(ANN, "b.js", "1"), {})).toEqual(["removed b.js"]);
+    expect(await changes(shared, {})).toEqual([]);
+    expect(await changes(shared.write(ANN, "b.js", "1"), {})).toEqual(["removed b.js"]);
   });
 
-  it("a write that failed changed nothing", () => {
+  it("a write that failed changed nothing", async () => {
     const written = new Written().write(ANN, "a.js", "1");
     written.end(ANN, written.begin(ANN, "a.js", "2"), "2", { ok: false }).done(ANN);
-    expect(changes(written, { "a.js": "1" })).toEqual([]);
+    expect(await changes(written, { "a.js": "1" })).toEqual([]);
   });
 
-  it("RecordedFiles.V2 has what a failed attempt wrote until the next one has ended, which may write it again", () => {
+  it("RecordedFiles.V2 has what a failed attempt wrote until the next one has ended, which may write it again", async () => {
     const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").fails(ANN, "retry");
-    expect(changes(written, { "a.js": "1" })).toEqual([]);
+    expect(await changes(written, { "a.js": "1" })).toEqual([]);
     written.write("Ann#0~2", "b.js", "1").done("Ann#0~2");
-    expect(changes(written, { "a.js": "1", "b.js": "1" })).toEqual(["changed a.js"]);
+    expect(await changes(written, { "a.js": "1", "b.js": "1" })).toEqual(["changed a.js"]);
   });
 
-  it("RecordedFiles.V1 counts a message that was given up as ended", () => {
+  it("RecordedFiles.V1 counts a message that was given up as ended", async () => {
     const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").fails(ANN, "dead");
-    expect(changes(written, { "a.js": "1" })).toEqual(["changed a.js"]);
-    expect(changes(written, { "a.js": "2" })).toEqual([]);
+    expect(await changes(written, { "a.js": "1" })).toEqual(["changed a.js"]);
+    expect(await changes(written, { "a.js": "2" })).toEqual([]);
   });
 });
 
 describe("a project that somebody changed", () => {
   const written = new Written().write(ANN, "a.js", "1").write(ANN, "b.js", "2").done(ANN);
 
-  it("is told file by file, sorted", () => {
-    expect(changes(written, { "b.js": "mine", "0.txt": "mine" })).toEqual(["added 0.txt", "removed a.js", "changed b.js"]);
+  it("is told file by file, sorted", async () => {
+    expect(await changes(written, { "b.js": "mine", "0.txt": "mine" })).toEqual(["added 0.txt", "removed a.js", "changed b.js"]);
   });
 
-  it("is told of exactly by the files that differ", () => {
+  it("is told of exactly by the files that differ", async () => {
     const path = fc.constantFrom("a", "b", "c", "d", "e");
     const content = fc.constantFrom("1", "2");
-    fc.assert(
-      fc.property(fc.dictionary(path, content), fc.dictionary(path, content), (was, is) => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(path, content), fc.dictionary(path, content), async (was, is) => {
         const run = new Written();
         for (const [name, text] of Object.entries(was)) run.write(ANN, name, text);
         const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
-        expect(changes(run.done(ANN), is)).toEqual(
+        expect(await changes(run.done(ANN), is)).toEqual(
           names.flatMap((name) => {
             if (was[name] === is[name]) return [];
             return `${was[name] === undefined ? "added" : is[name] === undefined ? "removed" : "changed"} ${name}`;

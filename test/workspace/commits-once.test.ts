@@ -9,7 +9,6 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import {
-  bundleWorkspace,
   commitFiles,
   type FileWorkspace,
   fileWorkspace,
@@ -17,12 +16,12 @@ import {
   memoryWorkspace,
   openFork,
   removeFork,
-  restoreBundle,
-  restoreFiles,
   type Workspace,
   workspaceForks,
   WRITE_STEP,
 } from "../../src/workspace/index.ts";
+import { bundleWorkspace, restoreBundle } from "../../src/workspace/bundle.ts";
+import { restoreFiles } from "../../src/workspace/restore-files.ts";
 import { someOf } from "../long.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { scratchFolder } from "./scratch.ts";

@@ -54,7 +54,7 @@ describe("a clean repository", () => {
     expect(readFileSync(join(root, "src/app.js"), "utf8")).toBe("the user's own thought\n");
   });
 
-  it("keeps ignored files that the company writes over, for git has not got them", async () => {
+  it("keeps ignored files that the company writes over, for git has not got them", { tags: ["company", "long"] }, async () => {
     const root = userProject();
     const project = await openExisting({ root, name: "r1" });
     await project.workspace.write("keys.secret", "mine");
@@ -63,19 +63,24 @@ describe("a clean repository", () => {
     expect(readFileSync(join(root, ".troupe/kept/keys.secret"), "utf8")).toBe("s3cret");
   });
 
-  it("goes on from the same commit when the work is opened again, in the middle or after commits", async () => {
-    const root = userProject();
-    const first = await openExisting({ root, name: "r1" });
-    await first.workspace.write("src/app.js", "export const app = 2;\n");
-    await first.workspace.commit(end);
-    await first.workspace.write("src/new.js", "export const fresh = true;\n");
-    const own = (path: string, content: Uint8Array): boolean => path === "src/new.js" && Buffer.from(content).toString().includes("fresh");
-    const again = await openExisting({ root, name: "r1", isOwn: own });
-    expect(again.place).toEqual(first.place);
-    await again.workspace.remove("open-end.txt");
-    expect((await again.finish(end)).files).toEqual(changed);
-    expect(git(root, "status", "--porcelain")).toBe("");
-  });
+  it(
+    "goes on from the same commit when the work is opened again, in the middle or after commits",
+    { tags: ["company", "long"] },
+    async () => {
+      const root = userProject();
+      const first = await openExisting({ root, name: "r1" });
+      await first.workspace.write("src/app.js", "export const app = 2;\n");
+      await first.workspace.commit(end);
+      await first.workspace.write("src/new.js", "export const fresh = true;\n");
+      const own = (path: string, content: Uint8Array): boolean =>
+        path === "src/new.js" && Buffer.from(content).toString().includes("fresh");
+      const again = await openExisting({ root, name: "r1", isOwn: own });
+      expect(again.place).toEqual(first.place);
+      await again.workspace.remove("open-end.txt");
+      expect((await again.finish(end)).files).toEqual(changed);
+      expect(git(root, "status", "--porcelain")).toBe("");
+    },
+  );
 });
 
 describe("line ends", () => {
@@ -111,7 +116,7 @@ describe("line ends", () => {
     },
   );
 
-  it("that git knows as CRLF stay so", async () => {
+  it("that git knows as CRLF stay so", { tags: ["company", "long"] }, async () => {
     const root = userProject();
     const project = await openExisting({ root, name: "r1" });
     await project.workspace.write("crlf.txt", "one\r\n2\r\n");
@@ -179,7 +184,7 @@ describe("a repository with work that is not committed", () => {
     expect(readFileSync(join(root, "notes.txt"), "utf8")).toBe("mine");
   });
 
-  it("loses nothing that git ignores: the worktree stays then", async () => {
+  it("loses nothing that git ignores: the worktree stays then", { tags: ["company", "long"] }, async () => {
     const root = userProject();
     put(root, "notes.txt", "mine");
     const project = await openExisting({ root, name: "r1" });
@@ -190,11 +195,12 @@ describe("a repository with work that is not committed", () => {
 
   it("writes nothing into a submodule, which is empty in a worktree", async () => {
     const root = userProject();
-    const { workspace } = await openExisting({ root, name: "r1", where: "worktree" });
+    put(root, "dirty.txt", "x");
+    const { workspace } = await openExisting({ root, name: "r1" });
     await expect(workspace.write("vendor/lib/lib.js", "x")).rejects.toMatchObject({ code: "WORKSPACE_PATH" });
   });
 
-  it("gets another branch when the user has one of that name with work on it", async () => {
+  it("gets another branch when the user has one of that name with work on it", { tags: ["company", "long"] }, async () => {
     const root = userProject();
     git(root, "checkout", "--quiet", "-b", "troupe/r1");
     put(root, "theirs.txt", "theirs");
@@ -202,8 +208,9 @@ describe("a repository with work that is not committed", () => {
     git(root, "commit", "--quiet", "-m", "Theirs");
     git(root, "checkout", "--quiet", "main");
     const theirs = git(root, "rev-parse", "troupe/r1");
-    const project = await openExisting({ root, name: "r1", where: "worktree" });
-    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: "it was asked for" });
+    put(root, "dirty.txt", "x");
+    const project = await openExisting({ root, name: "r1" });
+    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: "there are uncommitted changes" });
     await project.finish(end);
     expect([git(root, "rev-parse", "troupe/r1"), git(root, "branch", "--list", "troupe/r1-2")]).toEqual([theirs, ""]);
   });

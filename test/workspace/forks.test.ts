@@ -36,7 +36,7 @@ describe("forks", () => {
     }
   });
 
-  it("stay as they are when whoever opens them again is stopped", async () => {
+  it("stay as they are when whoever opens them again is stopped", { tags: ["company", "long"] }, async () => {
     const { forks } = make();
     await forks.open("t1");
     const fork = forks.workspace("t1");
@@ -169,7 +169,7 @@ describe("forks", () => {
     expect(await forks.workspace("t1").read("src/b.js")).toBe("b\n");
   });
 
-  it("refuse names that are no names, and a folder of their own that leads elsewhere", async () => {
+  it("refuse names that are no names, and a folder of their own that leads elsewhere", { tags: ["company", "long"] }, async () => {
     const { root, forks } = make();
     for (const name of ["", "../x", "a/b", ".."])
       expect(() => forks.workspace(name)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
@@ -180,7 +180,7 @@ describe("forks", () => {
     expect(existsSync(join(outside, "trees"))).toBe(false);
   });
 
-  it("merge no binary file, and lose no byte of one", async () => {
+  it("merge no binary file, and lose no byte of one", { tags: ["company", "long"] }, async () => {
     const { root, project, forks } = make();
     const bytes = Buffer.from([0, 255, 254, 10]);
     put(root, "pic.bin", bytes);

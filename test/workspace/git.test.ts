@@ -97,7 +97,7 @@ describe("git in a workspace", () => {
     expect(git(outer, "status", "--porcelain", "--", ":!out")).toBe(before[2]);
   });
 
-  it("Git.G1 works in a linked worktree, on its branch", async () => {
+  it("Git.G1 works in a linked worktree, on its branch", { tags: ["company", "long"] }, async () => {
     const main = userRepository();
     const root = join(scratchFolder(), "tree");
     git(main, "worktree", "add", "-b", "side", root);
@@ -109,7 +109,7 @@ describe("git in a workspace", () => {
     expect(git(main, "status", "--porcelain").split("\n")).toContain("?? unknown.txt");
   });
 
-  it("works in a repository of sha256 objects", async () => {
+  it("works in a repository of sha256 objects", { tags: ["company", "long"] }, async () => {
     const root = scratchFolder();
     git(root, "init", "--object-format=sha256");
     const workspace = fileWorkspace({ root });
@@ -180,7 +180,7 @@ describe("git in a workspace", () => {
     expect(git(root, "rev-list", "--count", "HEAD")).toBe("1");
   });
 
-  it("commits in the order asked when many ask at once", async () => {
+  it("commits in the order asked when many ask at once", { tags: ["company", "long"] }, async () => {
     const root = scratchFolder();
     const workspace = fileWorkspace({ root });
     const work = Array.from({ length: 5 }, async (_, n) => {

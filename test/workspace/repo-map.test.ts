@@ -110,7 +110,6 @@ describe("the survey of a project", () => {
     ]);
     expect((await surveyFiles(workspace, { under: "src" })).paths).toEqual(["src/app.js"]);
     expect((await surveyFiles(workspace, { under: "build" })).paths).toEqual(["build/out.js"]);
-    expect(await surveyFiles(workspace, { most: 2 })).toEqual({ paths: [".gitignore", ".gitmodules"], isWhole: false });
   });
 
   it("makes no repository, and tells all files where there is none", async () => {

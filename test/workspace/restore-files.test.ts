@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { memoryWorkspace, restoreFiles } from "../../src/workspace/index.ts";
+import { memoryWorkspace } from "../../src/workspace/index.ts";
+import { restoreFiles } from "../../src/workspace/restore-files.ts";
 import { Written } from "./written.ts";
 
 const [ANN, BOB] = ["Ann#0~1", "Bob#0~1"];

@@ -111,7 +111,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", { 
     expect(string).toContain("a string");
   });
 
-  it("names a file that cannot be loaded, with what Node.js said", async () => {
+  it("names a file that cannot be loaded, with what Node.js said", { tags: ["company", "long"] }, async () => {
     const result = await judged(sandbox, `import { gone } from "../src/gone.js";`);
     expect(result).toMatchObject({
       kind: "failed",
@@ -165,7 +165,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", { 
     expect(result.output).not.toContain("\u001b");
   });
 
-  it("lets scripts that a test starts end as they like", async () => {
+  it("lets scripts that a test starts end as they like", { tags: ["company", "long"] }, async () => {
     const root = projectOf({
       "cli.js": `console.log("done"); process.exit(0);`,
       "a.test.mjs": `${use}import { execFileSync, fork } from "node:child_process";
@@ -200,7 +200,7 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", { 
     expect(result.failures[0]?.message).toMatch(/did not end|timed out/);
   });
 
-  it("changes nothing in the project", async () => {
+  it("changes nothing in the project", { tags: ["company", "long"] }, async () => {
     const root = projectOf({
       "a.test.mjs": `${use}import fs from "node:fs"; test("writes", () => { fs.writeFileSync("new.txt", ""); fs.rmSync("keep.txt"); });`,
       "keep.txt": "",

@@ -230,7 +230,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     expect(await sandbox.run({ root, command: ["node", "next.mjs"] })).toMatchObject({ stdout: "../tool/cli.js\n" });
   });
 
-  it("keeps nothing where nothing was made, and writes over nothing", async () => {
+  it("keeps nothing where nothing was made, and writes over nothing", { tags: ["company", "long"] }, async () => {
     const place = scratchFolder();
     expect(await runScript(sandbox, "", { keep: { folder: "node_modules", to: join(place, "kept") } })).toMatchObject({
       kind: "exited",
@@ -245,7 +245,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
       expect(await errorOf(() => runScript(sandbox, "", { keep: { folder, to: place } }))).toMatchObject({ code: "OPTION_INVALID" });
   });
 
-  it("gives a process more address space where it is asked for", async () => {
+  it("gives a process more address space where it is asked for", { tags: ["company", "long"] }, async () => {
     const script = `
       const held = [];
       try { for (let n = 0; n < 30; n++) held.push(Buffer.allocUnsafeSlow(200_000_000)); console.log("made"); } catch { console.log("refused"); }
@@ -436,7 +436,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     expect(rest).toEqual(["0000000000000000", "1", 1000, "troupe"]);
   });
 
-  it("Sandbox.S7 stops a fork bomb", async () => {
+  it("Sandbox.S7 stops a fork bomb", { tags: ["company", "long"] }, async () => {
     const mark = `51337.${process.pid}`;
     const script = `
       import { spawnSync, spawn } from "node:child_process";

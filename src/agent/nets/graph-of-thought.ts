@@ -10,8 +10,8 @@ import { type Mind, Net, type NetState } from "../net.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /**
- * An operation on the current thoughts. `generate`: `count` new ones after each, or from the task if there are none; `score`: scores each;
- * `keepBest`: keeps the `count` best; `improve`: rewrites each; `aggregate`: joins all into one.
+ * `generate`: `count` new thoughts after each, or from the task if there are none; `score`: scores each; `keepBest`: keeps the `count`
+ * best; `improve`: rewrites each; `aggregate`: joins all into one.
  */
 export type GraphOperation =
   | { readonly do: "generate"; readonly count: number }
@@ -24,7 +24,7 @@ export type GraphOperation =
 export interface GraphOfThoughtOptions extends ThoughtModels {
   /** Default: generate 3 thoughts, score them, improve the best 2, aggregate them, score the results, and keep the best. */
   readonly operations?: readonly GraphOperation[];
-  /** Most current thoughts; the best ones stay. Default 12. */
+  /** Current thoughts; the best ones stay. Default 12. */
   readonly width?: number;
 }
 
@@ -34,20 +34,17 @@ const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = {
   width: kinds.checked,
 };
 
-/** A thought and its origin. */
 interface Thought {
   readonly id: number;
   readonly text: string;
-  /** The thoughts it was made of: the edges of the graph. */
+  /** The edges of the graph. */
   readonly parents: readonly number[];
   readonly score: number;
 }
 
 interface Graph {
   readonly thoughts: readonly Thought[];
-  /** Ids of the current thoughts. */
   readonly front: readonly number[];
-  /** The next operation. */
   readonly place: number;
 }
 
@@ -65,9 +62,8 @@ const DEFAULT_OPERATIONS: readonly GraphOperation[] = [
 const Better = z.object({ thought: z.string().min(1) });
 
 /**
- * Generates, scores, improves and, unlike a tree, aggregates thoughts: Besta et al., "Graph of Thoughts: Solving Elaborate Problems with
- * Large Language Models" (arXiv 2308.09687), with its graph of operations as a list. Each operation is one step; there are never more than
- * `width` current thoughts, so a step makes at most as many model calls.
+ * Generates, scores, improves and, unlike a tree, aggregates thoughts: Besta et al., "Graph of Thoughts" (arXiv 2308.09687), with its graph
+ * of operations as a list. Each operation is one step of at most `width` model calls.
  */
 export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   checkKnownOptions("graphOfThought", options, graphOfThoughtOptions);
@@ -77,81 +73,76 @@ export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   return new Net({
     name: "graph_of_thought",
     start: "operate",
-    states: { operate: new Operating(options, operations, width), answer: answeringBest(options) },
+    states: { operate: operating(options, operations, width), answer: answeringBest(options) },
   });
 }
 
-/** Carries out one operation after another. */
-class Operating implements NetState {
-  readonly #models: ThoughtModels;
-  readonly #operations: readonly GraphOperation[];
-  readonly #width: number;
+function operating(models: ThoughtModels, operations: readonly GraphOperation[], width: number): NetState {
+  return {
+    async *run(memory, mind) {
+      const graph = await graphOf(memory);
+      const operation = operations[graph.place];
+      if (operation === undefined) return;
+      const changed = await operated(operation, graph, { models, goal: await goalText(memory), mind });
+      const front = changed.front.length <= width ? changed.front : bestOf(changed, width);
+      const next: Graph = { ...changed, front, place: graph.place + 1 };
+      await memory.setNote(GRAPH, next as unknown as Json);
+      const texts = thoughtsAt(next).map(({ text, score: points }) => `${text}${points === 0 ? "" : ` (${points})`}`);
+      await memory.update([remark(`Thoughts after ${operation.do}: ${texts.join("; ")}`)]);
+      yield "\n";
+    },
+    nextState: async (memory) => ((await graphOf(memory)).place < operations.length ? "operate" : "answer"),
+  };
+}
 
-  constructor(models: ThoughtModels, operations: readonly GraphOperation[], width: number) {
-    this.#models = models;
-    this.#operations = operations;
-    this.#width = width;
-  }
+interface Thinking {
+  readonly models: ThoughtModels;
+  readonly goal: string;
+  readonly mind: Mind;
+}
 
-  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
-    const graph = await graphOf(memory);
-    const operation = this.#operations[graph.place];
-    if (operation === undefined) return;
-    const changed = await this.#operate(operation, graph, await goalText(memory), mind);
-    const front = changed.front.length <= this.#width ? changed.front : bestOf(changed, this.#width);
-    const next: Graph = { ...changed, front, place: graph.place + 1 };
-    await memory.setNote(GRAPH, next as unknown as Json);
-    const texts = thoughtsAt(next).map(({ text, score: points }) => `${text}${points === 0 ? "" : ` (${points})`}`);
-    await memory.update([remark(`Thoughts after ${operation.do}: ${texts.join("; ")}`)]);
-    yield "\n";
-  }
-
-  async nextState(memory: AgentMemory): Promise<string> {
-    return (await graphOf(memory)).place < this.#operations.length ? "operate" : "answer";
-  }
-
-  async #operate(operation: GraphOperation, graph: Graph, goal: string, mind: Mind): Promise<Graph> {
-    const front = thoughtsAt(graph);
-    switch (operation.do) {
-      case "generate":
-        return this.#generate(graph, operation.count, goal, mind);
-      case "score": {
-        const points = await allSettled(front.map(({ text }) => score(mind, { ...this.#models, goal, path: [text] })));
-        return withScores(graph, new Map(front.map(({ id }, place) => [id, points[place] ?? 0])));
-      }
-      case "keepBest":
-        return { ...graph, front: bestOf(graph, operation.count) };
-      case "improve": {
-        const better = await allSettled(front.map(({ text }) => this.#rewrite(mind, improvePrompt(goal, text))));
-        const made = front.map((thought, place) => ({ text: better[place] ?? thought.text, parents: [thought.id] }));
-        return withThoughts(graph, made, []);
-      }
-      case "aggregate": {
-        if (front.length < 2) return graph;
-        const text = await this.#rewrite(mind, aggregatePrompt(goal, front));
-        return withThoughts(graph, [{ text, parents: front.map(({ id }) => id) }], graph.front);
-      }
+async function operated(operation: GraphOperation, graph: Graph, thinking: Thinking): Promise<Graph> {
+  const front = thoughtsAt(graph);
+  const { models, goal, mind } = thinking;
+  switch (operation.do) {
+    case "generate": {
+      const from = front.length === 0 ? [undefined] : front;
+      const made = await allSettled(
+        from.map(async (thought) => {
+          const texts = await propose(mind, { ...models, goal, path: thought === undefined ? [] : [thought.text], count: operation.count });
+          return texts.map((text) => ({ text, parents: thought === undefined ? [] : [thought.id] }));
+        }),
+      );
+      return withThoughts(graph, made.flat(), []);
     }
-  }
-
-  async #generate(graph: Graph, count: number, goal: string, mind: Mind): Promise<Graph> {
-    const from = graph.front.length === 0 ? [undefined] : thoughtsAt(graph);
-    const made = await allSettled(
-      from.map(async (thought) => {
-        const texts = await propose(mind, { ...this.#models, goal, path: thought === undefined ? [] : [thought.text], count });
-        return texts.map((text) => ({ text, parents: thought === undefined ? [] : [thought.id] }));
-      }),
-    );
-    return withThoughts(graph, made.flat(), []);
-  }
-
-  async #rewrite(mind: Mind, prompt: string): Promise<string> {
-    const { thought } = await mind.read(Better, { messages: [ChatMessage.user(prompt)], model: this.#models.model });
-    return thought;
+    case "score": {
+      const points = await allSettled(front.map(({ text }) => score(mind, { ...models, goal, path: [text] })));
+      const byId = new Map(front.map(({ id }, index) => [id, points[index]]));
+      return { ...graph, thoughts: graph.thoughts.map((thought) => ({ ...thought, score: byId.get(thought.id) ?? thought.score })) };
+    }
+    case "keepBest":
+      return { ...graph, front: bestOf(graph, operation.count) };
+    case "improve": {
+      const better = await allSettled(front.map(({ text }) => rewritten(thinking, `Thought:\n${text}\n\n${IMPROVE}`)));
+      const made = front.map((thought, index) => ({ text: better[index] ?? thought.text, parents: [thought.id] }));
+      return withThoughts(graph, made, []);
+    }
+    case "aggregate": {
+      if (front.length < 2) return graph;
+      const list = front.map(({ text }, index) => `${index + 1}. ${text}`).join("\n");
+      const text = await rewritten(thinking, `Thoughts:\n${list}\n\n${AGGREGATE}`);
+      return withThoughts(graph, [{ text, parents: front.map(({ id }) => id) }], graph.front);
+    }
   }
 }
 
-/** Answers from the best current thought. */
+const IMPROVE = "Find what is wrong or weak in this thought and write it again, better and whole.";
+const AGGREGATE = "Bring these thoughts together into one that keeps what is good in each and contradicts none without need.";
+
+async function rewritten({ models: { model }, goal, mind }: Thinking, prompt: string): Promise<string> {
+  return (await mind.read(Better, { messages: [ChatMessage.user(`Task:\n${goal}\n\n${prompt}`)], model })).thought;
+}
+
 function answeringBest(models: ThoughtModels): NetState {
   return {
     async *run(memory, mind) {
@@ -164,21 +155,12 @@ function answeringBest(models: ThoughtModels): NetState {
   };
 }
 
-function improvePrompt(goal: string, text: string): string {
-  return `Task:\n${goal}\n\nThought:\n${text}\n\nFind what is wrong or weak in this thought and write it again, better and whole.`;
-}
-
-function aggregatePrompt(goal: string, thoughts: readonly Thought[]): string {
-  const list = thoughts.map(({ text }, place) => `${place + 1}. ${text}`).join("\n");
-  return `Task:\n${goal}\n\nThoughts:\n${list}\n\nBring these thoughts together into one that keeps what is good in each and contradicts none without need.`;
-}
-
 function thoughtsAt({ thoughts, front }: Graph): readonly Thought[] {
   const current = new Set(front);
   return thoughts.filter((thought) => current.has(thought.id));
 }
 
-/** Returns the ids of the best current thoughts; of equal ones the older. */
+/** Of equal ones the older. */
 function bestOf(graph: Graph, count: number): readonly number[] {
   return thoughtsAt(graph)
     .toSorted((a, b) => b.score - a.score)
@@ -190,10 +172,6 @@ function withThoughts(graph: Graph, made: readonly Pick<Thought, "text" | "paren
   const from = graph.thoughts.length;
   const thoughts = made.map((thought, place): Thought => ({ ...thought, id: from + place, score: 0 }));
   return { ...graph, thoughts: [...graph.thoughts, ...thoughts], front: [...kept, ...thoughts.map(({ id }) => id)] };
-}
-
-function withScores(graph: Graph, points: ReadonlyMap<number, number>): Graph {
-  return { ...graph, thoughts: graph.thoughts.map((thought) => ({ ...thought, score: points.get(thought.id) ?? thought.score })) };
 }
 
 async function graphOf(memory: AgentMemory): Promise<Graph> {

@@ -9,7 +9,7 @@ import { checkLimits } from "./thought-search.ts";
 
 /** Options of {@link planAndSolve}. */
 export interface PlanAndSolveOptions extends ReactOptions {
-  /** Most steps of a plan; steps beyond are left out. Default 8. */
+  /** Steps of a plan. Default 8. */
   readonly maxPlan?: number;
 }
 
@@ -18,13 +18,13 @@ const planAndSolveOptions: Known<PlanAndSolveOptions> = { ...reactOptions, maxPl
 const PlannedSteps = z.object({ steps: z.array(z.string().min(1)).min(1) });
 const DEFAULT_PLAN = 8;
 const PLAN = "plan.steps";
-const PLACE = "plan.place";
+const PLACE = "plan.index";
 
 /**
- * Understands the task, makes a plan, carries it out step by step and gives the answer: Wang et al., "Plan-and-Solve Prompting"
- * (arXiv 2305.04091), with tools: each step is solved by the loop of {@link react}. A call of `terminate` ends the whole task.
+ * Makes a plan, carries it out step by step and answers: Wang et al., "Plan-and-Solve Prompting" (arXiv 2305.04091), with tools: each step
+ * is solved by the loop of {@link react}. A call of `terminate` ends the whole task.
  *
- * @throws UsageError `NET_INVALID` for a limit of less than 1.
+ * @throws UsageError `NET_INVALID` for a limit of less than 1
  */
 export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
   checkKnownOptions("planAndSolve", options, planAndSolveOptions);
@@ -38,7 +38,7 @@ export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
   });
 }
 
-/** Makes the plan, once: a memory that has a plan goes on with it. */
+/** A memory that has a plan continues with it. */
 function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
   return {
     async *run(memory, mind) {
@@ -52,7 +52,7 @@ function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
       if (plan.length < steps.length) mind.warn("PLAN_CUT", `The plan had ${steps.length} steps; the first ${maxPlan} are taken.`);
       await memory.setNote(PLAN, plan);
       await memory.setNote(PLACE, 0);
-      const text = plan.map((step, place) => `${place + 1}. ${step}`).join("\n");
+      const text = plan.map((step, index) => `${index + 1}. ${step}`).join("\n");
       await memory.update([remark(`The plan:\n${text}`)]);
       yield `${text}\n`;
     },
@@ -60,13 +60,12 @@ function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
   };
 }
 
-/** Counts the finished step and moves to the next one. */
 const advancing: NetState = {
   sameStep: true,
   async *run(memory) {
-    const place = (await numberNote(memory, PLACE)) + 1;
+    const index = (await numberNote(memory, PLACE)) + 1;
     const plan = await planOf(memory);
-    await memory.setNote(PLACE, place);
+    await memory.setNote(PLACE, index);
     const isOver = memory.answer?.status === "failure" || (await wasTerminated(memory));
     // A plan of one step needs no other answer than that step's.
     memory.done = isOver || plan.length === 1;
@@ -92,10 +91,10 @@ function concluding({ model, answerModel = model }: PlanAndSolveOptions): NetSta
 
 async function stepPrompt(memory: AgentMemory): Promise<string | undefined> {
   const plan = await planOf(memory);
-  const place = await numberNote(memory, PLACE);
-  const step = plan[place];
+  const index = await numberNote(memory, PLACE);
+  const step = plan[index];
   if (step === undefined) return undefined;
-  return `Carry out step ${place + 1} of ${plan.length} of the plan and no other: ${step}\nWhen it is done, say its result as text.`;
+  return `Carry out step ${index + 1} of ${plan.length} of the plan and no other: ${step}\nWhen it is done, say its result as text.`;
 }
 
 /** True when a tool that ends gave the answer to the whole task; an answer by text is that of a step. */

@@ -1,6 +1,5 @@
 import { ModelError, OutputError } from "../../kernel/errors.ts";
-import { takes } from "../../kernel/argument.ts";
-import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
@@ -9,33 +8,24 @@ import { withoutThoughts } from "../../model/thoughts.ts";
 import { readArguments } from "../../tool/call-arguments.ts";
 import type { ToolCollection } from "../../tool/tool-collection.ts";
 import { type CalledTool, notRun, resultText, toolMessage } from "../../tool/tool-result.ts";
-import {
-  type AgentMemory,
-  anAgentMemory,
-  type Answer,
-  isOneOf,
-  type NextAction,
-  numberNote,
-  observation,
-  remark,
-} from "../agent-memory.ts";
+import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote, observation, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState, type Question } from "../net.ts";
 import { actionInstructions, readTextAction, type TextAction, wholeTextAction } from "../text-action.ts";
 
 /** Options of {@link react}. */
 export interface ReactOptions {
-  /** Reasons and chooses what to do. Default: the agent's model. */
+  /** Default: the agent's model. */
   readonly model?: ChatModel;
-  /** Writes the answer in a state of its own, from all that was found. Default: the text without calls that ends the reasoning is the answer. */
+  /** Writes the answer in a state of its own. Default: the text without calls that ends the reasoning is the answer. */
   readonly answerModel?: ChatModel;
   /**
-   * The form of an action: native tool calls, or JSON in the model's text. Default "auto": tool calls, and also a text that consists of
-   * such JSON for a known tool.
+   * Native tool calls, or JSON in the model's text. Default "auto": tool calls, and also a text that consists of such JSON for a known
+   * tool.
    */
   readonly actions?: "auto" | "native" | "text";
 }
 
-/** The names of the options. @internal */
+/** @internal */
 export const reactOptions: Known<ReactOptions> = {
   ...kinds.each(kinds.model, "model", "answerModel"),
   actions: kinds.oneOf("auto", "native", "text"),
@@ -43,7 +33,7 @@ export const reactOptions: Known<ReactOptions> = {
 
 type Form = NonNullable<ReactOptions["actions"]>;
 
-/** Options of {@link reactStates}. `then` names the state that follows an answer; without it the answer ends the work. */
+/** `then` names the state that follows an answer; without it the answer ends the work. */
 export interface ReactParts extends ReactOptions {
   readonly then?: string;
   /** A prompt for this request alone, besides the next-step prompt. */
@@ -59,31 +49,24 @@ const MISSES = "react.misses";
 const FORM = "react.form";
 
 /**
- * Reasoning and acting in turns until there is an answer: Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models"
- * (arXiv 2210.03629). With native tool calls this is OpenManus's ToolCallAgent; with JSON in text and a model for answers it is the net of
- * three states, reasoning, action and answer.
+ * Reasoning and acting in turns until there is an answer: Yao et al., "ReAct" (arXiv 2210.03629). With native tool calls this is
+ * OpenManus's ToolCallAgent; with JSON in text and a model for answers it is the net of three states, reasoning, action and answer.
  */
 export function react(options: ReactOptions = {}): Net {
   checkKnownOptions("react", options, reactOptions);
   return new Net({ name: "react", start: reactStart, states: reactStates(options) });
 }
 
-/** The state to start in: an action that is under way goes first. */
+/** An action under way comes first. */
 export function reactStart(memory: AgentMemory): string {
-  takes("reactStart", "memory", memory, anAgentMemory);
   return memory.nextAction === undefined ? "reasoning" : "action";
 }
 
-const partsOptions: Known<ReactParts> = { ...reactOptions, then: kinds.text, prompt: kinds.function };
-
-/** The states, to be part of a larger net. */
 export function reactStates(parts: ReactParts): Record<"reasoning" | "action" | "answer", NetState> {
-  checkGivenOptions("reactStates", parts, partsOptions);
   const afterAnswer = parts.answerModel === undefined ? parts.then : "answer";
   return { reasoning: new Reasoning(parts, afterAnswer), action: acting(parts.then), answer: answering(parts.answerModel, parts.then) };
 }
 
-/** Decides what to do next: calls, or an answer. */
 class Reasoning implements NetState {
   readonly #parts: ReactParts;
   readonly #then: string | undefined;
@@ -196,14 +179,13 @@ function truncatedText(calls: number, cut: number): string {
   return `The reply reached its length limit; ${cut} of its ${calls} calls are cut and are not made.`;
 }
 
-/** Runs the chosen action, once. */
 function acting(then: string | undefined): NetState {
   return {
     sameStep: true,
     async *run(memory, mind) {
       const action = memory.nextAction;
       if (action === undefined) return;
-      // Consumed before it runs: whatever happens, nothing is called twice.
+      // Consumed before it runs: nothing is called twice.
       memory.nextAction = undefined;
       memory.answer = undefined;
       const called = await runAction(mind, action);

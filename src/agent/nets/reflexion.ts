@@ -16,11 +16,11 @@ export interface Verdict {
 
 /** Options of {@link reflexion}. */
 export interface ReflexionOptions extends ReactOptions {
-  /** Tries in all. Default 3. */
+  /** Default 3. */
   readonly tries?: number;
-  /** Judges an answer: a test, a checker. Default: the model does. Give it effects only through steps of your own. */
+  /** Judges an answer. Default: the model does. Give it effects only through steps of your own. */
   readonly evaluate?: (answer: Answer, goal: string, signal: AbortSignal) => Verdict | Promise<Verdict>;
-  /** Reflections that are kept, the newest ones. Default 3. */
+  /** Newest reflections that are kept. Default 3. */
   readonly keep?: number;
 }
 
@@ -36,11 +36,10 @@ const REFLECTIONS = "reflexion.reflections";
 const FEEDBACK = "reflexion.feedback";
 
 /**
- * Tries, judges the answer, reflects on what went wrong and tries again with the reflections in mind: Shinn et al., "Reflexion:
- * Language Agents with Verbal Reinforcement Learning" (arXiv 2303.11366). The actor is {@link react}; every try starts from the task and
- * the reflections alone, where the memory can be rewritten.
+ * Tries, judges the answer, reflects on what went wrong and tries again: Shinn et al., "Reflexion" (arXiv 2303.11366). The actor is {@link
+ * react}; every try starts from the task and the reflections alone, where the memory can be rewritten.
  *
- * @throws UsageError `NET_INVALID` for a limit of less than 1.
+ * @throws UsageError `NET_INVALID` for a limit of less than 1
  */
 export function reflexion(options: ReflexionOptions = {}): Net {
   checkKnownOptions("reflexion", options, reflexionOptions);
@@ -84,7 +83,6 @@ async function verdictOn(answer: Answer, { evaluate, model }: ReflexionOptions, 
   return mind.read(Judgement, { messages: [asked], model });
 }
 
-/** Asks why the answer failed and starts the next try with that. */
 function reflecting(keep: number): NetState {
   return {
     sameStep: true,

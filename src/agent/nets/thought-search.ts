@@ -7,27 +7,23 @@ import type { ChatModel } from "../../model/chat-model.ts";
 import { type AgentMemory, goalText } from "../agent-memory.ts";
 import type { Mind } from "../net.ts";
 
-/** Models that think and judge in place of the agent's own. */
+/** Instead of the agent's own model. */
 export interface ThoughtModels {
-  /** Proposes thoughts. */
   readonly model?: ChatModel | undefined;
-  /** Scores them. */
   readonly judge?: ChatModel | undefined;
 }
 
-/** The names of the options. @internal */
+/** @internal */
 export const thoughtModels: Known<ThoughtModels> = { model: kinds.model, judge: kinds.model };
 
 const Proposals = z.object({ thoughts: z.array(z.string().min(1)).min(1) });
 const Score = z.object({ score: z.number().min(0).max(10) });
 
-/** A sequence of thoughts toward a goal. */
 interface ThoughtPath extends ThoughtModels {
   readonly goal: string;
   readonly path: readonly string[];
 }
 
-/** Asks for different next thoughts. */
 export async function propose(
   mind: Mind,
   { goal, path, count, model }: ThoughtPath & { readonly count: number },
@@ -39,7 +35,7 @@ export async function propose(
   return [...new Set(thoughts)].slice(0, count);
 }
 
-/** Asks how promising a sequence of thoughts is, from 0 to 10. */
+/** From 0 to 10. */
 export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Promise<number> {
   const asked = ChatMessage.user(
     `Task:\n${goal}\n\n${soFar(path)}Judge how likely this way of thinking solves the task: 0 is impossible, 10 is sure.`,
@@ -47,7 +43,7 @@ export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Pro
   return (await mind.read(Score, { messages: [asked], model: judge })).score;
 }
 
-/** Streams the answer that follows from thoughts, and ends the work. */
+/** Ends the work. */
 export async function* answerFrom(
   memory: AgentMemory,
   mind: Mind,
@@ -65,10 +61,10 @@ export async function* answerFrom(
 }
 
 function soFar(path: readonly string[]): string {
-  return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, place) => `${place + 1}. ${thought}`).join("\n")}\n\n`;
+  return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, index) => `${index + 1}. ${thought}`).join("\n")}\n\n`;
 }
 
-/** Returns all values. A failure is thrown after the others have settled: no paid call may go on after its state. */
+/** A failure is thrown after the others have settled: no paid call may continue after its state. */
 export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const ends = await Promise.allSettled(work);
   const failed = ends.find((end) => end.status === "rejected");
@@ -76,7 +72,6 @@ export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
 
-/** @throws UsageError `NET_INVALID` for a limit under 1. */
 export function checkLimits(limits: Readonly<Record<string, number>>): void {
   for (const [name, limit] of Object.entries(limits)) {
     if (Number.isSafeInteger(limit) && limit >= 1) continue;

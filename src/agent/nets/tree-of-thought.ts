@@ -22,7 +22,6 @@ const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = {
   least: kinds.number,
 };
 
-/** A path of thoughts so far, with its score. */
 interface ScoredPath {
   readonly path: readonly string[];
   readonly score: number;
@@ -32,10 +31,9 @@ const FRONTIER = "tree.frontier";
 const CANDIDATES = "tree.candidates";
 
 /**
- * Searches a tree of thoughts breadth first: at each depth every kept path branches into several thoughts, all are scored, and the best go
- * on: Yao et al., "Tree of Thoughts: Deliberate Problem Solving with Large Language Models" (arXiv 2305.10601), algorithm 1, with proposals
- * and values. The answer follows the best path. A search makes at most `depth * width * (1 + branches) + 1` model calls and takes two steps
- * for each depth.
+ * Searches a tree of thoughts breadth first: at each depth every kept path branches into several thoughts, all are scored, and the best
+ * continue: Yao et al., "Tree of Thoughts" (arXiv 2305.10601), algorithm 1, with proposals and values. A search makes at most `depth *
+ * width * (1 + branches) + 1` model calls and takes two steps for each depth.
  */
 export function treeOfThought(options: TreeOfThoughtOptions = {}): Net {
   checkKnownOptions("treeOfThought", options, treeOfThoughtOptions);
@@ -93,7 +91,6 @@ function weighing(limits: SearchLimits): NetState {
   };
 }
 
-/** Answers from the best path. */
 function answeringBest(models: ThoughtModels): NetState {
   return {
     async *run(memory, mind) {

@@ -1,21 +1,20 @@
-import { access } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { CrewFinding, CrewReport, RoleBound } from "../../../roles/index.ts";
+import { findNondeterminism } from "../../checks/determinism.ts";
 import { UsageError } from "../../kernel/errors.ts";
+import { thrownText } from "../../kernel/value-text.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import { wishedRun } from "../chosen-run.ts";
 import { crewReport } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
-import { resultStyle } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { column, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
-import { checkDeterminism } from "./check-determinism.ts";
+import { printResult, type Session } from "../session.ts";
 
-/** The file that is checked when none is named. */
 const USUAL = "company.yaml";
 /** A base URL that stands for any: nothing is asked. */
 const NOWHERE = "http://127.0.0.1:9";
@@ -24,9 +23,8 @@ const UNREACHED = {
   message: "No model can be reached now: set OPENAI_API_KEY or TROUPE_BASE_URL before a run.",
 };
 
-/** `troupe check [file]`: tells what is wrong with a crew and what it can cost, and asks no model. Ends with 2 when it has faults. */
 export async function check(session: Session, flags: Flags, file?: string): Promise<ExitCode> {
-  const { host, json } = session;
+  const { host } = session;
   if (flags.determinism === true) return checkDeterminism(session, file);
   const named = { ...flags, crew: file ?? (await usualFile(host.cwd)) };
   const asked = await wishedRun(session, named);
@@ -41,12 +39,11 @@ export async function check(session: Session, flags: Flags, file?: string): Prom
   const report = { ...found, warnings: isReached ? found.warnings : [...found.warnings, UNREACHED] };
   const exitCode = report.faults.length === 0 ? 0 : 2;
   const name = crew.kind === "file" ? crew.name : crew.path;
-  if (json !== undefined) await json.write({ type: "check", crew: name, exitCode, ...report, asks: widens, bounds: notes });
-  else {
-    const lines = reportLines(name, report, settings.budget, resultStyle(session));
-    const questions = widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`);
-    host.stdout.write(`${[...lines, ...questions, ...notes.map((note) => shown(note))].join("\n")}\n`);
-  }
+  await printResult(session, { type: "check", crew: name, exitCode, ...report, asks: widens, bounds: notes }, (o) => [
+    ...reportLines(name, report, settings.budget, o),
+    ...widens.map((text) => `Before a run you are asked, and without a terminal it is refused: ${shown(text, 300)}.`),
+    ...notes.map((note) => shown(note)),
+  ]);
   return exitCode;
 }
 
@@ -64,7 +61,6 @@ type Shown = Omit<CrewReport, "faults" | "warnings"> & {
   readonly warnings: readonly Pick<CrewFinding, "message">[];
 };
 
-/** A report for a person: faults, warnings, and the most that each role can do. */
 export function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
   const { faults, warnings, roles, calls, cost } = report;
   const counts = `${plural(faults.length, "fault")}, ${plural(warnings.length, "warning")}`;
@@ -92,4 +88,23 @@ function boundText({ activations, calls, unbounded = "", cost }: RoleBound): str
   const starts = `starts at most ${activations} times`.replace(" 1 times", " once");
   if (calls === undefined) return `${starts}; calls are not bounded: ${shown(unbounded, 300)}`;
   return `${starts}; ${plural(calls, "call")}${cost === undefined ? ", price not known" : `, ${formatUsd(cost)}`} at most`;
+}
+
+export async function checkDeterminism(session: Session, file: string | undefined): Promise<ExitCode> {
+  if (file === undefined)
+    throw new UsageError("OPTION_INVALID", "Expected a program to check, got none. Name a file: troupe check --determinism study.js");
+  const text = await readFile(resolve(session.host.cwd, file), "utf8").catch((cause: unknown) => {
+    const why = shown(thrownText(cause), 200);
+    throw new UsageError("FILE_UNREADABLE", `Expected a program to check in "${shown(file, 200)}", but ${why}. Name a file.`, { cause });
+  });
+  const faults = await findNondeterminism(text);
+  const exitCode = faults.length === 0 ? 0 : 1;
+  await printResult(session, { type: "determinism", file, exitCode, faults }, () =>
+    faults.length === 0
+      ? [
+          "Nothing in the roles, experiments, policies of edges and schedulers of this file differs from run to run, as far as its text shows.",
+        ]
+      : faults.map((fault) => `${shown(file, 200)}:${fault.line}:${fault.column}  ${fault.text}`),
+  );
+  return exitCode;
 }

@@ -1,20 +1,28 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { openai } from "../../adapters/openai.ts";
+import { journalFacts } from "../../adapters/sqlite-runs.ts";
+import { findChromium } from "../../checks/chromium.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
 import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
 import { priceOf } from "../../model/price.ts";
+import { chooseSandbox, probeBubblewrap } from "../../workspace/choose-sandbox.ts";
+import { runProcess } from "../../workspace/process.ts";
+import { findProgram } from "../../workspace/program-path.ts";
+import { sweepFolders, sweepProject } from "../../workspace/sweep.ts";
+import { temporaryPrefix } from "../../workspace/temporary-owner.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
-import { type FolderSettings, modelChoice, type ModelSettings } from "../model-settings.ts";
-import type { Flags } from "../options.ts";
-import { resultStyle } from "../output.ts";
+import { modelChoice, type ModelSettings } from "../model-settings.ts";
+import { variableOf } from "../option-values.ts";
+import { ENTRIES, type Flags } from "../options.ts";
 import { plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 import { isStore, storePlace } from "../store.ts";
 
 /** The result of one check. `warn`: a run works without; `fail`: it does not. */
@@ -22,18 +30,15 @@ export interface Check {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
   readonly text: string;
-  /** Advice to repair it. */
   readonly hint?: string;
 }
 
-/** The oldest Node this runs on. */
 const NODE_FLOOR: readonly [number, number] = [20, 19];
 /** Milliseconds a model has to answer one word. */
 const PING_TIMEOUT = 30_000;
 /** Room for models that think before they answer. */
 const PING_TOKENS = 512;
 
-/** `troupe doctor`: checks everything a run needs, and says how to repair the rest. */
 export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
   const { signal } = session.interruptions;
@@ -45,8 +50,7 @@ export async function doctor(session: Session, flags: Flags): Promise<ExitCode> 
   checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
   throwIfAborted(signal);
   const exitCode = exitCodeOfChecks(checks);
-  if (session.json !== undefined) await session.json.write({ type: "doctor", exitCode, checks });
-  else host.stdout.write(`${checkLines(checks, resultStyle(session)).join("\n")}\n`);
+  await printResult(session, { type: "doctor", exitCode, checks }, (o) => checkLines(checks, o));
   return exitCode;
 }
 
@@ -57,7 +61,6 @@ export function exitCodeOfChecks(checks: readonly Check[]): ExitCode {
   return failed.length > 0 ? 7 : 0;
 }
 
-/** The checks for a person. */
 export function checkLines(checks: readonly Check[], { style, width }: TextStyle): readonly string[] {
   const names = Math.max(...checks.map(({ name }) => name.length));
   const indent = names + 8;
@@ -83,8 +86,6 @@ export function checkNode(version: string): Check {
 }
 
 export async function checkGit(): Promise<Check> {
-  const { runProcess } = await import("../../workspace/process.ts");
-  const { findProgram } = await import("../../workspace/program-path.ts");
   const git = findProgram("git");
   const hint = "Projects are written without it, but without history. Install it: https://git-scm.com";
   if (git === undefined) return { name: "git", state: "warn", text: "not found", hint };
@@ -94,7 +95,6 @@ export async function checkGit(): Promise<Check> {
 }
 
 export async function checkSandbox(): Promise<Check> {
-  const { probeBubblewrap } = await import("../../workspace/choose-sandbox.ts");
   const sandbox = await probeBubblewrap();
   if (sandbox.kind !== "refused") return { name: "sandbox", state: "ok", text: shown(sandbox.describe, 300) };
   const refusal = await sandbox.run({ root: "/", command: ["node"] });
@@ -105,15 +105,12 @@ export async function checkSandbox(): Promise<Check> {
 
 /** Checks whether pages can be opened. */
 export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
-  const { findChromium } = await import("../../checks/chromium.ts");
-  const { chooseSandbox } = await import("../../workspace/choose-sandbox.ts");
   const found = findChromium(await chooseSandbox("auto"), env["CHROME_PATH"]);
   if (typeof found !== "string") return { name: "pages", state: "ok", text: shown(`a browser: ${found.program}`, 300) };
   const hint = `Page steps of acceptance criteria are not checked: ${found}.`;
   return { name: "pages", state: "warn", text: "no browser", hint: shown(hint, 600) };
 }
 
-/** Checks that a model is set. It never shows a key. */
 export function checkModel(host: Host, flags: Flags): Check {
   const choice = modelChoice(flags, host.env);
   const unset = "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server. Without it the bundled ideas play: troupe demo";
@@ -130,46 +127,25 @@ export function checkModel(host: Host, flags: Flags): Check {
   return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
 }
 
-/** The variables that settings may come from, by what they set. */
+/** What may be set, by its name in a config file, and the variables that set it. */
 const SETTINGS: readonly (readonly [what: string, ...variables: string[]])[] = [
-  ["model", "TROUPE_MODEL"],
-  ["base URL", "TROUPE_BASE_URL", "OPENAI_BASE_URL"],
-  ["key", "TROUPE_API_KEY", "TROUPE_API_KEY_NAME", "OPENAI_API_KEY"],
-  ["prices and limits by model", "TROUPE_MODELS"],
-  ["models by role", "TROUPE_ROLE_MODELS"],
-  ["budget", "TROUPE_BUDGET"],
-  ["rounds", "TROUPE_ROUNDS"],
-  ["sandbox", "TROUPE_SANDBOX"],
-  ["store", "TROUPE_STORE"],
-  ["first byte", "TROUPE_FIRST_BYTE"],
-  ["silence", "TROUPE_SILENCE"],
-  ["call", "TROUPE_CALL_LIMIT"],
+  ...Object.entries(ENTRIES).flatMap(([name, { config }]) => (config === undefined ? [] : [[config, variableOf(name)] as const])),
+  ["baseUrl", "OPENAI_BASE_URL"],
+  ["apiKey", "TROUPE_API_KEY", "TROUPE_API_KEY_NAME", "OPENAI_API_KEY"],
+  ["models", "TROUPE_MODELS"],
+  ["roles", "TROUPE_ROLE_MODELS"],
 ];
 
-/** Tells which settings came from where. Values are not shown: one may be a key. */
+/** Which settings came from where. Values are not shown: one may be a key. */
 export function checkSettings({ host: { env }, settingsFrom, folder }: Pick<Session, "host" | "settingsFrom" | "folder">): Check {
+  const ofFolder: Readonly<Record<string, unknown>> = { ...folder, ...folder?.times };
   const told = SETTINGS.flatMap(([what, ...variables]) => {
     const variable = variables.find((name) => valueIn(env, name) !== undefined);
-    const given = variable === undefined ? undefined : shown(settingsFrom.get(variable) ?? variable, 200);
-    const sources = [given, isOfFolder(what, folder) ? shown(folder?.file ?? "", 200) : undefined].filter((one) => one !== undefined);
-    return sources.length === 0 ? [] : [`${what} from ${sources.join(" and ")}`];
+    const own = variable === undefined ? [] : [settingsFrom.get(variable) ?? variable];
+    const sources = ofFolder[what] === undefined ? own : [...own, folder?.file ?? ""];
+    return sources.length === 0 ? [] : [`${what} from ${sources.map((source) => shown(source, 200)).join(" and ")}`];
   });
   return { name: "settings", state: "ok", text: told.length === 0 ? "all are defaults" : `${told.join(", ")}; the rest are defaults` };
-}
-
-function isOfFolder(what: string, folder: FolderSettings | undefined): boolean {
-  const { model, models, roles, budget, rounds, times } = folder ?? {};
-  const said: Readonly<Record<string, unknown>> = {
-    model,
-    budget,
-    rounds,
-    "prices and limits by model": models,
-    "models by role": roles,
-    "first byte": times?.firstByte,
-    silence: times?.silence,
-    call: times?.call,
-  };
-  return said[what] !== undefined;
 }
 
 function placeText(baseURL: string): string {
@@ -180,7 +156,6 @@ function placeText(baseURL: string): string {
 
 /** Asks the model for one word. The only check that may cost something. */
 export async function pingModel(host: Host, settings: ModelSettings, signal: AbortSignal): Promise<Check & { readonly code?: string }> {
-  const { openai } = await import("../../adapters/openai.ts");
   const { id, apiKey, baseURL } = settings;
   const began = host.clock.now();
   const request = { messages: [{ role: "user" as const, content: "Answer with the word: ready" }], maxTokens: PING_TOKENS };
@@ -198,7 +173,6 @@ export async function pingModel(host: Host, settings: ModelSettings, signal: Abo
   return { name: "ping", state: "ok", text: `${shown(id, 80)} answered in ${host.clock.now() - began} ms` };
 }
 
-/** Checks that a project can be written to its folder. */
 export async function checkOut(host: Host, out: string | undefined): Promise<Check> {
   const wanted = resolve(host.cwd, out ?? "workspace");
   try {
@@ -211,7 +185,6 @@ export async function checkOut(host: Host, out: string | undefined): Promise<Che
   }
 }
 
-/** Checks that runs can be kept, and reports the size of the store. */
 export async function checkStore(host: Host, flags: Flags): Promise<Check> {
   const { path, name } = storePlace(flags, host);
   try {
@@ -225,7 +198,6 @@ export async function checkStore(host: Host, flags: Flags): Promise<Check> {
 
 /** The text says what no check can see: a run whose last commits were lost looks like one that was killed before them. */
 async function storeFacts(path: string): Promise<string> {
-  const { journalFacts } = await import("../../adapters/sqlite-runs.ts");
   const { version, runs, bytes } = await journalFacts(path);
   return `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost cannot be told`;
 }
@@ -235,9 +207,7 @@ async function newStoreText(path: string): Promise<string> {
   return "not there yet, made with the first run";
 }
 
-/** Removes the files that killed runs left: half-written files of the project, and temporary folders. */
 export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {
-  const { sweepFolders, sweepProject } = await import("../../workspace/sweep.ts");
   const wanted = resolve(host.cwd, out ?? "workspace");
   const project = await realpath(wanted).catch(() => undefined);
   const places = new Set([await realpath(tmpdir()), await nearestFolder(wanted), await nearestFolder(dirname(store))]);
@@ -266,14 +236,11 @@ export function checkTerminal(host: Host, flags: Flags): Check {
   return { name: "terminal", state: "ok", text: words.join(", ") };
 }
 
-/** Makes a folder in the nearest existing one, and removes it again. */
 async function probeFolder(wanted: string): Promise<void> {
-  const { temporaryPrefix } = await import("../../workspace/temporary-owner.ts");
   const parent = await nearestFolder(wanted);
   await rm(await mkdtemp(join(parent, temporaryPrefix(".troupe-doctor-"))), { recursive: true });
 }
 
-/** The path, or the nearest existing one above it. */
 async function nearestFolder(path: string): Promise<string> {
   for (let folder = path; ; folder = dirname(folder)) {
     const found = await stat(folder).catch(() => undefined);

@@ -18,26 +18,20 @@ import {
 } from "../../research/index.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
-import { printLines, report, resultStyle } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, widthOf } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, printResult, report, resultStyle, type Session } from "../session.ts";
 
-/** Digits of a mean without a standard error that a table shows. */
 const DIGITS = 4;
 /** Digits of a standard error; its mean is shown to the same decimal place, because further ones say nothing. */
 const DIGITS_OF_ERROR = 2;
-/** Limit on the decimal places. */
 const MOST_DECIMALS = 12;
 const MOST_ERRORS = 10;
-/** The columns `runs` and `failed` of each group. */
 const RUN_COUNTS = 2;
 
-/** A head and the cells below it. */
 type Column = readonly string[];
 
-/** `troupe experiment status <dir>`: ends with 1 while runs are left or where one failed. */
 export async function experimentStatus(session: Session, _flags: Flags, dir: string): Promise<ExitCode> {
   const { manifest, total, done, failed, failures, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
   const { experiment, versions, commit, machine, began } = manifest;
@@ -46,14 +40,10 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
     const at = place === undefined ? "" : ` At ${shown(place, 200)}`;
     return `cell ${cell}, repetition ${rep}: ${shown(error, 300)}${at}`;
   });
-  if (session.json !== undefined) {
-    const { module: _module, ...facts } = manifest;
-    await session.json.write({ type: "status", exitCode, total, done, failed, ms, spent, lost, manifest: facts, errors });
-    return exitCode;
-  }
+  const { module: _module, ...facts } = manifest;
   const changed = commit?.changed === true ? ", with changes" : "";
-  const style = resultStyle(session);
-  await printLines(session, [
+  const printed = { type: "status", exitCode, total, done, failed, ms, spent, lost, manifest: facts, errors };
+  await printResult(session, printed, (style) => [
     ...factLines(
       [
         ["name", shown(experiment.name, 100)],
@@ -80,8 +70,7 @@ function spentText({ spent, lost }: SweepSpending): string | undefined {
   return isNothing(lost) ? told(spent) : `${told(spent)}; ${told(lost)} of it are in no row: the run failed, or its process died`;
 }
 
-/** `troupe experiment table <dir>` */
-export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<ExitCode> {
+export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<void> {
   const kept = await readExperiment(resolve(session.host.cwd, dir));
   const by = columnsIn(flags.by) ?? kept.params;
   const of = columnsIn(flags.of);
@@ -92,7 +81,6 @@ export async function experimentTable(session: Session, flags: Flags, dir: strin
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
   else if (flags.csv === true) session.host.stdout.write(csvOf(table));
   else await printLines(session, shownTable(table, by.length + RUN_COUNTS, resultStyle(session)));
-  return 0;
 }
 
 function columnsIn(text: string | undefined): readonly string[] | undefined {
@@ -143,8 +131,7 @@ function numberText(value: unknown): string {
   return typeof value === "number" ? String(Number(value.toPrecision(DIGITS))) : "";
 }
 
-/** `troupe experiment plot <dir>` */
-export async function experimentPlot(session: Session, flags: Flags, dir: string): Promise<ExitCode> {
+export async function experimentPlot(session: Session, flags: Flags, dir: string): Promise<void> {
   const { cwd } = session.host;
   const kept = await readExperiment(resolve(cwd, dir));
   const rows = drawnRows(kept, flags);
@@ -163,7 +150,6 @@ export async function experimentPlot(session: Session, flags: Flags, dir: string
     );
   });
   await report(session, `Drawn: ${shown(out)}`, { type: "plot", out, ...options });
-  return 0;
 }
 
 function drawnRows({ series, rows }: KeptExperiment, { x, hold }: Flags): readonly Row[] {
@@ -184,7 +170,6 @@ function plotOptions(kept: KeptExperiment, rows: readonly Row[], flags: Flags): 
   return { kind, x, y: flags.y ?? measuredIn(kept, x, rows), title, ...series };
 }
 
-/** The first parameter with several values, else the first one; another one than `taken`. */
 function variedIn({ manifest, params }: KeptExperiment, taken?: string): string {
   const { cells } = manifest.experiment;
   const free = params.filter((name) => name !== taken);
@@ -196,7 +181,6 @@ function variedIn({ manifest, params }: KeptExperiment, taken?: string): string 
   );
 }
 
-/** @throws UsageError `OPTION_INVALID` where nothing was measured */
 function measuredIn({ params }: KeptExperiment, x: string, rows: readonly Row[]): string {
   const known = x === "round" ? [...params, x] : params;
   const [first] = rows.length === 0 ? [] : tableOf(rows, { by: known.filter((name) => name in (rows[0] ?? {})) });

@@ -7,7 +7,6 @@ import { anExperiment } from "../../research/experiment/experiment.ts";
 import {
   type AnyExperiment,
   type CellReplay,
-  type ProcessBounds,
   replayCell,
   runExperiment,
   type SweepProgress,
@@ -17,24 +16,15 @@ import type { ExitCode } from "../errors.ts";
 import { canDraw } from "../host.ts";
 import { wholeNumber } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { LiveRegion, type Size } from "../screen/live-region.ts";
 import { shellWord, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
-import { importedModule } from "../user-module.ts";
+import { printResult, report, type Session } from "../session.ts";
+import { importedModule } from "../text-file.ts";
 
 const MOST = 1_000_000;
 const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
 
-/** An experiment of a module, and where its results go. */
-interface Asked {
-  readonly experiment: AnyExperiment;
-  readonly bounds: ProcessBounds & { readonly module: string };
-  readonly out: string;
-}
-
-/** `troupe experiment run <module>` */
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
   const workers = flags.workers === undefined ? {} : { workers: flags.workers };
@@ -59,7 +49,6 @@ export async function experimentRun(session: Session, flags: Flags, module: stri
   }
 }
 
-/** `troupe experiment verify <module>` */
 export async function experimentVerify(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds } = await asked(session, module, flags);
   const { runs, concurrency, node } = flags;
@@ -78,19 +67,12 @@ export async function experimentVerify(session: Session, flags: Flags, module: s
     `cell ${job.cell}, repetition ${job.rep}: ${shown(left, 200)} (left) and ${shown(right, 200)} (right) differ`,
     ...text.split("\n").map((line) => `  ${shown(line, 400)}`),
   ]);
-  if (session.json === undefined)
-    session.host.stdout.write(
-      [
-        ...lines,
-        `${plural(found.runs, "run")} in ${plural(ways.length, "way")}: ${isEqual ? "equal" : `${counted(differences.length)} differ`}`,
-        "",
-      ].join("\n"),
-    );
-  else await session.json.write({ type: "verified", exitCode: isEqual ? 0 : 1, ...found });
-  return isEqual ? 0 : 1;
+  const exitCode = isEqual ? 0 : 1;
+  const sum = `${plural(found.runs, "run")} in ${plural(ways.length, "way")}: ${isEqual ? "equal" : `${counted(differences.length)} differ`}`;
+  await printResult(session, { type: "verified", exitCode, ...found }, () => [...lines, sum]);
+  return exitCode;
 }
 
-/** `troupe experiment replay <module> --cell <n>` */
 export async function experimentReplay(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out } = await asked(session, module, flags);
   const replay = await replayCell(experiment, {
@@ -101,13 +83,12 @@ export async function experimentReplay(session: Session, flags: Flags, module: s
   });
   const { row, journal, place, changed = [], events } = replay;
   const exitCode = changed.length === 0 ? 0 : 1;
-  if (session.json !== undefined)
-    await session.json.write({ type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length });
-  else session.host.stdout.write(`${replayText(replay)}\n`);
+  const facts = { type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length };
+  await printResult(session, facts, () => replayLines(replay));
   return exitCode;
 }
 
-function replayText({ row, journal, place, changed = [], events }: CellReplay): string {
+function replayLines({ row, journal, place, changed = [], events }: CellReplay): readonly string[] {
   const store = shellWord(journal?.path ?? "");
   const same =
     changed.length === 0
@@ -120,10 +101,10 @@ function replayText({ row, journal, place, changed = [], events }: CellReplay): 
     `${plural(events.length, "event")}. ${same}`,
     `See: troupe inspect --store ${store}`,
     `     troupe runs show ${shellWord(journal?.runId ?? "")} --store ${store}`,
-  ].join("\n");
+  ];
 }
 
-async function asked({ host, interruptions }: Session, file: string, flags: Flags): Promise<Asked> {
+async function asked({ host, interruptions }: Session, file: string, flags: Flags) {
   const path = resolve(host.cwd, file);
   if (!(await succeeds(access(path))))
     throw new UsageError("EXPERIMENT_UNREADABLE", `Expected a module with an experiment at ${shown(file, 200)}, got no such file. ${HINT}`);
@@ -174,7 +155,6 @@ async function freeFolder(wanted: string): Promise<string> {
 
 /** Shares of the work after which a line is printed where nothing can be drawn. */
 const STEPS = 10;
-/** Cells of the bar. */
 const BAR = 30;
 const LEAST_BAR = 5;
 
@@ -230,7 +210,6 @@ export function barLine(progress: SweepProgress, width: number): string {
   return length < LEAST_BAR ? text.slice(0, width) : `${"█".repeat(filled)}${"░".repeat(length - filled)} ${text}`;
 }
 
-/** `40 of 400 runs, 2 failed, 0:12, about 1:48 left` */
 export function progressText({ total, done, failed, kept, ms }: SweepProgress): string {
   const now = done - kept;
   const left = now > 0 && done < total ? `, about ${elapsed((ms / now) * (total - done))} left` : "";

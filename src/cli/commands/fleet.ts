@@ -1,4 +1,8 @@
 import { resolve } from "node:path";
+import { giveCommand } from "../../fleet/command-wire.ts";
+import { growthOf, type LastEvent, lastOf } from "../../fleet/growth.ts";
+import { submitAnswer } from "../../fleet/index.ts";
+import { isUnowned } from "../../fleet/remote-runs.ts";
 import { nameOf, restoreProject } from "../../fleet/run-project.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { sleep } from "../../kernel/clock.ts";
@@ -10,26 +14,20 @@ import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
 import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
-import { giveCommand } from "../../fleet/command-wire.ts";
-import { growthOf, type LastEvent, lastOf } from "../../fleet/growth.ts";
-import { isUnowned } from "../../fleet/remote-runs.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
-import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
-import { type Fleet, withFleet } from "../fleet-place.ts";
-import { knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun } from "../fleet-run.ts";
+import { type Fleet, knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
+import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readersOf, readIdea } from "../idea.ts";
-import { workerFolders } from "../moving-workspaces.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { escapedJson, printLines, report, resultStyle } from "../output.ts";
+import { escapedJson } from "../output.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import { secretsIn } from "../secrets.ts";
-import type { Session } from "../session.ts";
+import { printLines, report, resultStyle, type Session } from "../session.ts";
 import { eventLine } from "./runs-events.ts";
 
 const DEFAULT_LIMIT = 30;
@@ -37,12 +35,11 @@ const STOP_LIMIT = 30_000;
 const DRAIN_LIMIT = 120_000;
 
 /**
- * Milliseconds for which no look shows a worker that is gone. A look may miss one that lives: after a restart of the database it connects later
- * than this command does, and a busy one answers late.
+ * Milliseconds for which no look shows a worker that is gone. A look may miss one that lives: after a restart of the database it connects
+ * later than this command does, and a busy one answers late.
  */
 const UNSEEN = 3_000;
 
-/** `troupe submit --team <name> "idea"`: gives an idea to the workers. `troupe submit --id <run>`: goes on with a run that is known. */
 export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
   // A run that is known has an idea.
@@ -63,7 +60,6 @@ export async function submit(session: Session, flags: Flags, ...words: string[])
   });
 }
 
-/** `troupe submit --id <run> --answer "text"`: answers a question, and gives the run to the workers. */
 async function submitAnswered(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
   const { id: runId = "", answer = "", team, file } = flags;
   if (runId === "" || answer.trim() === "" || words.length > 0 || file !== undefined || team !== undefined) {
@@ -72,7 +68,6 @@ async function submitAnswered(session: Session, words: readonly string[], flags:
   }
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
     const { signal } = session.interruptions;
-    const { submitAnswer } = await import("../../fleet/index.ts");
     const { state } = await recordedState(journal, runId, (from) => journal.read(runId, from));
     const question = flags.question ?? onlyQuestion(runId, pendingQuestions(state));
     const secrets = secretsIn(session.host.env);
@@ -83,7 +78,6 @@ async function submitAnswered(session: Session, words: readonly string[], flags:
   });
 }
 
-/** @throws UsageError `QUESTION_MISSING` */
 function onlyQuestion(runId: string, pending: readonly PendingQuestion[]): string {
   const [only, ...others] = pending;
   if (only !== undefined && others.length === 0) return only.id;
@@ -94,19 +88,14 @@ function onlyQuestion(runId: string, pending: readonly PendingQuestion[]): strin
   throw new UsageError("QUESTION_MISSING", `Expected ${expected}, but ${came}`);
 }
 
-/** @throws UsageError `IDEA_MISSING` and its kin */
 function ideaIn(words: readonly string[], { file }: Flags): IdeaSource {
   const example = 'Say what to work on: troupe submit --team writers "a poem"';
   return ideaSource(words, file, { isCommandNamed: true, example });
 }
 
-/** The beginning of a run: its team and its idea. */
-interface Beginning {
-  readonly team: string | undefined;
-  readonly idea: string | undefined;
-}
+type Beginning = Awaited<ReturnType<typeof beginningOf>>;
 
-async function beginningOf(journal: Journal, runId: string): Promise<Beginning> {
+async function beginningOf(journal: Journal, runId: string) {
   let team: string | undefined;
   for await (const event of journal.read(runId, 0)) {
     if (event.type === "run.started") ({ team } = event);
@@ -115,7 +104,6 @@ async function beginningOf(journal: Journal, runId: string): Promise<Beginning> 
   return { team, idea: undefined };
 }
 
-/** Refuses an idea or a team that differs from what the run was begun with. @throws JournalError `RUN_IDEA_DIFFERS`, UsageError `OPTION_INVALID` */
 function assertSameBeginning(runId: string, known: Beginning | undefined, { team, idea }: Beginning): void {
   const name = shown(runId, 60);
   if (known?.team !== undefined && team !== undefined && team !== known.team)
@@ -125,7 +113,6 @@ function assertSameBeginning(runId: string, known: Beginning | undefined, { team
   throw new JournalError("RUN_IDEA_DIFFERS", `${expected}. To go on with it: troupe submit --id ${name}, or leave out --id for a new run.`);
 }
 
-/** `troupe ps`: the jobs that are not done, the newest runs, and the workers. */
 export function ps(session: Session, flags: Flags): Promise<ExitCode> {
   const limit = flags.limit ?? DEFAULT_LIMIT;
   return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
@@ -189,16 +176,14 @@ async function printed(session: Session, rows: readonly PsRow[], workers: Awaite
   else await printLines(session, ["", ...tableLines(["WORKER", "ADDRESS", "RUNS", "UP"], busy, resultStyle(session))]);
 }
 
-/** `troupe logs <id>`: what happened in a run; with `-f` until it is at rest. */
-export function logs(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function logs(session: Session, flags: Flags, id: string): Promise<void> {
   const from = flags.from ?? 0;
-  return withFleet<ExitCode>(session, flags, async (fleet) => {
+  return withFleet(session, flags, async (fleet) => {
     const { journal } = fleet;
     const runId = await (flags.follow === true ? knownRun(fleet, id) : recordedRun(journal, id));
     if (flags.follow === true) await untilBegun(session, fleet, runId);
     const events = flags.follow === true ? followed(session, journal, runId, from) : journal.read(runId, from);
     await printLines(session, linesOf(events, session.output.isJson));
-    return 0;
   });
 }
 
@@ -210,7 +195,6 @@ async function* linesOf(events: AsyncIterable<RunEvent>, isJson: boolean): Async
   }
 }
 
-/** The events of a run as they come, until one ends it. */
 async function* followed({ host, interruptions }: Session, journal: Journal, runId: string, from: number): AsyncIterable<RunEvent> {
   const leave = new AbortController();
   const signal = AbortSignal.any([leave.signal, interruptions.signal]);
@@ -231,10 +215,9 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
   }
 }
 
-/** `troupe stop <id>`: takes a run from the queue, and stops it in whatever process drives it. */
-export function stop(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function stop(session: Session, flags: Flags, id: string): Promise<void> {
   const limit = flags.grace ?? STOP_LIMIT;
-  return withFleet<ExitCode>(session, flags, async (fleet) => {
+  return withFleet(session, flags, async (fleet) => {
     const { journal, driver } = fleet;
     const runId = await knownRun(fleet, id);
     await driver.cancel(runId);
@@ -246,7 +229,6 @@ export function stop(session: Session, flags: Flags, id: string): Promise<ExitCo
         ? `is taken from the queue. It had not begun, so its idea is gone. To begin it: troupe submit --team <name> --id ${name} "..."`
         : `is stopped. To go on with it: troupe submit --id ${name}`;
     await report(session, `${name} ${next}`, { type: "stopped", run: runId });
-    return 0;
   });
 }
 
@@ -254,7 +236,6 @@ function isUnderWay({ last }: LastEvent): boolean {
   return last !== undefined && last.type !== "run.ended";
 }
 
-/** Tells the owner of a run to stop it. @returns false where nobody drives it @throws UsageError `RUN_NOT_STOPPED` */
 async function isTold({ interruptions }: Session, journal: Journal, runId: string, timeout: number): Promise<boolean> {
   try {
     await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" }, { timeout, signal: interruptions.signal });
@@ -265,7 +246,6 @@ async function isTold({ interruptions }: Session, journal: Journal, runId: strin
   }
 }
 
-/** @throws UsageError `RUN_NOT_STOPPED` */
 async function untilEnded({ host: { clock }, interruptions }: Session, journal: Journal, runId: string, limit: number): Promise<void> {
   const end = clock.now() + limit;
   while (isUnderWay(await lastOf(journal, runId))) {
@@ -283,29 +263,20 @@ function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
   );
 }
 
-/** `troupe drain`: asks workers to end, and waits for them. */
-export function drain(session: Session, flags: Flags): Promise<ExitCode> {
+export function drain(session: Session, flags: Flags): Promise<void> {
   const limit = flags.grace ?? DRAIN_LIMIT;
-  return withFleet<ExitCode>(session, flags, async ({ driver }) => {
+  return withFleet(session, flags, async ({ driver }) => {
     const ids = await untilDrained(session, driver, { worker: flags.worker, limit });
     await report(session, `${plural(ids.length, "worker")} drained.`, { type: "drained", workers: ids });
-    return 0;
   });
 }
 
 /** The workers that are to end, and the milliseconds after which one that is still there is too slow. */
 interface Draining {
-  /** Undefined: all. */
   readonly worker: string | undefined;
   readonly limit: number;
 }
 
-/**
- * Asks workers to end until they are gone.
- *
- * @returns their ids
- * @throws UsageError `WORKER_UNKNOWN`, `WORKERS_BUSY`
- */
 export async function untilDrained(
   { host: { clock }, interruptions: { signal } }: Pick<Session, "host" | "interruptions">,
   driver: Fleet["driver"],
@@ -343,9 +314,8 @@ export async function untilDrained(
   return [...asked.keys()];
 }
 
-/** `troupe bring <id>`: writes the project of a run into a folder here. The run goes on where it is. */
-export function bring(session: Session, flags: Flags, id: string): Promise<ExitCode> {
-  return withFleet<ExitCode>(session, flags, async ({ journal }) => {
+export function bring(session: Session, flags: Flags, id: string): Promise<void> {
+  return withFleet(session, flags, async ({ journal }) => {
     const { host, screen, interruptions } = session;
     const { signal } = interruptions;
     const runId = await recordedRun(journal, id);
@@ -361,6 +331,5 @@ export function bring(session: Session, flags: Flags, id: string): Promise<ExitC
     }
     const told = `The project of ${name} is in ${shown(folderName(host, root))}, with ${plural(files, "file")}.`;
     await report(session, told, { type: "brought", run: runId, folder: root, files });
-    return 0;
   });
 }

@@ -11,12 +11,15 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, runInfo } from "../../runtime/record/journal.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
-import { aboutFor, aboutOf, readAbout, recordedModel, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, crewOf, folderName, sandboxFor, workerOf } from "../company.ts";
+import { restoreFiles } from "../../workspace/restore-files.ts";
+import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout, standingOf } from "../about.ts";
+import { changesProject, crewOf, sandboxFor, workerOf } from "../company.ts";
+import { NO_PORTS } from "../crew-file.ts";
 import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
-import type { Host } from "../host.ts";
-import { type ChosenModel, modelOfRecord, noModel, realModel } from "../model-choice.ts";
+import { folderName, type Host } from "../host.ts";
+import { modelOfRecord, noModel, realModel, recordedModel } from "../model-choice.ts";
+import type { ChosenModel } from "../model-settings.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { inOutFolder } from "../out-folder.ts";
@@ -29,14 +32,12 @@ import { assertOurs, sealOf, type Store } from "../store.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
-/** `troupe fork <id>`: a new run that shares the past of another, in a folder of its own. */
 export function fork(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async (store, parentId) => forked(session, await planned(session, store, parentId, flags), flags));
 }
 
 type Fork = Awaited<ReturnType<typeof planned>>;
 
-/** @throws JournalError `FORK_POINT`, `JOURNAL_DAMAGED`; UsageError see {@link forkRequest} and {@link forkPlan} */
 async function planned({ host, interruptions }: Session, store: Store, parentId: string, flags: Flags) {
   const { journal } = store;
   try {
@@ -112,7 +113,6 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
       rounds: earlierRounds(parent.state, plan.add.length > 0),
     },
     prepare: async ({ workspace }) => {
-      const { restoreFiles } = await import("../../workspace/restore-files.ts");
       await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: plan.at, signal });
     },
     begin: ({ team }) =>
@@ -135,7 +135,6 @@ interface WithEvent<T> {
   readonly event: RunEvent;
 }
 
-/** @throws UsageError `OPTION_INVALID`, `FILE_UNREADABLE`; JournalError `FORK_POINT` when the run has no such event */
 async function forkRequest(host: Host, journal: Journal, runId: string, flags: Flags) {
   const info = await runInfo(journal, runId);
   const drops = (flags.drop ?? []).map(wantedDrop);
@@ -163,12 +162,7 @@ async function addedText(host: Host, file: string): Promise<string> {
   throw new UsageError("OPTION_INVALID", `Expected a message in ${shown(file, 100)}, got an empty file.`);
 }
 
-/**
- * The changes of messages, which no role may have read yet.
- *
- * @param state of the run at the last shared event
- * @throws UsageError `EDIT_INVALID`, `FORK_CHANGE`
- */
+/** The changes of messages, which no role may have read yet. */
 async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof forkRequest>>, state: RunState) {
   const actions = edits.length === 0 ? [] : await actionsOf(readAbout(state.about));
   const changes = [
@@ -179,33 +173,26 @@ async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof for
   return { at, add, changes: changes.map(({ change }) => change) };
 }
 
-/** The actions of a run's crew: they define how messages are made of data. */
 async function actionsOf(about: RunAbout | undefined): Promise<readonly Action[]> {
   if (about === undefined || about.agent !== undefined) return [];
-  const [{ memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../../workspace/memory-workspace.ts"),
-    import("../../workspace/sandbox.ts"),
-  ]);
-  const parts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
-  const { roles } = await crewOf(about, parts);
+  const { roles } = await crewOf(about, NO_PORTS);
   return roles.flatMap((role) => roleSpec(role).actions);
 }
 
-/** A message of an event, and the file with its new text. */
 export interface WantedEdit {
   readonly seq: number;
   readonly nth: number;
   readonly file: string;
 }
 
-/** `12=file`, or `12.1=file` for the second message of event 12. @throws UsageError `OPTION_INVALID` */
+/** `12=file`, or `12.1=file` for the second message of event 12. */
 export function wantedEdit(text: string): WantedEdit {
   const [, seq, nth = "0", file] = /^(\d{1,10})(?:\.(\d{1,4}))?=(.+)$/s.exec(text) ?? [];
   if (seq !== undefined && file !== undefined) return { seq: Number(seq), nth: Number(nth), file };
   throw invalidOption("--edit", "the number of an event and a file, such as 12=idea.md", text);
 }
 
-/** `12`, or `12.1` for the second message of event 12. @throws UsageError `OPTION_INVALID` */
+/** `12`, or `12.1` for the second message of event 12. */
 export function wantedDrop(text: string): MessageChange {
   const [, seq, nth = "0"] = /^(\d{1,10})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   if (seq !== undefined) return { seq: Number(seq), nth: Number(nth), drop: true };
@@ -213,10 +200,8 @@ export function wantedDrop(text: string): MessageChange {
 }
 
 /**
- * The change of a message to the text of a file. A message with data for programs is edited as that data, in JSON; its text follows from it.
- *
- * @param event holds the message
- * @throws UsageError `FORK_CHANGE` when the event has no such message; `EDIT_INVALID` when the text does not fit the message
+ * The change of a message to the text of a file. A message with data for programs is edited as that data, in JSON; its text follows from
+ * it.
  */
 export function editedMessage({ seq, nth, file }: WantedEdit, text: string, event: RunEvent, actions: readonly Action[]): MessageChange {
   const { message } = changedMessage(event, { seq, nth });
@@ -255,7 +240,6 @@ async function damageAfter(journal: Journal, runId: string, at: number, signal: 
   }
 }
 
-/** The number of intact events before the damage that an error reports. */
 function intactIn(error: unknown): number | undefined {
   if (!(error instanceof JournalError && error.code === "JOURNAL_DAMAGED")) return undefined;
   const { intact } = (error.data ?? {}) as { readonly intact?: unknown };

@@ -1,19 +1,17 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
-import type { Team } from "../../team/team.ts";
+import { Team } from "../../team/team.ts";
 import { aboutOf, recordedSettings, standingOf } from "../about.ts";
 import { crewOf } from "../company.ts";
-import { assertSameModule } from "../crew-file.ts";
+import { assertSameModule, NO_PORTS } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { report, type Session } from "../session.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
 import { holdingRun, type LoadedRun, loadRun } from "../stored-run.ts";
 import { assertNotEmpty } from "./resume.ts";
 
-/** `troupe hire <run> <role>`: hires a role of the run's crew into a run that works no more. It starts nothing. */
 export function hire(session: Session, flags: Flags, id: string, role: string): Promise<ExitCode> {
   const { as: name = role } = flags;
   return changing(session, id, flags, async (team, runId) => {
@@ -24,7 +22,6 @@ export function hire(session: Session, flags: Flags, id: string, role: string): 
   });
 }
 
-/** `troupe retire <run> <name>`: retires a role of a run that works no more. */
 export function retire(session: Session, flags: Flags, id: string, name: string): Promise<ExitCode> {
   return changing(session, id, flags, async (team, runId) => {
     await team.retireFrom(runId, name, onChange(flags));
@@ -61,22 +58,13 @@ async function teamOf(session: Session, store: Store, { runId, state }: LoadedRu
   return definingTeam(store, runId, state);
 }
 
-/** The team of a run with its definitions alone: it asks no model, and works in no folder. @throws UsageError `RUN_FOREIGN`, `CREW_UNKNOWN` */
+/** The team of a run with its definitions alone: it asks no model, and works in no folder. */
 export async function definingTeam(store: Pick<Store, "journal">, runId: string, state: RunState): Promise<Team> {
   const about = aboutOf(runId, state.about);
   const settings = recordedSettings(about, standingOf(state, false), {});
   if (settings.agent !== undefined) {
     throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
   }
-  const [{ Team: TeamClass }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
-    import("../../team/team.ts"),
-    import("../../workspace/memory-workspace.ts"),
-    import("../../workspace/sandbox.ts"),
-  ]);
-  const {
-    name,
-    roles,
-    reserve = [],
-  } = await crewOf(settings, { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
-  return new TeamClass({ name, roles, reserve, journal: store.journal });
+  const { name, roles, reserve = [] } = await crewOf(settings, NO_PORTS);
+  return new Team({ name, roles, reserve, journal: store.journal });
 }

@@ -4,14 +4,14 @@ import { offlinePage, readPage } from "../../inspector/page-file.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
+import { createServer } from "../../server/index.ts";
 import type { OpenedTeam, TeamRequest } from "../../server/server-options.ts";
 import { Team } from "../../team/team.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
-import { printLines, report } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, report, type Session } from "../session.ts";
 import { withRuns } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
@@ -21,13 +21,11 @@ const TOKEN_BYTES = 24;
 /** Milliseconds that a page which is being sent gets at the end. */
 const GRACE = 0;
 
-/** `troupe inspect [run]`: serves the page of the inspector on this machine until it is interrupted. Runs are read and never changed. */
-export function inspect(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
+export function inspect(session: Session, flags: Flags, id?: string): Promise<void> {
   const { host, interruptions } = session;
   const { port = 0 } = flags;
-  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+  return withRuns(session, flags, async ({ journal }) => {
     const run = id === undefined ? undefined : await storedRun(journal, id);
-    const { createServer } = await import("../../server/index.ts");
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     const server = createServer({ journal, teams: readOnly, token, page: readPage, recover: false, version: host.version });
     try {
@@ -36,21 +34,20 @@ export function inspect(session: Session, flags: Flags, id?: string): Promise<Ex
       const text = `The inspector is at ${address}\nThe address has a token: keep it to yourself. Ctrl-C ends it.`;
       await report(session, text, { type: "inspector", url: address });
       await interruptions.raised();
-      return 0;
+      return;
     } finally {
       await server.close({ grace: GRACE });
     }
   });
 }
 
-/** A team without roles: the page shows no actions, and a request for one is refused. @throws UsageError `READ_ONLY` */
+/** A team without roles: the page shows no actions, and a request for one is refused. */
 async function readOnly({ purpose }: TeamRequest): Promise<OpenedTeam> {
   if (purpose === "look") return Promise.resolve({ team: new Team({ roles: [] }) });
   const text = "Expected a server with a team, but troupe inspect only reads. Use troupe answer, tell, resume or fork, or troupe serve.";
   throw new UsageError("READ_ONLY", text);
 }
 
-/** `troupe runs export <id> --html <file>`: a run and the page of the inspector in one file, which needs no network. */
 export function runsHtml(
   session: Session,
   id: string,

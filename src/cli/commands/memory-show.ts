@@ -6,13 +6,11 @@ import type { Message } from "../../message/message.ts";
 import type { ExitCode } from "../errors.ts";
 import { findMessage, withMemory } from "../memory-store.ts";
 import type { Flags } from "../options.ts";
-import { printLines, resultStyle } from "../output.ts";
 import { counted, momentText, plural } from "../screen/amounts.ts";
 import { factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 
-/** Groups of messages, and repeated texts, that are listed. */
 const LISTED = 12;
 /** Lines of one message, and characters of each. */
 const MOST_LINES = 200;
@@ -20,53 +18,45 @@ const MOST_CHARACTERS = 1_000;
 /** Most spaces that are kept at the start of a line. */
 const MOST_INDENT = 40;
 
-/** `troupe memory show <role> [message]`: the content of a memory, or one message of it. Ends with 2 when some of it is damaged. */
 export async function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<ExitCode> {
   const { last = 20 } = flags;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-    const storage = store.reading(roleId);
-    const all = await storage.entries();
+    const all = await store.reading(roleId).entries();
     const { run } = flags;
     const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
     if (messageId !== undefined) {
       await printMessage(session, findMessage(entries, messageId));
       return 0;
     }
-    const role = (await store.roles()).roles.find((one) => one.roleId === roleId) as StoredRole;
+    const role = (await store.roles()).find((one) => one.roleId === roleId) as StoredRole;
     const newest = last === 0 ? [] : entries.slice(-last);
-    await printMemory(session, { role, entries, newest, damaged: storage.damaged });
-    return storage.damaged > 0 ? 2 : 0;
+    await printMemory(session, { role, entries, newest });
+    return 0;
   });
 }
 
 async function printMessage(session: Session, entry: StoredMessage): Promise<void> {
   const { runId, addedAt, message } = entry;
-  if (session.json !== undefined) return session.json.write({ type: "message", runId, addedAt, message });
-  return printLines(session, messageLines(entry, resultStyle(session)));
+  return printResult(session, { type: "message", runId, addedAt, message }, (o) => messageLines(entry, o));
 }
 
 interface ShownMemory {
   readonly role: StoredRole;
   readonly entries: readonly StoredMessage[];
-  /** The newest messages, the oldest of them first. */
   readonly newest: readonly StoredMessage[];
-  readonly damaged: number;
 }
 
 async function printMemory(session: Session, memory: ShownMemory): Promise<void> {
-  const { role, entries, damaged } = memory;
+  const { role, entries } = memory;
   const report = debugMemory(entries.map(({ message }) => message));
   const runs = new Set(entries.map(({ runId }) => runId)).size;
-  if (session.json !== undefined) {
-    const { faults: _none, ...counts } = report;
-    return session.json.write({ type: "memory", roleId: role.roleId, runs, damaged, vectors: role.vectors, ...counts });
-  }
-  return printLines(session, memoryLines(memory, report, runs, resultStyle(session)));
+  const { faults: _none, ...counts } = report;
+  const facts = { type: "memory", roleId: role.roleId, runs, vectors: role.vectors, ...counts };
+  return printResult(session, facts, (o) => memoryLines(memory, report, runs, o));
 }
 
-function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {
+function memoryLines({ role, newest }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {
   const { oldest, newest: latest, undated, repeated, messages, bytes } = report;
-  const warning = `${plural(damaged, "message")} cannot be read: the store is damaged. What is shown is whole.`;
   const facts = factLines(
     [
       ["Role", shown(role.roleId, 200)],
@@ -81,7 +71,6 @@ function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryRepor
   );
   return [
     ...facts,
-    ...(damaged === 0 ? [] : ["", o.style.bad(warning)]),
     ...groupLines("CAUSE", report.byCause, o),
     ...groupLines("FROM", report.bySender, o),
     ...repeatedLines(report, o),

@@ -12,16 +12,14 @@ import { refuseWords } from "../idea.ts";
 import { findRole, type MemoriesStore, memoryPlace, roleIds, withMemories, withMemory, withNewMemories } from "../memory-store.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { printCompaction, printLines, report, resultStyle } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
 
-/** `troupe memory ls`: the size of each role's memory. Ends with 2 when one is damaged. @param words other arguments: none may be given */
 export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   refuseWords(words, "memory");
   const { path, name } = memoryPlace(flags, session);
@@ -30,23 +28,15 @@ export async function memoryLs(session: Session, flags: Flags, ...words: string[
     return 0;
   }
   return withMemories<ExitCode>(session, flags, async (store) => {
-    const { roles, damaged } = await store.roles();
-    await printRoles(session, roles);
-    return reportDamage(session, damaged, `${plural(damaged, "role")} more cannot be read`);
+    await printRoles(session, await store.roles());
+    return 0;
   });
-}
-
-/** Reports damage in a store of memories. @returns the exit code: 2 when there is some */
-export function reportDamage({ screen }: Session, damaged: number, text: string): ExitCode {
-  if (damaged === 0) return 0;
-  screen.print([screen.style.bad(`${text}: the store is damaged.`)]);
-  return 2;
 }
 
 async function printRoles(session: Session, roles: readonly StoredRole[]): Promise<void> {
   const { json, screen, host } = session;
   if (json !== undefined) {
-    for (const role of roles) await json.write({ type: "memory", ...role, newest: role.newest ?? null });
+    for (const role of roles) await json.write({ type: "memory", ...role });
     return;
   }
   if (roles.length === 0) return screen.say("No memories are kept here yet.");
@@ -74,21 +64,19 @@ interface MemoryHit extends SimilarMessage {
 
 const MOST = 1_000;
 
-/** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
-export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   const text = words.join(" ").trim();
   if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
   const k = Math.min(flags.limit ?? 10, MOST);
-  return withMemories<ExitCode>(session, flags, async (store) => {
+  return withMemories(session, flags, async (store) => {
     const ids = await roleIds(store);
     const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
     await printFound(session, await foundIn(session, store, asked, text, k));
-    return 0;
   });
 }
 
 async function foundIn(
-  { interruptions, screen }: Session,
+  { interruptions }: Session,
   store: MemoriesStore,
   asked: readonly string[],
   text: string,
@@ -98,9 +86,8 @@ async function foundIn(
   const all: MemoryHit[] = [];
   for (const roleId of asked) {
     throwIfAborted(signal);
-    const storage = store.reading(roleId);
-    all.push(...(await storage.searchSimilar(text, { k, signal })).map((hit) => ({ ...hit, roleId })));
-    if (storage.damaged > 0) screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not searched.`);
+    const found = await store.reading(roleId).searchSimilar(text, { k, signal });
+    all.push(...found.map((hit) => ({ ...hit, roleId })));
   }
   return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
@@ -131,37 +118,31 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }
 
-/**
- * `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. Ends with 2 when damaged messages are
- * left out.
- */
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
     const isPrinted = file === undefined || file === "-";
     if (isPrinted) refuseTerminal(host, "troupe memory export <role> memory.json");
     const snapshot = await exportSnapshot(store.reading(roleId), { clock: host.clock });
-    const { messages, damaged } = snapshot;
     if (isPrinted) {
       await printLines(session, snapshotLines(snapshot));
     } else {
       const place = resolve(host.cwd, file);
       await writeNewFile(place, snapshotLines(snapshot));
-      const text = `Exported ${plural(messages, "message")} of ${shown(roleId, 100)} to ${shown(file, 200)}.`;
-      await report(session, text, { type: "exported", roleId, messages, damaged, file: place });
+      const text = `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file, 200)}.`;
+      await report(session, text, { type: "exported", roleId, messages: snapshot.messages, file: place });
     }
-    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read and not in it`);
+    return 0;
   });
 }
 
-/** `troupe memory import <file>`: takes an exported memory into the store, whole or not at all. It asks before it adds to a role's memory. */
-export async function memoryImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
+export async function memoryImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
   const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
-  return withNewMemories<ExitCode>(session, flags, async (store) => {
-    const held = (await isStore(store.path)) ? (await store.roles()).roles.find((role) => role.roleId === roleId) : undefined;
+  return withNewMemories(session, flags, async (store) => {
+    const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;
     if (held !== undefined) {
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
       await confirmRemoval(session, `${question} It cannot be taken apart again.`, flags.yes === true);
@@ -171,7 +152,6 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
     const rest = known === 0 ? "" : ` ${plural(known, "message")} ${known === 1 ? "was" : "were"} there already.`;
     const text = `Imported ${plural(added, "message")} into ${shown(roleId, 100)}.${rest}`;
     await report(session, text, { type: "imported", roleId, messages, added });
-    return 0;
   });
 }
 
@@ -182,21 +162,17 @@ function roleOf(content: SnapshotContent): string {
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
 }
 
-/**
- * `troupe memory rebuild <role>`: makes all vectors again, from the messages and with the embedder that needs no network. It asks before it
- * replaces vectors of another embedder.
- */
 export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
   return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-    const foreign = foreignVectors((await store.roles()).roles.find((role) => role.roleId === roleId));
+    const foreign = foreignVectors((await store.roles()).find((role) => role.roleId === roleId));
     const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
     await confirmRemoval(session, question, flags.yes === true || foreign === 0);
     const storage = store.writing(roleId, hashingEmbedder());
     await storage.rebuild({ signal: session.interruptions.signal });
-    const { size: messages, damaged } = storage;
+    const { size: messages } = storage;
     const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
-    await report(session, text, { type: "rebuilt", roleId, messages, damaged });
-    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read`);
+    await report(session, text, { type: "rebuilt", roleId, messages });
+    return 0;
   });
 }
 
@@ -205,8 +181,7 @@ function foreignVectors(role: StoredRole | undefined): number {
   return (role?.vectors ?? []).reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
 }
 
-/** `troupe memory gc [role]`: removes messages that are older than a time, if one is given, and shrinks the store. */
-export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<ExitCode> {
+export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<void> {
   const { host } = session;
   const before = flags.olderThan === undefined ? undefined : host.clock.now() - flags.olderThan;
   const { path, forgotten } = await withMemories(session, flags, async (store) => ({
@@ -215,10 +190,9 @@ export async function memoryGc(session: Session, flags: Flags, given?: string): 
   }));
   const { compactStore } = await import("../../adapters/sqlite-store-file.ts");
   await printCompaction(session, () => compactStore(path), { forgotten }, `Forgot ${plural(forgotten, "message")}`);
-  return 0;
 }
 
-/** Removes messages. @param before milliseconds since 1970 @returns how many */
+/** Removes messages. @param before milliseconds since 1970 */
 async function forget(
   session: Session,
   store: MemoriesStore,

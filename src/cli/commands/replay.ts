@@ -7,8 +7,10 @@ import type { Journal } from "../../runtime/record/journal.ts";
 import { difference, differenceText, requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
 import type { ReplayDifference } from "../../runtime/replay/replay.ts";
 import type { Run } from "../../team/run.ts";
-import type { Team } from "../../team/team.ts";
-import type { TemporaryFolder } from "../../workspace/project-copy.ts";
+import { Team } from "../../team/team.ts";
+import { fileWorkspace } from "../../workspace/file-workspace.ts";
+import { ioError } from "../../workspace/folders.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "../about.ts";
@@ -17,13 +19,11 @@ import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
 import { modelsByRole } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
-import { printLines } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 import { loadRun, withRun } from "../stored-run.ts";
 
-/** `troupe replay <id>`: repeats a run from its record alone, and reports the first difference. */
 export function replay(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const replayed = await replayRecorded(session, journal, runId);
@@ -34,23 +34,16 @@ export function replay(session: Session, flags: Flags, id: string): Promise<Exit
 
 async function print(session: Session, runId: string, replayed: Awaited<ReturnType<typeof replayRecorded>>): Promise<void> {
   const { isEqual, events, steps, files, isWhole } = replayed;
-  if (session.json !== undefined) {
-    const found = isEqual ? {} : { text: replayed.text, difference: replayed.difference };
-    return session.json.write({ type: "replay", runId, equal: isEqual, events, steps, files, calls: 0, whole: isWhole, ...found });
-  }
+  const found = isEqual ? {} : { text: replayed.text, difference: replayed.difference };
+  const facts = { type: "replay", runId, equal: isEqual, events, steps, files, calls: 0, whole: isWhole, ...found };
   const did = `${plural(steps, "step")} answered from the record, no call, ${plural(files, "file")} made again in a folder that is gone`;
   const how = isWhole ? "equal" : "equal as far as the record goes";
   const unequal = `Run ${shown(runId, 100)} does not happen again as it was recorded.`;
-  await printLines(session, isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]);
+  await printResult(session, facts, () => (isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]));
 }
 
-/**
- * Replays a run of this command in a scratch folder, with a model that cannot be asked.
- *
- * @throws UsageError `RUN_FOREIGN`; JournalError `TEAM_CHANGED`, `JOURNAL_DAMAGED`; ControlError when an interruption comes
- */
+/** Replays a run of this command in a scratch folder, with a model that cannot be asked. */
 async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
-  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const { signal } = interruptions;
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
@@ -71,17 +64,11 @@ async function replayRecorded({ interruptions, screen }: Session, journal: Journ
   }
 }
 
-/**
- * Returns a team that replays a run of this command in a scratch folder.
- *
- * @throws UsageError `RUN_FOREIGN`; WorkspaceError when there is no place for temporary files
- */
 export async function scratchReplay(
   journal: Journal,
   runId: string,
   signal: AbortSignal,
 ): Promise<{ readonly team: Team; readonly remove: () => Promise<string | undefined> }> {
-  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
   const about = aboutOf(runId, state.about);
@@ -90,12 +77,7 @@ export async function scratchReplay(
   return { team, remove: () => Promise.resolve(scratch.remove()) };
 }
 
-/** @throws WorkspaceError when there is no place for temporary files */
 async function scratchFolder(): Promise<TemporaryFolder> {
-  const [{ temporaryFolder }, { ioError }] = await Promise.all([
-    import("../../workspace/project-copy.ts"),
-    import("../../workspace/folders.ts"),
-  ]);
   try {
     return temporaryFolder("troupe-replay-");
   } catch (error) {
@@ -103,7 +85,6 @@ async function scratchFolder(): Promise<TemporaryFolder> {
   }
 }
 
-/** The first difference: in words with both sides, and as data. */
 async function foundIn(run: Run, recorded: readonly RunEvent[], again: readonly RunEvent[]) {
   const { error } = await run.result;
   if (error instanceof DifferenceError) return { isEqual: false, text: replayText(error), difference: error.data };
@@ -119,13 +100,12 @@ function replayText(error: DifferenceError): string {
 }
 
 async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journal: Journal, workspace: Workspace): Promise<Team> {
-  const { Team: TeamClass } = await import("../../team/team.ts");
   const kind = testedIn(recorded) ?? about.sandboxKind;
   // The sandbox's kind is recorded with the tests.
   const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
   const { name, roles } = await crewOf(about, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
   const models = modelsByRole(roles, about.models ?? {}, (model) => replayModel({ model }));
-  return new TeamClass({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
+  return new Team({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }
 
 /** The recorded model, which decides the requests and is never asked. */

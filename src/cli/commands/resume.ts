@@ -9,26 +9,27 @@ import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
+import { fileWorkspace } from "../../workspace/file-workspace.ts";
+import { assertUnchanged, changesSince } from "../../workspace/recorded-files.ts";
 import { aboutOf, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, folderName, provesProduct, sandboxFor, workerOf } from "../company.ts";
+import { changesProject, provesProduct, sandboxFor, workerOf } from "../company.ts";
 import { assertSameModule, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk, type Host } from "../host.ts";
+import { canAsk, folderName, type Host } from "../host.ts";
 import { modelOfRecord } from "../model-choice.ts";
 import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
 import { nextSteps, resultReport } from "../report.ts";
-import { printResult } from "../screen/summary.ts";
+import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
 import { holdingRun, type LoadedRun, loadRun, shortIdIn } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
-/** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
 export function resume(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
@@ -51,7 +52,6 @@ async function resumed(session: Session, store: Store, runId: string, flags: Fla
   });
 }
 
-/** @throws UsageError `RUN_EMPTY` */
 export function assertNotEmpty({ runId, state }: LoadedRun): void {
   if (state.seq > 0) return;
   const id = shown(runId, 100);
@@ -59,17 +59,14 @@ export function assertNotEmpty({ runId, state }: LoadedRun): void {
   throw new UsageError("RUN_EMPTY", `${expected}. Remove it: troupe runs rm ${id}`);
 }
 
-/** How a run ended, as a clause about it. */
 export function endOf({ phase }: RunState): string {
   return phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
 }
 
-/** Prints the result of a finished run again. */
 async function printFinished(session: Session, store: Store, { runId, state, held }: LoadedRun): Promise<ExitCode> {
   const { screen, host, interruptions } = session;
   const about = aboutOf(runId, state.about);
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
-  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
   const short = await shortIdIn(store.journal, runId);
   const report = resultReport(result, {
@@ -85,7 +82,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     store: store.path,
     next: nextSteps(result, { short, store, budget: state.budget, isForced: false }),
   });
-  await printResult(session, report, {
+  await printSummary(session, report, {
     folder: folderName(host, about.out),
     run: short,
     roundLimit: Math.max(state.bounds.rounds ?? about.rounds, state.round),
@@ -104,11 +101,6 @@ export interface Continuation {
   readonly begin: (team: Team, o: ResumeOptions) => Run;
 }
 
-/**
- * Continues a run, in the folder and with the model it was begun with.
- *
- * @throws UsageError `RUN_FOREIGN`, `RUN_ELSEWHERE`, `OPTION_INVALID`; WorkspaceError `WORKSPACE_CHANGED`; JournalError of the team
- */
 export async function continueRun(session: Session, { store, run, flags, begin, isTold = false }: Continuation): Promise<ExitCode> {
   const about = aboutOf(run.runId, run.state.about);
   await assertOurs(store, run.runId, about, flags.force === true);
@@ -134,7 +126,6 @@ export async function continueRun(session: Session, { store, run, flags, begin, 
   });
 }
 
-/** Changed files that a screen names. */
 const NAMED = 50;
 
 /**
@@ -144,10 +135,6 @@ const NAMED = 50;
 async function confirmChanges(session: Session, about: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const { out, agent } = about;
   if (agent === undefined && changesProject(about.crew)) return;
-  const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
-    import("../../workspace/file-workspace.ts"),
-    import("../../workspace/recorded-files.ts"),
-  ]);
   const all = await changesSince(files, fileWorkspace({ root: out, git: false }));
   // An agent works among files of others, and writes over none that it has not seen.
   const changes = agent === undefined ? all : all.filter(({ change }) => change !== "added");
@@ -165,7 +152,6 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
 /** The form of a question's id, which is not taken for an answer. */
 const ID_LETTERS = /^[0-9a-f]{4,}$/;
 
-/** `troupe answer <run> [question] <text>`: answers a role's question, and continues the run. */
 export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, (store) =>
@@ -198,10 +184,8 @@ async function answered(session: Session, store: Store, run: LoadedRun, words: r
 }
 
 /**
- * The question that is answered, and the text. The question may be left out where only one waits.
- *
- * @param asks true where a person is there, so that a missing text can be asked for
- * @throws UsageError `ANSWER_MISSING`, `QUESTION_MISSING`
+ * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person is there,
+ * so that a missing text can be asked for
  */
 export function chosenQuestion(
   words: readonly string[],
@@ -221,7 +205,6 @@ export function chosenQuestion(
   return { question: onlyQuestion(pending, runId, true), text: first };
 }
 
-/** @throws UsageError `ANSWER_MISSING`, `QUESTION_MISSING` */
 function onlyQuestion(pending: readonly PendingQuestion[], runId: string, asks: boolean): string {
   const id = shown(runId, 60);
   const [only, ...others] = pending;

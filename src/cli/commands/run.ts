@@ -1,14 +1,16 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { chosenRun } from "../chosen-run.ts";
-import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { sandboxFor, workerOf } from "../company.ts";
+import { writeConfig } from "../config.ts";
 import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk } from "../host.ts";
+import { canAsk, folderName } from "../host.ts";
 import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
 import { checkMetaGPT, recoveredStore, testsAgain } from "../metagpt-options.ts";
-import { type ChosenModel, noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
+import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
+import type { ChosenModel } from "../model-settings.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { inOutFolder, slugOf } from "../out-folder.ts";
@@ -18,8 +20,9 @@ import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
+import { resume } from "./resume.ts";
+import { tell } from "./tell.ts";
 
-/** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
 export async function run(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const isNamed = session.words[0] === "run";
   const { host, interruptions, screen } = session;
@@ -65,7 +68,6 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   });
 }
 
-/** `--recover-path`: goes on with the newest run of a store. */
 async function recovered(session: Session, words: readonly string[], flags: Flags, path: string): Promise<ExitCode> {
   if (words.length > 0 || flags.file !== undefined) {
     throw new UsageError(
@@ -73,14 +75,11 @@ async function recovered(session: Session, words: readonly string[], flags: Flag
       "Expected --recover-path without an idea: the run has its own. To say something new, fork it: troupe fork <id> --add <file>",
     );
   }
-  const { resume } = await import("./resume.ts");
   const { recoverPath: _path, ...others } = flags;
   return resume(session, { ...others, store: await recoveredStore(session.host.cwd, path) });
 }
 
-/** `--init-config`: writes a config file, and works on no idea. */
 async function initConfig({ host, json }: Session): Promise<ExitCode> {
-  const { writeConfig } = await import("../config.ts");
   const path = await writeConfig(host);
   if (json === undefined) host.stdout.write(`Written: ${shown(path)}. Every line is a comment: take away the # of those you want.\n`);
   else await json.write({ type: "config", path });
@@ -93,7 +92,6 @@ function askingSettings<S extends CompanySettings>({ host, json }: Session, sett
   return crew.kind === "software-company" && json === undefined && canAsk(host) ? { ...settings, crew: { ...crew, asks: true } } : settings;
 }
 
-/** `troupe demo [id]`: plays a bundled script, with the change that it has, also where a model is set. */
 export async function demo(session: Session, flags: Flags, id: string = "shopping"): Promise<ExitCode> {
   const { screen } = session;
   const known = demoOf(await demoIdeas(), id);
@@ -104,7 +102,6 @@ export async function demo(session: Session, flags: Flags, id: string = "shoppin
   const chosen = scriptModel(known, settings, session);
   const { code, runId } = await begun(session, { settings, idea: known.idea, name: known.id, chosen, flags });
   if (known.change === undefined || code !== 0) return code;
-  const { tell } = await import("./tell.ts");
   screen.say("");
   // A limit of rounds that was given holds for each part.
   const { rounds: _rounds, ...same } = withoutFixed(flags);
@@ -113,13 +110,11 @@ export async function demo(session: Session, flags: Flags, id: string = "shoppin
   return changed;
 }
 
-/** The crew of a script, with those of its settings that a script can follow. */
 function scriptedCrew({ crew: kind }: DemoIdea, { crew }: CompanySettings): CrewSettings {
   if (kind === "waterfall") return crew.kind === "waterfall" ? crew : { kind };
   return crew.kind === "software-company" && crew.approve !== undefined ? { kind, approve: crew.approve } : { kind };
 }
 
-/** The commands that a person may try after the demo, as they are typed where it was started. */
 function tryNext({ host: { env }, screen: { style }, output }: Session, runId: string, { store }: Flags): readonly string[] {
   if (output.isQuiet) return [];
   const isNpm = env["npm_lifecycle_event"] === "start";
@@ -144,7 +139,6 @@ function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
 
 const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
 
-/** `troupe agent "task"`: one agent with tools works on a task, in a folder of its own or in a named one. */
 export async function agent(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions } = session;
   const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
@@ -159,11 +153,9 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
 interface BeginningRun {
   readonly settings: CompanySettings;
   readonly idea: string;
-  /** Name of the folder. */
   readonly name: string;
   readonly chosen: ChosenModel;
   readonly flags: Flags;
-  /** True when the user has agreed to the cost. */
   readonly isConfirmed?: boolean;
   /** True when the idea may be a mistyped command. */
   readonly isDoubtful?: boolean;
@@ -173,12 +165,7 @@ async function begin(session: Session, beginning: BeginningRun): Promise<ExitCod
   return (await begun(session, beginning)).code;
 }
 
-interface EndedRun {
-  readonly code: ExitCode;
-  readonly runId: string;
-}
-
-async function begun(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun): Promise<EndedRun> {
+async function begun(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun) {
   const { host, interruptions } = session;
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   const { out, force, agent: own } = settings;
@@ -206,7 +193,6 @@ async function begun(session: Session, { settings, idea, name, chosen, flags, ..
   });
 }
 
-/** The agent's tools, and those that run without a question. */
 function toolsText({ tools, allow, mcp }: AgentSettings): string {
   const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
   const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;

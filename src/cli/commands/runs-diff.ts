@@ -4,17 +4,14 @@ import { type AlignedEntry, type AlignedPair, alignRuns, type DifferentPart } fr
 import { difference, differenceText } from "../../runtime/replay/difference.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
-import { printLines, resultStyle } from "../output.ts";
 import { counted, plural } from "../screen/amounts.ts";
 import { tableLines, type TextStyle } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printResult, type Session } from "../session.ts";
 import { eventsOf, loadRun, storedRun, withRun } from "../stored-run.ts";
 
-/** Most rows of the table. */
 const LISTED = 60;
 
-/** `troupe runs diff <a> <b>`: the first difference of two runs, and how their activations correspond. Ends with 1 when there is one, as diff does. */
 export function runsDiff(session: Session, flags: Flags, a: string, b: string): Promise<ExitCode> {
   return withRun<ExitCode>(session, flags, a, async ({ journal }, left) => {
     const right = await storedRun(journal, b);
@@ -22,16 +19,12 @@ export function runsDiff(session: Session, flags: Flags, a: string, b: string): 
     const [one, other] = [await eventsOf(journal, left, signal), await eventsOf(journal, right, signal)];
     const found = difference(one, other);
     const facts = { type: "diff", left, right, equal: found === undefined };
-    if (found === undefined) {
-      if (session.json === undefined) await printLines(session, ["equal"]);
-      else await session.json.write(facts);
-      return 0;
-    }
-    const text = differenceText(found);
-    const pairs = alignRuns(one, other);
-    if (session.json !== undefined) await session.json.write({ ...facts, text, difference: found, pairs });
-    else await printLines(session, [...text.split("\n"), "", ...pairLines(pairs, resultStyle(session))]);
-    return 1;
+    const text = found && differenceText(found);
+    const pairs = found && alignRuns(one, other);
+    await printResult(session, { ...facts, text, difference: found, pairs }, (o) =>
+      text === undefined || pairs === undefined ? ["equal"] : [...text.split("\n"), "", ...pairLines(pairs, o)],
+    );
+    return found === undefined ? 0 : 1;
   });
 }
 
@@ -43,7 +36,6 @@ function pairLines(pairs: readonly AlignedPair[], o: TextStyle): readonly string
   return [title, ...tableLines(["", "LEFT", "RIGHT", "DIFFERENCE"], rows.slice(0, LISTED), o), ...more];
 }
 
-/** A row for each pair that differs; neighbours that are the same share one. */
 function grouped(pairs: readonly AlignedPair[]): readonly (readonly string[])[] {
   const rows: (readonly string[])[] = [];
   let same: (AlignedPair & { readonly kind: "same" })[] = [];
@@ -74,7 +66,6 @@ function rowOf(pair: Exclude<AlignedPair, { readonly kind: "same" }>): readonly 
   return ["~", nameText(pair.left), nameText(pair.right), `${parts} something else: ${workText(pair.right)}`];
 }
 
-/** Returns the messages of an activation, else its steps, in words. */
 function workText({ said, steps }: AlignedEntry): string {
   const texts = said.map(({ causeBy, content }) => `${shown(causeBy, 40)}: ${shown(content, 60)}`);
   if (texts.length > 0) return texts.slice(0, 2).join("; ");
@@ -94,15 +85,13 @@ function nameText({ name }: AlignedEntry): string {
   return shown(name, 40);
 }
 
-/** `troupe runs check <id>`: looks for failures of coordination in the record of a run. Ends with 1 when there are some, as runs diff does. */
 export function runsCheck(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
     const watch = new FailureWatch({ roles: flags.allRoles === true ? "all" : "models" });
     const found: FailureFinding[] = [];
     await loadRun(journal, runId, { signal: session.interruptions.signal, visit: (event) => found.push(...watch.add(event)) });
     const exitCode = found.length === 0 ? 0 : 1;
-    if (session.json === undefined) await printLines(session, findingLines(found, resultStyle(session)));
-    else await session.json.write({ type: "checked", runId, exitCode, findings: found });
+    await printResult(session, { type: "checked", runId, exitCode, findings: found }, (o) => findingLines(found, o));
     return exitCode;
   });
 }

@@ -18,26 +18,24 @@ import { settledMore } from "../../runtime/record/lost-tries.ts";
 import type { ExitCode } from "../errors.ts";
 import { oneOf } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { escapedJson, printLines } from "../output.ts";
+import { escapedJson } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
 import { column } from "../screen/layout.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, printResult, type Session } from "../session.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
 const TYPE = 14;
 
-/** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
-export async function runsEvents(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export async function runsEvents(session: Session, flags: Flags, id: string): Promise<void> {
   const from = flags.from ?? 0;
   const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, EVENT_TYPES);
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
     await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
-    return 0;
   });
 }
 
@@ -96,7 +94,6 @@ function eventText(event: RunEvent): string {
   }
 }
 
-/** What the edges did with the messages of an activation: `, on the way: drop to Bob`. */
 function wayText({ said }: ActEnded): string {
   const faults = said.flatMap((sent) => sent.faults ?? []);
   return faults.length === 0 ? "" : `, on the way: ${shown(faultsText(faults), 120)}`;
@@ -113,7 +110,6 @@ function startedText(event: RunStarted): string {
   return `${parts.join(", ")}${edges}`;
 }
 
-/** A recipient, and what the edges did on the way to it: `Bob (lost)`. */
 function recipientText(name: string, fault: EdgeFault | undefined): string {
   if (fault === undefined) return shown(name, 40);
   const { arrives } = fault;
@@ -127,7 +123,6 @@ function recipientText(name: string, fault: EdgeFault | undefined): string {
   return `${shown(name, 40)}${said.length === 0 ? "" : ` (${said.join(", ")})`}`;
 }
 
-/** A message: its sender, its recipients, and the beginning of its text. */
 export function sentText({ message, to, dropped, due, faults = [] }: Sent, publisher: string = message.sentFrom): string {
   const named = new Map(faults.map((fault) => [fault.to, fault]));
   const reached = to.length === 0 ? "nobody" : to.map((name) => recipientText(name, named.get(name))).join(", ");
@@ -143,14 +138,12 @@ function startText({ kind, name, try: attempt, request, reused }: StepStarted): 
   return `${shown(kind, 20)} ${shown(name, 60)}${about}${again}${reused === undefined ? "" : `, answered by event ${reused} of its parent`}`;
 }
 
-/** Why the run goes on, and what was in flight then. */
 function resumedText(event: RunResumed): string {
   const { uncertain } = event;
   const steps = uncertain.length === 0 ? [] : [`${plural(uncertain.length, "step")} in flight before`];
   return [resumeText(event), ...steps].filter((part) => part !== "").join(", ");
 }
 
-/** What lost calls count from here on, in place of what was kept for them. */
 function settledText(settles: readonly SettledTry[]): string {
   const kept = settles.reduce((sum, { hold }) => sum + hold, 0);
   return ` settled at ${counted(kept + settledMore(settles).known)} of ${counted(kept)} micro-dollars`;
@@ -168,7 +161,6 @@ const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } sati
   (flow: MessageFlow) => string
 >;
 
-/** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
 export async function runsFlow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   const format = flags.format ?? "mermaid";
   return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
@@ -178,10 +170,9 @@ export async function runsFlow(session: Session, flags: Flags, id: string): Prom
     };
     const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
     const flow = messageFlow(events);
-    if (session.json === undefined) await printLines(session, FORMATS[format](flow).split("\n"));
-    else await session.json.write({ type: "flow", runId, ...flow });
+    await printResult(session, { type: "flow", runId, ...flow }, () => FORMATS[format](flow).split("\n"));
     if (trouble === undefined) return 0;
-    session.screen.print([session.screen.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`)]);
+    session.screen.print([session.screen.style.bad(`Only part of it can be read: ${shown(trouble.message)}`)]);
     return 2;
   });
 }

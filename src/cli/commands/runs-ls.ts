@@ -2,53 +2,43 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary } from "../../runtime/record/read-summary.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
-import type { ExitCode } from "../errors.ts";
 import { refuseWords } from "../idea.ts";
 import type { Flags } from "../options.ts";
-import { printLines, resultStyle } from "../output.ts";
 import { ageText, counted } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, resultStyle, type Session } from "../session.ts";
 import { isStore, type Store, storePlace, withStore } from "../store.ts";
 import { shortIdIn, storedRun } from "../stored-run.ts";
 
-/** Runs of a page. */
 const DEFAULT_LIMIT = 30;
 
-/** `troupe runs ls`: a page of the runs of the store, the newest first. @param words other arguments: none may be given */
-export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   const { host } = session;
   refuseWords(words, "runs");
   const limit = flags.limit ?? DEFAULT_LIMIT;
   const place = storePlace(flags, host);
   if (!(await isStore(place.path))) {
     session.screen.say(`No runs are kept in ${shown(place.name, 300)} yet.`);
-    return 0;
+    return;
   }
-  return withStore<ExitCode>(session, flags, async (store) => {
+  return withStore(session, flags, async (store) => {
     const { journal } = store;
     const after = flags.after === undefined ? undefined : await storedRun(journal, flags.after);
     await print(session, store, await runPage(journal, { limit, after, signal: session.interruptions.signal }), flags);
-    return 0;
   });
-}
-
-/** The runs of a page, the newest first, and the last of them where older runs follow. */
-export interface RunPage {
-  readonly rows: readonly RunSummary[];
-  readonly next: string | undefined;
 }
 
 interface PageOptions {
   readonly limit: number;
-  /** The page begins behind this run. Undefined: with the newest. */
   readonly after: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Reads a page of a journal, and no other run. @throws ControlError when the signal aborts; JournalError `RUN_UNKNOWN` */
-export async function runPage(journal: Journal, { limit, after, signal }: PageOptions): Promise<RunPage> {
+export type RunPage = Awaited<ReturnType<typeof runPage>>;
+
+/** Reads a page of a journal, and no other run. */
+export async function runPage(journal: Journal, { limit, after, signal }: PageOptions) {
   const found = await newestRuns(journal, { limit: limit + 1, tallies: true, ...(after === undefined ? {} : { before: after }) });
   const rows = await summariesOf(journal, found.slice(0, limit), signal);
   return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined };
@@ -79,12 +69,10 @@ async function print(session: Session, { journal, option }: Store, { rows, next 
   screen.say(`Older runs: troupe runs ls --after ${shown(await shortIdIn(journal, next), 60)}${limit}${option}`);
 }
 
-/** All runs of a journal, the newest first. @throws ControlError when the signal aborts */
 export async function allSummaries(journal: Journal, signal: AbortSignal): Promise<readonly RunSummary[]> {
   return summariesOf(journal, await newestRuns(journal, { limit: Number.MAX_SAFE_INTEGER, tallies: true }), signal);
 }
 
-/** The summaries of some runs, in their order. @throws ControlError when the signal aborts */
 export async function summariesOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunSummary[]> {
   const summaries: RunSummary[] = [];
   for (const info of infos) {

@@ -13,10 +13,9 @@ import type { ExitCode } from "../errors.ts";
 import type { Variables } from "../host.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { printLines, report } from "../output.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printLines, report, type Session } from "../session.ts";
 import { withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 
@@ -25,12 +24,10 @@ const LIMIT = 30_000;
 /** Waits before a request is sent again, in milliseconds; the receiver may name a longer one, up to the last. */
 const WAITS = [1_000, 2_000, 4_000];
 const LONGEST_WAIT = 30_000;
-/** The answers after which OTLP lets a sender send again. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Most characters of an answer that are read. */
 const MOST_ANSWER = 16_384;
 
-/** `troupe runs export <id> --otlp <file|url>`: the spans of a run, into a new file or to a receiver of OpenTelemetry. */
 export function runsOtlp(
   session: Session,
   id: string,
@@ -107,7 +104,6 @@ async function sendAll(session: Session, url: URL, lines: AsyncIterable<string>)
   for await (const line of lines) await send(session, url, { method: "POST", headers, body: line, redirect: "error" });
 }
 
-/** Headers for the receiver, such as a key: `name=value,name=value`, with percent signs. @throws UsageError `OTLP_HEADERS_INVALID` */
 function headersIn(env: Variables): Readonly<Record<string, string>> {
   const given = env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
   const pairs = given.split(",").filter((pair) => pair.trim() !== "");
@@ -125,7 +121,7 @@ function headersIn(env: Variables): Readonly<Record<string, string>> {
   }
 }
 
-/** Sends one request, and again after a failure that may pass. @throws UsageError `OTLP_REFUSED`, `OTLP_UNREACHABLE` */
+/** Sends one request, and again after a failure that may pass. */
 async function send({ host, interruptions, screen }: Session, url: URL, request: RequestInit): Promise<void> {
   const { clock } = host;
   const { signal } = interruptions;

@@ -1,15 +1,15 @@
 import { edgeText, faultCountsText, schedulerOf, tickText } from "../../inspector/view/run-terms.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
-import type { RunEvent, Sent } from "../../runtime/record/event.ts";
+import type { RunEvent, Sent, StepEnded } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
-import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
+import { folderName } from "../host.ts";
 import type { Flags } from "../options.ts";
-import { printLines, resultStyle } from "../output.ts";
 import { nextSteps } from "../report.ts";
 import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
 import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
@@ -17,26 +17,21 @@ import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows } from "../screen/summary.ts";
 import { shown, type Style } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printResult, resultStyle, type Session } from "../session.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
-import { ToolCount, type ToolUse } from "../tool-calls.ts";
 import { sentText } from "./runs-events.ts";
 
 type RunDetail = Awaited<ReturnType<typeof runDetail>>;
 type RoleDetail = ReturnType<typeof roleDetail>;
 
-/** A message, and its place in the record. */
 interface SaidDetail extends Sent {
   readonly seq: number;
-  /** Its place among the event's messages, from 0. */
   readonly nth: number;
 }
 
-/** Messages and dead letters that are listed. */
 const LISTED = 40;
 
-/** `troupe runs show <id>`: the facts of a run at a glance. Ends with 2 when its record is damaged. */
 export function runsShow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async (store, runId) => {
     const run = await runDetail(store.journal, runId, session.interruptions.signal);
@@ -45,7 +40,6 @@ export function runsShow(session: Session, flags: Flags, id: string): Promise<Ex
   });
 }
 
-/** Reads a run as far as its record is intact. @throws JournalError, ControlError */
 async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
   const calls = new CallCount();
   const tools = new ToolCount();
@@ -139,13 +133,10 @@ function endOf({ state }: LoadedRun) {
 }
 
 async function print(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
-  if (session.json !== undefined) return session.json.write({ type: "run", ...run, store: store.path });
-  const o = resultStyle(session);
   const { trouble, roles, tools, deadLetters } = run;
-  const warning = trouble && o.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`);
-  await printLines(session, [
+  await printResult(session, { type: "run", ...run, store: store.path }, (o) => [
     ...factLines(factsOf(session, run, store, short), o),
-    ...(warning === undefined ? [] : ["", ...wrapped(warning, o.width)]),
+    ...(trouble === undefined ? [] : ["", ...wrapped(o.style.bad(`Only part of it can be read: ${shown(trouble.message)}`), o.width)]),
     ...roleTable(roles, o),
     ...toolTable(tools, o),
     ...saidLines(run, o.style),
@@ -228,7 +219,6 @@ function toolTable(tools: readonly ToolUse[], { style }: TextStyle): readonly st
   return ["", ...tableLines(["ROLE", "TOOL", "CALLS", "FAILED", "COST"], rows, { style, width: Infinity })];
 }
 
-/** The newest messages, with the numbers that `troupe fork` takes. */
 function saidLines({ said }: RunDetail, style: Style): readonly string[] {
   if (said.length === 0) return [];
   const lines = said.slice(-LISTED).map((one) => `${`${one.seq}${one.nth === 0 ? "" : `.${one.nth}`}`.padStart(6)}  ${sentText(one)}`);
@@ -253,5 +243,69 @@ function whyDead(reason: DeadLetter["reason"]): string {
       return `${shown(reason.role, 60)} was retired before it read this`;
     case "no such address":
       return `nobody is ${shown(reason.address, 60)}`;
+  }
+}
+
+export interface ToolUse {
+  readonly role: string;
+  readonly tool: string;
+  readonly calls: number;
+  readonly failed: number;
+  /** Micro-dollars of the calls, with what ran inside them, and how many of those had no known price. */
+  readonly cost: { readonly known: number; readonly unpriced: number };
+}
+
+interface Sum {
+  readonly role: string;
+  readonly tool: string;
+  calls: number;
+  failed: number;
+  known: number;
+  unpriced: number;
+}
+
+/**
+ * Counts the calls of tools in the events of a run, in their order. It owns the sums, and the tool that each step belongs to.
+ *
+ * ToolCount.T1 (`#tools`) a step inside the call of a tool adds its cost to that tool and is no call, unless it is the call of a tool itself.
+ * ToolCount.T2 (`#end`) a call is counted once, at the end of its last try. The costs of all its tries count.
+ */
+export class ToolCount {
+  readonly #sums = new Map<string, Sum>();
+  /** The tool whose call a step is or runs in. */
+  readonly #tools = new Map<string, { readonly sum: Sum; readonly isCall: boolean }>();
+
+  add(event: RunEvent): void {
+    if (event.type === "step.started") {
+      const within = event.in === undefined ? undefined : this.#tools.get(`${event.act} ${event.in}`)?.sum;
+      const isCall = event.kind === "tool";
+      const sum = isCall ? this.#sumOf(roleOfAct(event.act), event.name) : within;
+      if (sum !== undefined) this.#tools.set(`${event.act} ${event.key}`, { sum, isCall });
+    } else if (event.type === "step.ended") this.#end(event);
+  }
+
+  uses(): readonly ToolUse[] {
+    return [...this.#sums.values()].map(({ known, unpriced, ...rest }) => ({ ...rest, cost: { known, unpriced } }));
+  }
+
+  #end(event: StepEnded): void {
+    const found = this.#tools.get(`${event.act} ${event.key}`);
+    if (found === undefined) return;
+    const { sum, isCall } = found;
+    for (const one of [event, ...(event.settles ?? [])]) sum.known += one.cost ?? 0;
+    if (event.cost === null && event.basis !== "none") sum.unpriced += 1;
+    if (!isCall || event.retry === true) return;
+    sum.calls += 1;
+    const outcome = isRecord(event.value) ? event.value["outcome"] : undefined;
+    if (!event.ok || (outcome !== undefined && outcome !== "ok")) sum.failed += 1;
+  }
+
+  #sumOf(role: string, tool: string): Sum {
+    const key = JSON.stringify([role, tool]);
+    const known = this.#sums.get(key);
+    if (known !== undefined) return known;
+    const sum: Sum = { role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 };
+    this.#sums.set(key, sum);
+    return sum;
   }
 }

@@ -15,17 +15,15 @@ import type { ExitCode } from "../errors.ts";
 import { assertMemories, memoryPlace } from "../memory-store.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { printCompaction, printLines, report } from "../output.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { plural } from "../screen/amounts.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { printCompaction, printLines, report, type Session } from "../session.ts";
 import { isStore, withRuns, withStore } from "../store.ts";
 import { storedRun, withRun } from "../stored-run.ts";
 import { refuseTerminal, writeNewFile } from "../text-file.ts";
 import { allSummaries } from "./runs-ls.ts";
 
-/** `troupe runs export <id> [file]`: a run as lines of JSON that can be imported elsewhere, on standard output without a file. */
 export async function runsExport(session: Session, flags: Flags, id: string, file?: string): Promise<ExitCode> {
   const { host } = session;
   if (flags.html !== undefined) return (await import("./inspect.ts")).runsHtml(session, id, { html: flags.html, file }, flags);
@@ -49,18 +47,16 @@ export async function runsExport(session: Session, flags: Flags, id: string, fil
   });
 }
 
-/** `troupe runs import <file>`: takes an exported run into the store, whole or not at all. */
-export async function runsImport(session: Session, flags: Flags, file: string): Promise<ExitCode> {
+export async function runsImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   const id = flags.as === undefined ? {} : { id: plainId(flags.as) };
   const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
-  return withStore<ExitCode>(session, flags, async ({ journal, ready }) => {
+  return withStore(session, flags, async ({ journal, ready }) => {
     await ready();
     const { signal } = session.interruptions;
     const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...id }).catch(adviseOnTaken);
     const text = `Imported run ${shown(runId, 100)}, ${plural(events, "event")}.`;
     await report(session, text, { type: "imported", runId, events });
-    return 0;
   });
 }
 
@@ -97,34 +93,28 @@ function unreadable(file: string, why: string, cause?: unknown): UsageError {
   return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
 }
 
-/** `troupe runs settle <id>`: settles the calls of a run that a crash has cut off. Pools in a database learn it when the run is opened next. */
-export function runsSettle(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function runsSettle(session: Session, flags: Flags, id: string): Promise<void> {
   const { clock } = session.host;
   const cost = flags.cost === undefined ? {} : { cost: flags.cost };
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
     const settled = await new Team({ journal, clock }).settle(runId, { ...cost, signal: session.interruptions.signal });
     const text = `Settled ${plural(settled.calls, "call")} of run ${shown(runId, 100)} at ${formatUsd(settled.cost)}; ${formatUsd(settled.kept)} had been kept for them.`;
     await report(session, text, { type: "settled", ...settled });
-    return 0;
   });
 }
 
-/** Runs that moved later than this ago stay. */
 const DEFAULT_AGE = 30 * 86_400_000;
 
-/** `troupe runs rm <id>...`: removes runs. Their projects stay. */
-export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<ExitCode> {
-  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<void> {
+  return withRuns(session, flags, async ({ journal }) => {
     const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
     await assertFree(journal, chosen);
     await confirmRemoval(session, `Forget ${chosen.map((id) => shown(id, 60)).join(", ")}? Their projects stay.`, flags.yes === true);
     await removeRuns(session, journal, chosen);
     if (session.json === undefined) session.screen.say(`Forgot ${plural(chosen.length, "run")}.`);
-    return 0;
   });
 }
 
-/** `troupe runs gc`: removes finished runs that are old, and shrinks the store. */
 export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
   const before = host.clock.now() - (flags.olderThan ?? DEFAULT_AGE);
@@ -142,7 +132,6 @@ export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> 
   return 0;
 }
 
-/** Removes runs and reports each. @throws JournalError `RUN_OWNED` */
 async function removeRuns({ json }: Session, journal: Journal, ids: readonly string[]): Promise<void> {
   for (const runId of ids) {
     await journal.remove(runId);
@@ -150,7 +139,7 @@ async function removeRuns({ json }: Session, journal: Journal, ids: readonly str
   }
 }
 
-/** Of several runs all are removed, or none. @throws JournalError `RUN_OWNED` for one that a living process works on */
+/** Of several runs all are removed, or none. */
 async function assertFree(journal: Journal, ids: readonly string[]): Promise<void> {
   for (const runId of ids) {
     try {
@@ -163,10 +152,9 @@ async function assertFree(journal: Journal, ids: readonly string[]): Promise<voi
   }
 }
 
-/** `troupe runs forget`: erases what a user, a conversation or a tenant has said, in runs and in memories. */
-export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
+export function runsForget(session: Session, flags: Flags): Promise<void> {
   const { user, tenant } = flags;
-  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+  return withRuns(session, flags, async ({ journal }) => {
     const conversation = flags.conversation === undefined ? undefined : await storedRun(journal, flags.conversation);
     const scope: Scope = {
       ...(user === undefined ? {} : { user }),
@@ -189,14 +177,14 @@ export function runsForget(session: Session, flags: Flags): Promise<ExitCode> {
       for (const kept of runs + messages === 0 ? [journal, ...memories] : []) await kept.purge?.();
       const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
       await report(session, text, { type: "forgotten", ...forgotten });
-      return 0;
+      return;
     } finally {
       for (const store of memories) await store.close();
     }
   });
 }
 
-/** The store of memories; none where the usual place has none. @throws UsageError `STORE_MISSING` for a named one that is not there */
+/** The store of memories; none where the usual place has none. */
 async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
   const place = memoryPlace(memory === undefined ? {} : { store: memory }, session);
   if (place.isDefault && !(await isStore(place.path))) return [];

@@ -4,16 +4,13 @@ import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { usd } from "../../model/money.ts";
 import { isLoopback } from "../../server/guard.ts";
-import type { ServerOptions } from "../../server/server-options.ts";
+import { createServer, jsonLogger } from "../../server/index.ts";
 import type { Tenant } from "../../server/tenants.ts";
-import type { ExitCode } from "../errors.ts";
-import { valueIn, type Variables } from "../host.ts";
+import { secretsIn, valueIn, type Variables } from "../host.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
 import { shown } from "../screen/text.ts";
-import { secretsIn } from "../secrets.ts";
 import { servedCompany } from "../served-company.ts";
-import type { Session } from "../session.ts";
+import { report, type Session } from "../session.ts";
 import { keyOf, type Store, withStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
@@ -22,12 +19,10 @@ const MOST_BYTES = 256 * 1024;
 /** Milliseconds that model calls get to end when the server is asked to end. */
 const GRACE = 10_000;
 
-/** `troupe serve`: serves the runs of a store over HTTP, and lets a company work on new ones, until it is interrupted. */
-export function serve(session: Session, flags: Flags): Promise<ExitCode> {
+export function serve(session: Session, flags: Flags): Promise<void> {
   const { host, interruptions } = session;
   const { port = DEFAULT_PORT, onTeamChange = "refuse", logLevel: level = "info" } = flags;
-  return withStore<ExitCode>(session, flags, async (store) => {
-    const { createServer, jsonLogger } = await import("../../server/index.ts");
+  return withStore(session, flags, async (store) => {
     await store.ready();
     const users = await usersOf(session, store, flags);
     const secrets = [...secretsIn(host.env), ...users.secrets];
@@ -62,7 +57,7 @@ export function serve(session: Session, flags: Flags): Promise<ExitCode> {
         store: store.path,
       });
       await interruptions.raised();
-      return 0;
+      return;
     } finally {
       await server.close({ grace: GRACE });
     }
@@ -76,15 +71,7 @@ function warningOf({ listen = "127.0.0.1", hostName }: Flags): string {
   return `\nWarning: other machines reach it, and plain HTTP shows tokens to the network. Put a proxy with TLS in front.${names}`;
 }
 
-interface Users {
-  readonly options: Pick<ServerOptions, "token" | "tenants" | "budget">;
-  readonly secrets: readonly string[];
-  /** The token of the one user, for the address of the page. */
-  readonly shownToken: string | undefined;
-}
-
-/** The tenants of a file, or the one user: with the token of the environment, or with one that is kept beside the store. */
-async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }: Flags): Promise<Users> {
+async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }: Flags) {
   if (tenants !== undefined) {
     if (totalBudget !== undefined) {
       throw new UsageError("OPTION_CONFLICT", "Expected --total-budget or --tenants, got both. Give each tenant of the file a budget.");
@@ -105,7 +92,6 @@ const TenantsSchema = z.strictObject({
         name: z.string(),
         /** The token, or the variable of the environment that holds it. */
         token: z.union([z.string(), z.strictObject({ env: z.string() })]),
-        /** Dollars. */
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),
         streams: z.int().positive().optional(),
@@ -117,7 +103,6 @@ const TenantsSchema = z.strictObject({
     .min(1),
 });
 
-/** @throws UsageError `TENANTS_INVALID` */
 function tenantsIn(text: string, env: Variables): readonly Tenant[] {
   const parsed = TenantsSchema.safeParse(jsonIn(text));
   if (!parsed.success) {

@@ -14,10 +14,8 @@ import { holdingRun, loadRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 import { assertNotEmpty, continueRun, endOf } from "./resume.ts";
 
-/** Roles that an error names. */
 const NAMED = 20;
 
-/** `troupe tell <run> "text"`: says something to a run that works no more, and goes on with it. */
 export function tell(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, async (store) => {
@@ -45,11 +43,6 @@ async function told(session: Session, store: Store, runId: string, text: string,
   });
 }
 
-/**
- * The text to say: an argument, a file, or standard input.
- *
- * @throws UsageError `TEXT_UNQUOTED`, `TEXT_TWICE`, `TEXT_MISSING`, `FILE_UNREADABLE`
- */
 async function textOf(host: Host, id: string, words: readonly string[], file: string | undefined): Promise<string> {
   const [word, ...others] = words;
   const command = `troupe tell ${shown(id, 60)}`;
@@ -66,7 +59,6 @@ async function textOf(host: Host, id: string, words: readonly string[], file: st
   throw new UsageError("TEXT_MISSING", `Expected a text to tell the run, got none. Say: ${command} "make the buttons larger"`);
 }
 
-/** A text for all goes to the roles that watch feedback, or else to those that watch the idea. @throws UsageError `ROLE_UNKNOWN` */
 function messageFor({ roles }: RunState, text: string, to: string | undefined): Message | string {
   if (to === undefined) return text;
   if (roles.has(to)) return createMessage(text, { sendTo: to });

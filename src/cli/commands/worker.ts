@@ -1,19 +1,17 @@
-import type { Worker } from "../../fleet/index.ts";
+import { reportDeath } from "../../adapters/postgres-runs.ts";
+import { identityText } from "../../adapters/process-identity.ts";
+import { serveHealth, startWorker } from "../../fleet/index.ts";
 import { onAbort, withTimeout } from "../../kernel/abort.ts";
 import { replaceDefaultLogger } from "../../kernel/default-logger.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { AbortedError } from "../../kernel/errors.ts";
 import { jsonLogger } from "../../server/json-logger.ts";
 import type { ExitCode } from "../errors.ts";
-import { fleetEngine } from "../fleet-engine.ts";
-import { type Fleet, fleetAddress, withFleet } from "../fleet-place.ts";
-import type { Host } from "../host.ts";
-import { workerFolders } from "../moving-workspaces.ts";
+import { type Fleet, fleetAddress, fleetEngine, withFleet, workerFolders } from "../fleet.ts";
+import { addressSecrets, type Host, secretsIn } from "../host.ts";
 import { wholeNumber } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { report } from "../output.ts";
-import { addressSecrets, secretsIn } from "../secrets.ts";
-import type { Session } from "../session.ts";
+import { report, type Session } from "../session.ts";
 import { teamsOf } from "../team-module.ts";
 import { isWorkerChild, type ParentChannel, superviseWorker, toParent } from "../worker-parent.ts";
 
@@ -25,16 +23,6 @@ const START = 300_000;
 /** Milliseconds of a timer that never fires. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-/** Options of a worker, checked before anything is started. */
-interface WorkerChoices {
-  readonly concurrency: number;
-  readonly tries: number;
-  readonly grace: number;
-  readonly onTeamChange: "refuse" | "continue";
-  readonly health: number | undefined;
-}
-
-/** `troupe worker <module>`: a process that starts the worker, and starts it again when it dies; in that child the worker itself. */
 export async function worker(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const choices = choicesOf(flags);
   const url = fleetAddress(session, flags);
@@ -47,14 +35,14 @@ export async function worker(session: Session, flags: Flags, module: string): Pr
   replaceDefaultLogger(logger);
   if (isWorkerChild(host)) return kept(host, () => work(session, module, flags, { choices, logger }));
   const died = async (identity: string): Promise<void> => {
-    const { reportDeath } = await import("../../adapters/postgres-runs.ts");
     await reportDeath({ url, ...(flags.schema === undefined ? {} : { schema: flags.schema }) }, identity);
   };
   return superviseWorker(session, { logger, died });
 }
 
-/** @throws UsageError `OPTION_INVALID` */
-function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags): WorkerChoices {
+type WorkerChoices = ReturnType<typeof choicesOf>;
+
+function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags) {
   return {
     concurrency: wholeNumber("--concurrency", concurrency, MOST_CONCURRENCY),
     tries,
@@ -65,8 +53,8 @@ function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChang
 }
 
 /**
- * Keeps the process running until the work is done. A worker may wait for something that does not keep it running, such as an idle connection,
- * and Node would end the process then as if the wait could never end.
+ * Keeps the process running until the work is done. A worker may wait for something that does not keep it running, such as an idle
+ * connection, and Node would end the process then as if the wait could never end.
  */
 async function kept<T>({ clock }: Host, begin: () => Promise<T>): Promise<T> {
   const letGo = clock.timer(FOR_EVER, () => undefined);
@@ -77,10 +65,7 @@ async function kept<T>({ clock }: Host, begin: () => Promise<T>): Promise<T> {
   }
 }
 
-interface StartedWorker {
-  readonly started: Worker;
-  readonly teams: readonly string[];
-}
+type StartedWorker = Awaited<ReturnType<typeof startedWorker>>;
 
 interface Work {
   readonly choices: WorkerChoices;
@@ -117,28 +102,24 @@ async function startedWorker(
   module: string,
   flags: Flags,
   { choices, logger, fleet: { journal, driver } }: Work & { readonly fleet: Fleet },
-): Promise<StartedWorker> {
+) {
   const { host } = session;
   const { workspaces, moving } = await workerFolders(session, flags, logger);
   const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
-  const { startWorker } = await import("../../fleet/index.ts");
   const { health: _health, ...bounds } = choices;
   const stored = moving === undefined ? {} : { workspaces: moving };
   const started = await startWorker({ driver, journal, teams, ...bounds, ...stored, logger, clock: host.clock });
   return { started, teams: teams.map(({ name }) => name) };
 }
 
-/** Reports a worker that takes runs, and waits for its end. */
 async function worked(
   session: Session,
   { started, teams }: StartedWorker,
   { health }: WorkerChoices,
   parent: ParentChannel,
 ): Promise<void> {
-  const { serveHealth } = await import("../../fleet/index.ts");
   const probe = health === undefined ? undefined : await serveHealth(started, health);
   try {
-    const { identityText } = await import("../../adapters/process-identity.ts");
     // Before the report: whoever reads it may kill the worker, which is to be started again.
     parent.ready(identityText());
     await report(session, `The worker takes runs of ${teams.join(", ")}.`, {

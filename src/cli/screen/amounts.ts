@@ -1,16 +1,13 @@
-/** A whole number with thousands separated: `12,345`. */
 export function counted(n: number): string {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Tokens of calls in words: `12,345 in (10,240 from the cache), 678 out`. */
 export function tokensText(usage: { readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens?: number }): string {
   const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
   const cached = cachedTokens === 0 ? "" : ` (${counted(cachedTokens)} from the cache)`;
   return `${counted(inputTokens)} in${cached}, ${counted(outputTokens)} out`;
 }
 
-/** `1 file`, `3 files`. */
 export function plural(n: number, one: string, many: string = `${one}s`): string {
   return `${counted(n)} ${n === 1 ? one : many}`;
 }
@@ -37,7 +34,6 @@ const TIME_UNITS = [
   ["s", 1_000],
 ] as const;
 
-/** An age in its largest unit: `3d`, `5h`, `12m`, `40s`, `now`. */
 export function ageText(ms: number): string {
   const [unit, size] = TIME_UNITS.find(([, one]) => ms >= one) ?? ["", 0];
   return size === 0 ? "now" : `${Math.floor(ms / size)}${unit}`;
@@ -50,7 +46,6 @@ export function durationIn(text: string): number | undefined {
   return count === undefined || size === undefined ? undefined : Number(count) * size;
 }
 
-/** A moment in UTC: `2026-11-21 12:05:09`. */
 export function momentText(ms: number): string {
   return Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString().slice(0, 19).replace("T", " ") : "at no time";
 }

@@ -1,4 +1,4 @@
-import { type DeliveryReport, outcomesText, type UnmergedReport, VerificationReportSchema } from "../delivery-report.ts";
+import { type DeliveryReport, outcomesText, VerificationReportSchema } from "../delivery-report.ts";
 import type { Fact } from "./layout.ts";
 import { shown, type Style } from "./text.ts";
 
@@ -33,10 +33,8 @@ export function unprovenText(delivery: DeliveryReport | undefined): string {
 
 /** Characters of the evidence in a line about checks that have just run. */
 const CHECK_EVIDENCE = 160;
-/** Criteria, faults and failed tests that such a line tells of. */
 const CHECK_PROBLEMS = 3;
 
-/** The results of one run of a project's checks. */
 export interface ChecksText {
   readonly isGreen: boolean;
   readonly text: string;
@@ -69,7 +67,6 @@ export function checksText(value: unknown): ChecksText | undefined {
   return parts.length === 0 ? undefined : { isGreen, text: parts.join("; ") };
 }
 
-/** The delivery as rows of the summary: each criterion with its evidence, then tests, faults and objections. */
 export function deliveryRows(delivery: DeliveryReport, style: Style): readonly Fact[] {
   const { verification, complaints, assumptions, unmerged = [] } = delivery;
   const { verdicts, suites, faults } = verification;
@@ -97,7 +94,7 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
 }
 
 /** The place comes first: the reason may be long. */
-function unmergedText({ id, title, by, why, keptIn }: UnmergedReport): string {
+function unmergedText({ id, title, by, why, keptIn }: NonNullable<DeliveryReport["unmerged"]>[number]): string {
   const place = keptIn === undefined ? "" : `, kept in ${keptIn}`;
   return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${place}: ${inOneLine(why)}`;
 }

@@ -15,7 +15,6 @@ export function withoutCodes(text: string): string {
 
 /**
  * The text in lines of at most `width` cells, broken between words; a word that is too long stands alone. Codes of colours take no cell.
- *
  * @param indent spaces before all lines but the first
  */
 export function wrapped(text: string, width: number, indent: number = 0): readonly string[] {
@@ -60,7 +59,6 @@ function cellsOf(character: string): number {
   return NO_CELL.test(character) ? 0 : TWO_CELLS.test(character) ? 2 : 1;
 }
 
-/** The style and width of text on one stream. */
 export interface TextStyle {
   readonly style: Style;
   /** Cells of a line; Infinity where nothing is cut or broken. */

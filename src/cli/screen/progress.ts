@@ -1,13 +1,10 @@
 import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
-import { deliveryOf, outcomesText } from "../delivery-report.ts";
-import { testsOf } from "../report.ts";
+import { deliveryOf, outcomesText, testsOf } from "../delivery-report.ts";
 import { shown } from "./text.ts";
 
 export interface PresentWork {
-  /** Name of the action, once it is known. */
   readonly action: string | undefined;
-  /** The side effect in progress. */
   readonly step: OpenStep | undefined;
 }
 
@@ -15,18 +12,14 @@ export interface OpenStep {
   readonly key: string;
   readonly kind: string;
   readonly name: string;
-  /** Its subject: the file a request names, or the heading of the question a model is asked. */
   readonly topic: string | undefined;
   readonly try: number;
-  /** Characters the model has streamed so far. */
   readonly streamed: number;
-  /** What a tool says of how far it is. */
   readonly told?: string | undefined;
   /** True when a try failed and the next one has not begun. */
   readonly isRetrying: boolean;
 }
 
-/** The end of a role's last activation. */
 export type LastResult = { readonly kind: "said"; readonly text: string } | { readonly kind: "failed"; readonly message: string };
 
 export interface RoleProgress {
@@ -36,7 +29,6 @@ export interface RoleProgress {
   /** True while its activation has not ended: it continues after a stop. */
   readonly isOpen: boolean;
   readonly last: LastResult | undefined;
-  /** Tokens of all its calls, in and out. */
   readonly tokens: number;
 }
 
@@ -46,7 +38,6 @@ export interface Progress {
   readonly isMidRound: boolean;
   /** Micro-dollars. */
   readonly spent: number;
-  /** Calls without a known price. */
   readonly unpriced: number;
   readonly tokens: number;
 }
@@ -54,10 +45,8 @@ export interface Progress {
 export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, spent: 0, unpriced: 0, tokens: 0 };
 
 /**
- * The progress after one more event or notice. Pure.
- *
- * Notices come at once and events when they are durable: a notice that a role rests may come before the event with its messages. So notices
- * alone decide whether a role works, and events alone decide how that ended.
+ * The progress after one more event or notice. Pure. Notices come at once and events when they are durable: a notice that a role rests may
+ * come before the event with its messages. So notices alone decide whether a role works, and events alone decide how that ended.
  */
 export function progressAfter(progress: Progress, observed: Observed): Progress {
   switch (observed.type) {
@@ -106,8 +95,7 @@ export function roleOfAct(act: string): string {
   return act.slice(0, act.lastIndexOf("#"));
 }
 
-/** Tokens in and out, as an event carries them. */
-export function tokensOf(usage: unknown): number {
+function tokensOf(usage: unknown): number {
   const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
   return (typeof inputTokens === "number" ? inputTokens : 0) + (typeof outputTokens === "number" ? outputTokens : 0);
 }
@@ -129,7 +117,6 @@ export function topicOf(request: unknown): string | undefined {
   return typeof headed === "string" ? headed.slice(2).split("\n", 1)[0]?.trim() : undefined;
 }
 
-/** The messages of an activation, by the actions that caused them, with the result of tests. */
 export function saidText({ said }: ActEnded): string {
   const parts = said.map(({ message }) => {
     const delivery = deliveryOf([message]);

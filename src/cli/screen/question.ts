@@ -24,7 +24,6 @@ export function choiceLines({ choices, words }: Choices, byDefault: Json | undef
   return [...numbered, ...other, ...enterLine(byDefault, style)];
 }
 
-/** The name of a field, what it wants, its choices and its default. */
 export function fieldLines(field: FormField, style: Style): readonly string[] {
   const { name, wanted, description, choices = [], kind, isRequired, default: byDefault } = field;
   const told = kind === "choice" ? "" : ` ${style.faint(`(${shown(wantedText(field, wanted), HINT)})`)}`;
@@ -48,7 +47,6 @@ function enterLine(byDefault: Json | undefined, style: Style): readonly string[]
   return byDefault === undefined ? [] : [style.faint(`    Enter takes ${shown(plain(byDefault), VALUE)}.`)];
 }
 
-/** A value as it is typed. */
 function plain(value: Json): string {
   return typeof value === "string" && value !== "" ? value : JSON.stringify(value);
 }
@@ -63,12 +61,10 @@ export function deadlineText(
   return deadline <= now ? `The time to answer is over: ${then}.` : `Answer within ${elapsed(deadline - now)}; after that ${then}.`;
 }
 
-/** An open question with the command that answers it. */
 export interface AskedQuestion extends PendingQuestion {
   readonly answer: string | undefined;
 }
 
-/** Open questions with all their lines, their forms, and the command that answers each. */
 export function questionRows(questions: readonly AskedQuestion[]): readonly Fact[] {
   return questions.flatMap((question): readonly Fact[] => {
     const { role, text, to, deadline, answer } = question;

@@ -7,7 +7,6 @@ import { nameText, type OpenStep, type PresentWork, type Progress, roleOfAct, ty
 import { shown } from "./text.ts";
 
 export interface Frame extends TextStyle {
-  /** Lines there are room for. */
   readonly height: number;
   /** Milliseconds since the run began. */
   readonly age: number;
@@ -19,7 +18,6 @@ export interface Frame extends TextStyle {
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
   readonly hasEnded: boolean;
-  /** Each role's profile, by its name. */
   readonly profiles: ReadonlyMap<string, string>;
 }
 
@@ -33,7 +31,6 @@ const LONGEST_CELL = 400;
 const LEAST_DOING = 14;
 /** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
-/** Steps of the bundled actions that are too quick for a line. */
 const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes", "wants approval"]);
 
 /** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
@@ -60,7 +57,6 @@ function worklessText(roles: readonly RoleProgress[], { isPlain }: Frame): strin
   return `  ${isPlain ? "." : "·"} had no work: ${roles.map(({ name }) => shown(name, 60)).join(", ")}`;
 }
 
-/** Makes a text as wide as its place. */
 type Cell = (text: string) => string;
 
 /** On a narrow terminal a role's work matters more than its profile and its tokens. */
@@ -125,10 +121,8 @@ function footer(progress: Progress, frame: Frame): string {
   return style.strong(text.slice(0, money.length + 2)) + style.faint(text.slice(money.length + 2));
 }
 
-/** The name of the step that runs a project's checks. */
 const CHECKS = "verify project";
 
-/** The result of a project's checks, with the name of the role that ran them. */
 export interface ToldChecks extends ChecksText {
   readonly who: string;
 }
@@ -168,7 +162,6 @@ function failureText({ retry, try: attempt, error }: StepEnded): string | undefi
   return retry === true && error !== undefined ? `try ${attempt} failed (${shown(error.code, 60)})` : undefined;
 }
 
-/** Slow steps get a line when they begin: a model, a person, the project's tests. */
 function startText({ kind, name, request, try: attempt }: StepStarted): string | undefined {
   const topic = topicOf(request);
   if (attempt > 1) return undefined;

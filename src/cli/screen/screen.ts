@@ -10,7 +10,6 @@ import { noProgress, type Progress, progressAfter } from "./progress.ts";
 import { checksIn, plainLine, progressLines, type ToldChecks } from "./rows.ts";
 import { columnsOf, shown, type Style, styleFor, wantsColor } from "./text.ts";
 
-/** The events and notices that change a screen. */
 const WATCHED = [
   "run.started",
   "run.resumed",
@@ -31,9 +30,7 @@ export interface ScreenOptions {
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
-  /** Each role's profile, by its name. */
   readonly profiles: ReadonlyMap<string, string>;
-  /** The progress before, for a run that continues. */
   readonly progress?: Progress;
   /** True when other code prints what happens, so that no plain lines are needed. */
   readonly isTold?: boolean;
@@ -90,7 +87,6 @@ export class Screen {
     else this.#region.above(broken);
   }
 
-  /** Prints a warning when verbose, else counts it. */
   warn(text: string): void {
     if (this.#output.isVerbose) this.print([`${this.style.warn("warning:")} ${shown(text)}`]);
     else this.#warnings += 1;
@@ -102,7 +98,6 @@ export class Screen {
     this.showWarning(text);
   }
 
-  /** Prints a warning that was counted just before. Does nothing when it is printed already, or when quiet. */
   showWarning(text: string): void {
     if (this.#output.isVerbose || this.#output.isQuiet) return;
     this.#warnings -= 1;

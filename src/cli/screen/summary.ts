@@ -3,9 +3,9 @@ import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import { requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
 import type { RunResult } from "../../runtime/run-result.ts";
-import { resultStyle } from "../output.ts";
-import type { ResultReport, TestsReport } from "../report.ts";
-import type { Session } from "../session.ts";
+import type { TestsReport } from "../delivery-report.ts";
+import type { ResultReport } from "../report.ts";
+import { resultStyle, type Session } from "../session.ts";
 import { counted, elapsed, plural, tokensText } from "./amounts.ts";
 import { deliveryRows, unprovenText } from "./delivery.ts";
 import { type Fact, labelledLines, type TextStyle, wrapped } from "./layout.ts";
@@ -15,17 +15,14 @@ import { shellWord, shown, type Style } from "./text.ts";
 const SHOWN_FAILURES = 3;
 
 export interface SummaryFacts extends TextStyle {
-  /** The project's folder as the user would type it. */
   readonly folder: string;
   readonly run: string;
   readonly roundLimit: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
   readonly modelId: string;
-  /** Dollars for a million tokens in and out, of a script. */
   readonly price: ModelPrice | undefined;
   readonly age: number;
-  /** Warnings that were not shown. */
   readonly warnings: number;
 }
 
@@ -33,8 +30,7 @@ export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "
   readonly model: Pick<ChatModel, "id" | "price">;
 };
 
-/** Prints the result of a run: as one line of JSON, or as a summary. */
-export async function printResult(session: Session, report: ResultReport, { model, ...facts }: ResultFacts): Promise<void> {
+export async function printSummary(session: Session, report: ResultReport, { model, ...facts }: ResultFacts): Promise<void> {
   const { host, screen, json } = session;
   if (json !== undefined) return json.write(report);
   const known = { modelId: model.id, price: model.price, age: screen.age, warnings: screen.unseenWarnings };
@@ -52,7 +48,6 @@ function differenceLines({ fork }: ResultReport): readonly string[] {
   return ["", `First difference: ${shown(act, 100)} ${then} "${shown(name, 100)}" in the run it was forked from.`, ...text];
 }
 
-/** The result for a person: the outcome, the project's folder, the cost, and the next commands. */
 export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
   const { files, by, usage, rounds } = report;
   const { style, folder, age, width } = facts;
@@ -85,10 +80,8 @@ function deniedText({ denied = [] }: ResultReport, style: Style): string | undef
   return style.warn(`${plural(denied.length, "call")} not made: ${names}`);
 }
 
-/** Failed activations that are named. */
 const NAMED_FAILURES = 5;
 
-/** The activations that failed, whether the run went on or not. */
 export function failureRows(failures: RunResult["failures"], style: Style): readonly Fact[] {
   const named = failures.slice(-NAMED_FAILURES).map(({ act, attempt, code, message }): Fact => {
     const tries = attempt === 1 ? "" : `, after ${plural(attempt, "attempt")}`;
@@ -104,10 +97,8 @@ function commitText({ commit }: ResultReport): string | undefined {
   return [made, shown(commit.note, 300)].filter((part) => part !== "").join("; ");
 }
 
-/** Files that are named of a change. */
 const NAMED_FILES = 8;
 
-/** The changes of an existing project, and how to look at them. */
 function changeRows({ change, out }: ResultReport): readonly Fact[] {
   if (change === undefined) return [];
   const { files, commit, branch, place, reason, left } = change;
@@ -196,7 +187,6 @@ function costText({ cost, isScripted }: ResultReport, { modelId, price }: Summar
   return `${cost.text}${unknown} at most: ${unsure} is for calls that were cut short and are counted in full`;
 }
 
-/** The cost of each model, where there were several. */
 function modelsText({ byModel, isScripted }: ResultReport): string | undefined {
   const models = Object.entries(byModel);
   if (isScripted || models.length < 2) return undefined;
@@ -210,7 +200,6 @@ function forkText({ fork }: ResultReport): string | undefined {
   return `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`;
 }
 
-/** The open questions, and the command that continues the run. */
 function nextRows({ questions, goOn, replies, otherModel, tell, delivery }: ResultReport): readonly Fact[] {
   return [
     ...questionRows(questions),
@@ -221,7 +210,6 @@ function nextRows({ questions, goOn, replies, otherModel, tell, delivery }: Resu
   ];
 }
 
-/** The ways to open the project and run its tests, guessed from its files. */
 function lookRows({ files }: ResultReport, folder: string): readonly Fact[] {
   const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));
   const readme = files.find((path) => /^readme(\.md|\.txt)?$/i.test(path));

@@ -1,7 +1,6 @@
 import { shownText } from "../../kernel/value-text.ts";
 import type { Variables } from "../host.ts";
 
-/** Longest text from outside that one place on the screen shows. */
 const LONGEST = 2_000;
 /** A question is shown in full, also for a long call: a person must see what they agree to. */
 export const LONGEST_QUESTION = 10_000;
@@ -32,7 +31,6 @@ export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-/** One line of a text from outside with its spaces, safe for the screen; a tab becomes four spaces. */
 export function shownLine(line: string, limit: number = LONGEST_QUESTION): string {
   return shownText(line.replaceAll("\t", "    "), limit);
 }
@@ -69,7 +67,6 @@ export function bytesText(bytes: number): string {
   return `${nth > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[nth] ?? ""}`;
 }
 
-/** Colours for one stream, named by meaning; each returns the text unchanged when colour is off. */
 export interface Style {
   readonly strong: (text: string) => string;
   readonly faint: (text: string) => string;
@@ -88,7 +85,6 @@ export function wantsColor({ isOff, env, isTTY }: { readonly isOff: boolean; rea
   return isTTY;
 }
 
-/** The style for a stream. It uses the 16 colours that every terminal themes itself: they are readable on dark and on light. */
 export function styleFor(color: boolean): Style {
   const paint =
     (on: number, off: number) =>

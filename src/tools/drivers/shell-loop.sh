@@ -2,7 +2,7 @@
 # and the exit code on descriptor 4: what commands print goes elsewhere, so it cannot be taken for an end. `command` keeps an error of the
 # command, such as of syntax, from ending the shell. A process of its group waits on descriptor 5 for the end of the driver, whatever that is,
 # and ends the group.
-troupe_state=$1
+troupe_state=$1 troupe_drivers=$2
 set --
 ( (trap "" HUP INT TERM; read -r troupe_gone <&5; kill -KILL 0) </dev/null >/dev/null 2>&1 3<&- 4>&- & )
 exec 5<&-

@@ -20,7 +20,11 @@ const LOOP = fs.readFileSync(path.join(import.meta.dirname, "shell-loop.sh"), "u
 /** Variables that a shell sets itself. */
 const OWN = new Set(["PWD", "OLDPWD", "SHLVL", "_"]);
 /** What the shell runs for an order. No text of a command is ever a part of it. */
-const PROGRAMS = { node: 'exec node -e "$(/bin/cat "$troupe_state/text")"', python: 'exec python3 -c "$(/bin/cat "$troupe_state/text")"' };
+const PROGRAMS = {
+  node: 'exec node -e "$(/bin/cat "$troupe_state/text")"',
+  python: 'exec python3 -c "$(/bin/cat "$troupe_state/text")"',
+  cells: 'exec python3 "$troupe_drivers/cells.py" "$troupe_state/text"',
+};
 
 const root = process.cwd();
 const state = fs.mkdtempSync(path.join(os.tmpdir(), "state-"));
@@ -118,7 +122,7 @@ function stateLeft() {
 function begin({ cwd, env }) {
   const wanted = path.resolve(root, cwd);
   const isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
-  const begun = spawn("/bin/sh", ["-c", LOOP, "sh", state], {
+  const begun = spawn("/bin/sh", ["-c", LOOP, "sh", state, import.meta.dirname], {
     cwd: isThere ? wanted : root,
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe"],

@@ -120,9 +120,8 @@ export const agents: Readonly<Record<string, Door>> = {
   callTool: () => [call(), calling()],
   callTools: () => [[call()], { ...calling(), concurrency: 2, choice: "auto" }],
   joinMessages: () => [or(ChatMessage.user("hi"), 5, "x", null, {}, [5])],
-  parseChatMessage: () => [or({ role: "user", content: "x" }, 5, "x", null, {}, [5])],
-  toOpenAI: () => [or([ChatMessage.user("hi")], 5, "x", null, {}, [5])],
   withoutThoughts: () => ["x"],
+  toOpenAI: () => [or([ChatMessage.user("hi")], 5, "x", null, {}, [5])],
   "new ChatMemory": () => [chatMemory()],
   "ChatMemory.add": () => [chat(), { pin: true }],
   "ChatMemory.addAll": () => [[chat()]],
@@ -144,8 +143,6 @@ export const agents: Readonly<Record<string, Door>> = {
   "Net.startOf": () => [agentMemory()],
   "Net.state": () => ["reasoning"],
   react: () => [reacting()],
-  reactStart: () => [agentMemory()],
-  reactStates: () => [{ ...reacting(), then: "x", prompt: () => "p" }],
   reflexion: () => [{ ...reacting(), tries: 2, evaluate: () => ({ isGood: true }), keep: 2 }],
   planAndSolve: () => [{ ...reacting(), maxPlan: 5 }],
   treeOfThought: () => [{ ...thinking(), branches: 2, width: 2, depth: 2, least: 1.5 }],
@@ -162,7 +159,6 @@ export const agents: Readonly<Record<string, Door>> = {
   ],
   "Agent.run": () => ["task", { signal: is.signal() }],
   "Lifecycle.move": () => ["start", () => {}],
-  stateAfter: () => ["IDLE", "start"],
   "new PlanningFlow": () => [
     {
       model: is.model(),

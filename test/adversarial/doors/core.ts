@@ -248,7 +248,6 @@ export const core: Readonly<Record<string, Door>> = {
   "MemoryStorage.persist": () => [storing()],
   "MemoryStorage.rebuild": () => [storing()],
   hashingEmbedder: () => [{ dimensions: 16 }],
-  exactIndex: () => [{ prefilterAbove: 5 }],
   defineAction: () => [
     {
       name: "A",

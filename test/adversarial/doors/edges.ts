@@ -3,7 +3,8 @@ import { budgetPool } from "../../../src/model/limits-entry.ts";
 import { VerificationCache } from "../../../src/checks/index.ts";
 import { exportSnapshot, messageFlow } from "../../../src/inspector/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
-import { memoryWorkspace, RecordedFiles, refusedSandbox } from "../../../src/workspace/index.ts";
+import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
+import { RecordedFiles } from "../../../src/workspace/recorded-files.ts";
 import { ShardedStorage } from "../../../src/memory/sharded-storage.ts";
 import type { Door, Instances } from "./core.ts";
 import { is, message, storage } from "./kit.ts";
@@ -170,7 +171,6 @@ export const adapters: Readonly<Record<string, Door>> = {
       mostBytes: 5,
       retries: 5,
       timeout: 5,
-      leastBytesPerSecond: 5,
       clock: is.clock(),
     },
   ],
@@ -195,18 +195,6 @@ export const adapters: Readonly<Record<string, Door>> = {
 export const workspaces: Readonly<Record<string, Door>> = {
   fileWorkspace: () => [files()],
   openWorkspace: () => [{ ...files(), force: true, signal: is.signal() }],
-  openExisting: () => [
-    {
-      root: folder,
-      name: "n",
-      where: "auto",
-      isOwn: () => true,
-      earlier: ["a"],
-      limits: { files: 5, bytes: 5, fileBytes: 5 },
-      signal: is.signal(),
-    },
-  ],
-  surveyFiles: () => [is.workspace(), { under: "a", most: 5, signal: is.signal() }],
   repoMap: () => [{ workspace: is.workspace(), budget: 50, focus: "f", signal: is.signal() }],
   namesIn: () => ["a.ts", "x"],
   workspaceForks: () => [{ workspace: whole({ list() {}, inspectGit() {}, read() {} }), limits: { files: 5, bytes: 5, fileBytes: 5 } }],
@@ -216,36 +204,10 @@ export const workspaces: Readonly<Record<string, Door>> = {
   commitFiles: () => [is.steps(), is.workspace(), { message: "m", author: "a", date: real(5) }],
   mergeFork: () => [is.steps(), whole(forked), "n", { message: "m", author: "a", date: real(5) }],
   memoryWorkspace: () => [{ limits: { files: 5, bytes: 500, fileBytes: 50 }, files: { "a.txt": "a" } }],
-  "RecordedFiles.add": () => [event()],
-  "RecordedFiles.expected": () => ["a"],
-  assertUnchanged: () => [[{ path: "a", change: "changed" }], "r"],
-  changedFiles: () => [whole(new RecordedFiles()), whole(new Map())],
-  changesSince: () => [whole(new RecordedFiles()), is.workspace()],
   forkIn: () => [is.workspace()],
   mayWrite: () => [is.workspace(), "live"],
-  restoreFiles: () => [is.workspace(), [event()], { at: real(5), after: real(5), signal: is.signal() }],
-  bundleWorkspace: () => [{ root: folder, mostBytes: 5, signal: is.signal() }],
-  hasOpenForks: () => [folder],
-  restoreBundle: () => [
-    { root: folder, bundle: or({ bytes: new Uint8Array(), sha256: "x", branch: undefined }, 5, "x", null, [5], {}), signal: is.signal() },
-  ],
   checkPath: () => ["a"],
   visible: () => ["a", 5],
-  runProcess: () => [
-    {
-      file: "no-such-file",
-      args: ["a"],
-      cwd: "/",
-      env: { A: "b" },
-      signal: is.signal(),
-      timeout: 5,
-      grace: 5,
-      outputLimit: 5,
-      stdin: "s",
-      clock: is.clock(),
-      onStart: () => {},
-    },
-  ],
   refusedSandbox: () => ["r", "h"],
   chooseSandbox: () => ["none"],
   runProjectTests: () => [{ ...project(), files: ["a"] }],

@@ -25,21 +25,6 @@ beforeEach(() => {
 });
 
 describe("LiveRegion", () => {
-  it("draws in place", async () => {
-    sink.write("before\n");
-    region.start();
-    lines = ["1", "two and more", "three"];
-    await clock.advance(100);
-    expect(terminal.screen).toEqual(["before", "1", "two and more", "three"]);
-  });
-
-  it("takes away lines that are no longer drawn", async () => {
-    region.start();
-    lines = ["last"];
-    await clock.advance(100);
-    expect(terminal.screen).toEqual(["last"]);
-  });
-
   it("LiveRegion.L1 draws at most every 100 ms, however long it takes", async () => {
     region.start();
     await clock.advance(10_050);
@@ -83,15 +68,6 @@ describe("LiveRegion", () => {
     expect(draws[0]?.size).toEqual({ width: 49, height: 9 });
   });
 
-  it("puts lines above, where they stay", async () => {
-    region.start();
-    region.above(["a warning"]);
-    await clock.advance(100);
-    region.above(["another"]);
-    await clock.advance(0);
-    expect(terminal.screen).toEqual(["a warning", "another", "one", "two"]);
-  });
-
   it("draws a last time and leaves that standing", async () => {
     region.start();
     lines = ["done"];
@@ -99,27 +75,5 @@ describe("LiveRegion", () => {
     sink.write("after\n");
     await clock.advance(1_000);
     expect(terminal.screen).toEqual(["done", "after"]);
-  });
-
-  it("makes room for something else and comes back below it", async () => {
-    region.start();
-    region.suspend();
-    region.above(["a question?"]);
-    sink.write("an answer\n");
-    await clock.advance(1_000);
-    expect(terminal.screen).toEqual(["a question?", "an answer"]);
-    region.start();
-    await clock.advance(0);
-    expect(terminal.screen).toEqual(["a question?", "an answer", "one", "two"]);
-  });
-
-  it("does nothing when it has not begun", async () => {
-    region.suspend();
-    region.restore();
-    region.stop();
-    region.above(["plain"]);
-    await clock.advance(0);
-    expect(sink.text).toBe("plain\n");
-    expect(region.isDrawing).toBe(false);
   });
 });

@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  nameText,
-  noProgress,
-  type Progress,
-  progressAfter,
-  roleOfAct,
-  saidText,
-  tokensOf,
-  topicOf,
-} from "../../../src/cli/screen/progress.ts";
+import { nameText, noProgress, type Progress, progressAfter, roleOfAct, saidText } from "../../../src/cli/screen/progress.ts";
 import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
-import { answered, asks, does, fails, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
+import { answered, asks, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
 function after(observed: readonly Observed[]): Progress {
   return observed.reduce(progressAfter, noProgress);
@@ -60,13 +51,6 @@ describe("progressAfter", () => {
     ]);
   });
 
-  it("does not change what it was given", () => {
-    const before = after(middleOfARun);
-    const copy = structuredClone(before);
-    progressAfter(before, recorded([answered("Alex")])[0] as Observed);
-    expect(before).toEqual(copy);
-  });
-
   it("shows a try that failed until the next one begins", () => {
     const failed = afterBodies(alexWorks, asks("Alex", "X"), answered("Alex", { retry: true }));
     expect(failed.roles[1]?.work?.step).toMatchObject({ isRetrying: true });
@@ -113,38 +97,11 @@ describe("progressAfter", () => {
     expect(afterBodies(says("Alex", word("WriteCode")), says("Alex")).roles[1]?.last).toEqual({ kind: "said", text: "WriteCode" });
   });
 
-  it("shows how a role failed", () => {
-    expect(afterBodies(alexWorks, fails("Alex", "no disk")).roles[1]).toMatchObject({
-      isOpen: false,
-      last: { kind: "failed", message: "no disk" },
-    });
-  });
-
-  it("keeps an activation open that was cut short", () => {
-    expect(afterBodies(alexWorks, { type: "role.idle", role: "Alex" }).roles[1]).toMatchObject({ isOpen: true, work: undefined });
-  });
-
-  it("names the action where it is told", () => {
-    const progress = afterBodies(alexWorks, { type: "action.started", role: "Alex", action: "WriteCode" }, does("Alex", "commit", null));
-    expect(progress.roles[1]?.work).toMatchObject({ action: "WriteCode", step: { name: "commit" } });
-  });
-
   it("counts calls without a price, unless they never ran", () => {
     expect(afterBodies(answered("Alex", { cost: null }), answered("Alex", { cost: null, basis: "none" }))).toMatchObject({
       spent: 0,
       unpriced: 1,
     });
-  });
-
-  it("ignores roles it does not know and events that change nothing", () => {
-    const before = afterBodies();
-    for (const observed of recorded([
-      says("Nobody", word("X")),
-      { type: "run.ended", status: "finished" },
-      { type: "warning", text: "x" },
-    ])) {
-      expect(progressAfter(before, observed)).toEqual(before);
-    }
   });
 });
 
@@ -152,33 +109,6 @@ describe("roleOfAct", () => {
   it("takes a name that holds a # apart at the last one", () => {
     expect(roleOfAct("Alex#3~1")).toBe("Alex");
     expect(roleOfAct("C# expert#0~2")).toBe("C# expert");
-  });
-});
-
-describe("topicOf", () => {
-  it.each<[unknown, string | undefined]>([
-    [{ path: "a.js" }, "a.js"],
-    [{ messages: [{ content: "# WriteCode: a.js\nmore" }] }, "WriteCode: a.js"],
-    [{ messages: [{ content: "# one" }, { content: "two" }] }, "one"],
-    [{ messages: [{ content: "no heading" }, null, {}] }, undefined],
-    [{ path: 3 }, undefined],
-    [["a"], undefined],
-    ["text", undefined],
-    [null, undefined],
-  ])("of %j is %j", (request, topic) => {
-    expect(topicOf(request)).toBe(topic);
-  });
-});
-
-describe("tokensOf", () => {
-  it.each<[unknown, number]>([
-    [{ inputTokens: 3, outputTokens: 4 }, 7],
-    [{ inputTokens: 3 }, 3],
-    [{ inputTokens: "3" }, 0],
-    [undefined, 0],
-    [null, 0],
-  ])("of %j is %i", (usage, tokens) => {
-    expect(tokensOf(usage)).toBe(tokens);
   });
 });
 

@@ -1,12 +1,11 @@
 import fc from "fast-check";
-import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
-import { asks, does, fails, middleOfARun, PROFILES, recorded, says, started, word } from "../recorded-run.ts";
 import { describe, expect, it } from "vitest";
-import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
 import { widthOf, withoutCodes } from "../../../src/cli/screen/layout.ts";
+import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
+import { type Frame, plainLine, progressLines } from "../../../src/cli/screen/rows.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
-import { type Frame, plainLine, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
-import { titled } from "../../titled.ts";
+import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
+import { asks, does, fails, middleOfARun, PROFILES, recorded, says, started } from "../recorded-run.ts";
 
 const frame: Frame = {
   width: 79,
@@ -40,16 +39,6 @@ describe("progressLines", () => {
     `);
   });
 
-  it("gives the room of a wide terminal to what roles do", () => {
-    expect(drawn(middleOfARun, { width: 119 })).toMatchInlineSnapshot(`
-      "
-        ✓ Alice, Product Manager  WritePrd                                                                           1.2k tok
-        ⠋ Alex, Engineer          WriteCode: src/game.js, try 2, ~1.3k tok
-        · Edward, QA Engineer     waits
-        $0.0017 of $3.00 · round 2 of 20 · 1.2k tokens · 0:42 · Ctrl-C stops and keeps what is there"
-    `);
-  });
-
   it("names the roles that had no work in one line when all has ended, and not before", () => {
     const team = ["Ann", "Ben", "Cid"].map((name) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 }));
     const done = { ...noProgress, roles: [{ ...team[0]!, last: { kind: "said", text: "Specify" } as const }, ...team.slice(1)] };
@@ -80,16 +69,6 @@ describe("progressLines", () => {
     `);
   });
 
-  it("uses the oldest characters where the terminal has no others", () => {
-    expect(drawn(middleOfARun, { isPlain: true })).toMatchInlineSnapshot(`
-      "
-        + Alice, Product Manager  WritePrd                                   1.2k tok
-        | Alex, Engineer          WriteCode: src/game.js, try 2, ~1.3k tok
-        . Edward, QA Engineer     waits
-        $0.0017 of $3.00 | round 2 of 20 | 1.2k tokens | 0:42"
-    `);
-  });
-
   it("tells who was stopped once the run has ended", () => {
     const idle = recorded([{ type: "role.idle", role: "Alex" }]);
     expect(drawn([...middleOfARun, ...idle], { hasEnded: true })).toMatchInlineSnapshot(`
@@ -111,10 +90,6 @@ describe("progressLines", () => {
     expect(progressLines({ ...after(middleOfARun), spent: 0, unpriced: 2 }, { ...frame, budget: undefined }).at(-1)).toContain(
       "  $? · round 2",
     );
-  });
-
-  it("moves with each redraw while somebody works", () => {
-    expect(drawn(middleOfARun, { tick: 1 })).not.toBe(drawn(middleOfARun, { tick: 2 }));
   });
 
   it("shows those at work first where there are more roles than lines", () => {
@@ -151,25 +126,6 @@ describe("progressLines", () => {
   });
 });
 
-describe("stepText", () => {
-  const step = { key: "k", kind: "model", name: "gpt-5-mini", topic: undefined, try: 1, streamed: 0, isRetrying: false };
-
-  it.each(
-    titled([
-      [step, "asks the model"],
-      [{ ...step, topic: "WritePrd" }, "WritePrd"],
-      [{ ...step, topic: "WritePrd", streamed: 4_000 }, "WritePrd, ~1.0k tok"],
-      [{ ...step, try: 3 }, "asks the model, try 3"],
-      [{ ...step, isRetrying: true, streamed: 9 }, "asks the model, try 1 failed"],
-      [{ ...step, kind: "human", name: "ask" }, "asks a person"],
-      [{ ...step, kind: "step", name: "run tests" }, "run tests"],
-      [{ ...step, kind: "step", name: "write file", topic: "src/a.js" }, "write file src/a.js"],
-    ]),
-  )("of %s", (_case, given, text) => {
-    expect(stepText(given)).toBe(text);
-  });
-});
-
 function plainLines(observed: readonly Observed[]): readonly string[] {
   let progress = noProgress;
   return observed.flatMap((one) => {
@@ -190,38 +146,9 @@ describe("plainLine", () => {
     `);
   });
 
-  it("tells what takes long and not what is over at once", () => {
-    const steps = recorded([
-      started(),
-      does("Edward", "run tests", { files: {} }),
-      does("Edward", "commit", { message: "m" }),
-      does("Edward", "write file", { path: "a", content: "" }),
-      does("Edward", "ask", { question: "?" }, "human"),
-    ]);
-    expect(plainLines(steps)).toEqual(["Edward, QA Engineer  run tests", "Edward, QA Engineer  asks a person"]);
-  });
-
   it("tells failures, and whether they are tried again", () => {
     const failures = recorded([started(), fails("Alex", "no disk", "retry"), fails("Alex", "no \u0007disk"), says("Alex")]);
     expect(plainLines(failures)).toEqual(["Alex, Engineer  failed, tries again: no disk", "Alex, Engineer  failed: no \\u{7}disk"]);
-  });
-
-  it("does not call a try failed that was cut short", () => {
-    const cut = { act: "Alex#0~1", key: "k", try: 1, ok: false, retry: true, cost: 500, basis: "hold", at: 0 } as const;
-    expect(plainLines(recorded([started(), { type: "step.ended", ...cut }]))).toEqual([]);
-  });
-
-  it("tells an action by what it does, not once more by its name", () => {
-    const begun = recorded([
-      started(),
-      { type: "action.started", role: "Alex", action: "WriteCode" },
-      asks("Alex", "WriteCode: src/game.js"),
-    ]);
-    expect(plainLines(begun)).toEqual(["Alex, Engineer  WriteCode: src/game.js"]);
-  });
-
-  it("tells nothing of cost before there is any", () => {
-    expect(plainLines(recorded([started(), says("Alex", word("WriteCode"))]))).toEqual(["Alex, Engineer  said WriteCode"]);
   });
 
   it("is one line, whatever the model called its files", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Screen } from "../../../src/cli/screen/screen.ts";
 import type { Flags } from "../../../src/cli/options.ts";
+import { Screen } from "../../../src/cli/screen/screen.ts";
 import { outputSettings } from "../../../src/cli/settings.ts";
-import type { Observed } from "../../../src/runtime/record/event.ts";
 import type { Run } from "../../../src/index.ts";
+import type { Observed } from "../../../src/runtime/record/event.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { type FakeHost, fakeHost, type FakeOptions } from "../fake-host.ts";
 import { middleOfARun, PROFILES } from "../recorded-run.ts";

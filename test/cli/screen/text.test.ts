@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { ageText, brief, counted, durationIn, elapsed, momentText, plural } from "../../../src/cli/screen/amounts.ts";
-import { column, fitted, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
-import { bytesText, shown, type Style, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
 import { describe, expect, it } from "vitest";
+import { momentText } from "../../../src/cli/screen/amounts.ts";
+import { fitted, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
+import { shown, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
 
 const anything = fc.string({ unit: "grapheme", maxLength: 80 });
 
@@ -72,16 +72,6 @@ describe("fitted", () => {
   });
 });
 
-describe("column", () => {
-  it("takes exactly its cells", () => {
-    fc.assert(
-      fc.property(anything, fc.nat({ max: 100 }), (text, width) => {
-        expect(widthOf(column(text, width))).toBe(width);
-      }),
-    );
-  });
-});
-
 describe("wrapped", () => {
   it("breaks between words and indents what follows", () => {
     expect(wrapped("  label one two three", 12, 8)).toEqual(["  label one", "        two", "        three"]);
@@ -91,18 +81,9 @@ describe("wrapped", () => {
     expect(wrapped("a veryverylongword b", 6)).toEqual(["a", "veryverylongword", "b"]);
   });
 
-  it("keeps the spaces that make columns", () => {
-    expect(wrapped("  label   text   more", 17, 2)).toEqual(["  label   text", "  more"]);
-  });
-
   it("does not count the codes of colours", () => {
     const { bad } = styleFor(true);
     expect(wrapped(`${bad("error:")} it broke`, 9).map(withoutCodes)).toEqual(["error: it", "broke"]);
-  });
-
-  it("keeps an empty line and one without an end", () => {
-    expect(wrapped("", 10)).toEqual([""]);
-    expect(wrapped("x ".repeat(100).trim(), Infinity)).toHaveLength(1);
   });
 
   it("loses no word and keeps lines within the width where words allow", () => {
@@ -114,43 +95,6 @@ describe("wrapped", () => {
         for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
       }),
     );
-  });
-});
-
-describe("numbers", () => {
-  it.each([
-    [0, "0"],
-    [999, "999"],
-    [1_234, "1,234"],
-    [1_234_567, "1,234,567"],
-  ])("counted(%i) is %s", (n, text) => {
-    expect(counted(n)).toBe(text);
-  });
-
-  it.each([
-    [0, "0"],
-    [999, "999"],
-    [1_000, "1.0k"],
-    [9_949, "9.9k"],
-    [9_950, "10k"],
-    [999_499, "999k"],
-    [999_500, "1.0M"],
-    [12_300_000, "12M"],
-  ])("brief(%i) is %s", (n, text) => {
-    expect(brief(n)).toBe(text);
-  });
-
-  it.each([
-    [-5, "0:00"],
-    [999, "0:00"],
-    [61_000, "1:01"],
-    [3_723_000, "1:02:03"],
-  ])("elapsed(%i) is %s", (ms, text) => {
-    expect(elapsed(ms)).toBe(text);
-  });
-
-  it("plural tells one from many", () => {
-    expect([plural(1, "file"), plural(0, "file"), plural(1_000, "reply", "replies")]).toEqual(["1 file", "0 files", "1,000 replies"]);
   });
 });
 
@@ -171,71 +115,9 @@ describe("wantsColor", () => {
   });
 });
 
-describe("styleFor", () => {
-  const names: readonly (keyof Style)[] = ["strong", "faint", "good", "bad", "warn", "active"];
-
-  it("adds nothing without colour, and nothing around nothing", () => {
-    for (const name of names) {
-      expect(styleFor(false)[name]("text")).toBe("text");
-      expect(styleFor(true)[name]("")).toBe("");
-    }
-  });
-
-  it("adds codes that end where the text does", () => {
-    for (const name of names) {
-      const painted = styleFor(true)[name]("text");
-      expect(painted).toMatch(/^\u001b\[\d+mtext\u001b\[\d+m$/);
-      expect(withoutCodes(painted)).toBe("text");
-    }
-  });
-});
-
-describe("ageText", () => {
-  it.each([
-    [-5, "now"],
-    [999, "now"],
-    [1_000, "1s"],
-    [59_999, "59s"],
-    [60_000, "1m"],
-    [3_600_000, "1h"],
-    [86_399_999, "23h"],
-    [30 * 86_400_000, "30d"],
-  ])("of %i ms is %s", (ms, text) => {
-    expect(ageText(ms)).toBe(text);
-  });
-});
-
-describe("durationIn", () => {
-  it.each([
-    ["30d", 30 * 86_400_000],
-    [" 12h ", 12 * 3_600_000],
-    ["90m", 90 * 60_000],
-    ["0s", 0],
-  ])("of %j is %i", (text, ms) => {
-    expect(durationIn(text)).toBe(ms);
-  });
-
-  it.each(["", "30", "d", "-1d", "1.5d", "1w", "1e3d", "9999999d", "30 days"])("of %j is none", (text) => {
-    expect(durationIn(text)).toBeUndefined();
-  });
-});
-
 describe("momentText", () => {
   it("is the time of the world, and never throws", () => {
     expect(momentText(1_700_000_000_000)).toBe("2023-11-14 22:13:20");
     expect([momentText(Number.NaN), momentText(9e15)]).toEqual(["at no time", "at no time"]);
-  });
-});
-
-describe("bytesText", () => {
-  it.each([
-    [0, "0 B"],
-    [999, "999 B"],
-    [1_234, "1.2 kB"],
-    [120_000, "120 kB"],
-    [999_500, "1.0 MB"],
-    [3_400_000_000_000_000, "3400 TB"],
-  ])("of %i is %s", (bytes, text) => {
-    expect(bytesText(bytes)).toBe(text);
   });
 });

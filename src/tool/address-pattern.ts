@@ -1,32 +1,30 @@
 import { comparable, fitsGlob } from "./glob.ts";
 
-/** A pattern for web addresses, by its fields. */
 export interface WebPattern {
   readonly scheme: string;
-  /** The host of a rule that allows: a `*` after its last label belongs to the path. */
+  /** In a rule that allows: a `*` after its last label belongs to the path. */
   readonly host: string;
-  /** The host of a rule that asks or denies. */
+  /** In a rule that asks or denies. */
   readonly anyHost: string;
   /** Undefined: the default port to allow, every port to ask or deny. */
   readonly port: string | undefined;
-  /** Path, query and fragment; empty: the pattern ends with the host. */
+  /** Path, query and fragment. */
   readonly rest: string;
-  /** True for a pattern that allows every path of its host. */
   readonly isAnyPath: boolean;
 }
 
-/** Scheme, host with its port, and the rest. A pattern may have a `*` in each. */
+/** Scheme, host with its port, and the rest, each with a `*` or none. */
 const ADDRESS = /^([a-z*][a-z0-9+.*-]*):\/\/([^/?#\\]*)([^]*)$/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
-/** An authority that every reader of addresses reads in the same way: no name of a user, no escape. */
+/** An authority that all readers of addresses agree on: no user, no escape. */
 const PLAIN_AUTHORITY = /^[\p{L}\p{N}.:[\]_-]*$/u;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(\d+|\*))?$/;
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443", ws: "80", wss: "443", ftp: "21" };
-/** A number that readers of addresses take for one of IPv4, and an address of IPv6. */
+/** A number that readers of addresses take for IPv4, and an address of IPv6. */
 const V4 = /^(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+)){0,3}\.?$/i;
 const V6 = /^\[?[0-9a-f.]*:[0-9a-f.:]*\]?$/i;
 
-/** The fields of a pattern for web addresses; undefined for another pattern. */
+/** Undefined for another pattern. */
 export function webPattern(pattern: string): WebPattern | undefined {
   const [, scheme, authority = "", rest = ""] = ADDRESS.exec(pattern) ?? [];
   if (scheme === undefined) return undefined;
@@ -44,9 +42,7 @@ export function webPattern(pattern: string): WebPattern | undefined {
   };
 }
 
-/**
- * True when an address is in a pattern, for rules that allow: all its fields fit, and every reader reads it in the same way.
- */
+/** For rules that allow: all its fields fit, and every reader reads the address in the same way. */
 export function isWebAddressIn(text: string, pattern: WebPattern): boolean {
   const [, , authority, rest = ""] = ADDRESS.exec(text) ?? [];
   if (authority === undefined || !PLAIN_AUTHORITY.test(authority) || /[\\\s]/.test(rest)) return false;
@@ -59,7 +55,7 @@ export function isWebAddressIn(text: string, pattern: WebPattern): boolean {
   return pattern.isAnyPath || [rest, `${url.pathname}${url.search}${url.hash}`].some((one) => fitsGlob(one, wanted));
 }
 
-/** True when a text may mean an address of a pattern, in whatever spelling, for rules that ask or deny. */
+/** For rules that ask or deny: a text may mean an address of the pattern, in any spelling. */
 export function isWebAddressMeant(text: string, pattern: WebPattern): boolean {
   return readings(text, pattern).some((url) => {
     const isHost = hostsOf(url.hostname).some((host) => hostsOf(pattern.anyHost).some((wanted) => fitsGlob(host, wanted)));
@@ -68,21 +64,21 @@ export function isWebAddressMeant(text: string, pattern: WebPattern): boolean {
   });
 }
 
-/** A pattern without a query holds for every query, and none is avoided by a fragment, which no server gets. */
+/** A pattern without a query holds for every query, and no fragment evades it. */
 function isPathMeant({ pathname, search, hash }: URL, wanted: string): boolean {
   if (wanted === "") return true;
   const rests = [`${pathname}${search}${hash}`, `${pathname}${search}`, pathname];
   return rests.some((rest) => fitsGlob(rest, wanted) || fitsGlob(comparable(rest), comparable(wanted)));
 }
 
-/** The addresses that readers may see in a text: some take a backslash for a slash, others for a part of a user's name; some add the scheme. */
+/** Some readers take a backslash for a slash, others for a part of a user's name; some add the scheme. */
 function readings(text: string, { scheme, host }: WebPattern): readonly URL[] {
   const known = scheme.includes("*") ? "http" : scheme;
   const bare = host.includes("*") || host === "" ? [] : [`${known}://${text.trim()}`];
   return [text, text.replaceAll("\\", "%5C"), ...bare].flatMap((one) => urlIn(one) ?? []);
 }
 
-/** A text in which every address has its usual spelling, and every spelling of an IP address is the one with dots where it has one. */
+/** Every address in its usual spelling, every IP address with dots where it has such a form. */
 export function canonicalText(text: string): string {
   return text
     .split(/([\s"'`<>,=()]+)/)
@@ -96,10 +92,7 @@ export function canonicalText(text: string): string {
     .join("");
 }
 
-/**
- * True when a host or a domain is in a pattern: `*` as the first label stands for one or more labels, as another for one, and within a label for
- * any characters of it.
- */
+/** `*` as the first label stands for one or more labels, as another for one, and within a label for any characters. */
 export function areLabelsCovered(host: string, pattern: string): boolean {
   if (host === pattern || pattern === "*") return true;
   const [labels, wanted] = [host.split("."), pattern.split(".")];
@@ -108,7 +101,7 @@ export function areLabelsCovered(host: string, pattern: string): boolean {
   return wanted.every((label, at) => (at === 0 && label === "*") || fitsGlob(labels[at + more] ?? "", label));
 }
 
-/** A host, or a pattern of one, in its usual spelling: in lower case, as ASCII, numbers with dots. */
+/** In its usual spelling: in lower case, as ASCII, numbers with dots. */
 export function canonicalHost(host: string): string {
   const plain = host.toLowerCase();
   if (!plain.includes("*")) return plain === "" ? "" : (urlIn(`http://${plain}`)?.hostname ?? plain);
@@ -119,10 +112,7 @@ export function canonicalHost(host: string): string {
     .join(".");
 }
 
-/**
- * A host without the dot at its end, and after it the address of IPv4 in it where it is one of IPv6 that leads there: mapped, translated, or a
- * tunnel.
- */
+/** The host, and the IPv4 address in it where it is one of IPv6 that leads there: mapped, translated, or a tunnel. */
 export function hostsOf(given: string): readonly string[] {
   const host = canonicalHost(given).replace(/\.$/, "");
   const groups = host.startsWith("[") ? groupsOf(host.slice(1, -1)) : undefined;
@@ -139,7 +129,6 @@ function dotted(high: number = 0, low: number = 0): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** The eight groups of an address of IPv6 in its short form. */
 function groupsOf(address: string): readonly number[] {
   const [left = [], right = []] = address.split("::").map((half) => (half === "" ? [] : half.split(":")));
   const zeros = address.includes("::") ? Array.from({ length: 8 - left.length - right.length }, () => "0") : [];
@@ -154,11 +143,42 @@ function portOf(url: URL): string {
   return url.port === "" ? (PORTS[schemeOf(url)] ?? "") : url.port;
 }
 
-/** `URL.canParse` is no help: in some versions of Node.js it refuses letters of Latin 1 once it is compiled. */
+/** In some versions of Node.js `URL.canParse` refuses letters of Latin 1 once it is compiled. */
 function urlIn(text: string): URL | undefined {
   try {
     return new URL(text);
   } catch {
     return undefined;
   }
+}
+
+/** `*@example.org` */
+export interface MailPattern {
+  readonly name: string;
+  readonly domain: string;
+}
+
+const MAIL_PATTERN = /^([^\s@/:;,<>]*)@([^\s@/:;,<>]+)$/;
+/** An address that all mail programs agree on. */
+const PLAIN_MAIL = /^([\p{L}\p{N}._+'-]+)@([\p{L}\p{N}.-]+)$/u;
+
+export function mailPattern(pattern: string): MailPattern | undefined {
+  const [, name, domain] = MAIL_PATTERN.exec(pattern) ?? [];
+  return name === undefined || domain === undefined ? undefined : { name, domain: canonicalHost(domain) };
+}
+
+/** For rules that allow: each address of a list is plain and fits. */
+export function isMailIn(text: string, { name: wanted, domain: of }: MailPattern): boolean {
+  return text.split(/[,;]/).every((one) => {
+    const [, name, domain] = PLAIN_MAIL.exec(one.trim()) ?? [];
+    return name !== undefined && domain !== undefined && fitsGlob(name, wanted) && areLabelsCovered(canonicalHost(domain), of);
+  });
+}
+
+/** For rules that ask or deny. */
+export function isMailMeant(text: string, { name: wanted, domain: of }: MailPattern): boolean {
+  return text.split(/[\s,;:<>"'()[\]?&=/]+/).some((one) => {
+    const at = one.lastIndexOf("@");
+    return at !== -1 && fitsGlob(one.slice(0, at).toLowerCase(), wanted.toLowerCase()) && fitsGlob(hostsOf(one.slice(at + 1))[0] ?? "", of);
+  });
 }
