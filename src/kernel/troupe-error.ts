@@ -28,7 +28,7 @@ export interface ErrorDetail {
  * import { parseMessage, TroupeError } from "troupe";
  *
  * try {
- *   parseMessage({ text: "no content" });
+ *   parseMessage({ content: 5 });
  * } catch (error) {
  *   if (!TroupeError.isInstance(error)) throw error;
  *   console.log(error.code); // MESSAGE_INVALID

@@ -130,69 +130,60 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check(
-    "RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end",
-    async (engine) => {
-      const gate = opening();
-      const handle = async ({ runId, events }: Delivery): Promise<Verdict> => {
-        if (runId === "a" && events === 1) await gate.opened;
-        return DONE;
-      };
-      const [driver, other] = [await engine.open(), await engine.open()];
-      const first = await collector(driver, { teams: ["x"], concurrency: 1 }, handle);
-      await driver.submit({ runId: "a", team: "x", events: 1 });
-      await first.next();
-      const second = await collector(other, { teams: ["x"], concurrency: 1 }, handle);
-      for (const events of [2, 3]) await other.submit({ runId: "a", team: "x", events });
-      // The other worker is free, and has what was submitted later.
-      for (const runId of ["b", "c", "d"]) await driver.submit({ runId, team: "x" });
-      const came = [await second.next(), await second.next(), await second.next()].map(({ runId }) => runId);
-      expect(came.toSorted()).toEqual(["b", "c", "d"]);
-      gate.open();
-      expect((await Promise.race([first.next(), second.next()])).events).toBe(3);
-      await settled(driver, 0);
-      expect(first.count + second.count).toBe(5);
-    },
-  );
+  check("RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end", async (engine) => {
+    const gate = opening();
+    const handle = async ({ runId, events }: Delivery): Promise<Verdict> => {
+      if (runId === "a" && events === 1) await gate.opened;
+      return DONE;
+    };
+    const [driver, other] = [await engine.open(), await engine.open()];
+    const first = await collector(driver, { teams: ["x"], concurrency: 1 }, handle);
+    await driver.submit({ runId: "a", team: "x", events: 1 });
+    await first.next();
+    const second = await collector(other, { teams: ["x"], concurrency: 1 }, handle);
+    for (const events of [2, 3]) await other.submit({ runId: "a", team: "x", events });
+    // The other worker is free, and has what was submitted later.
+    for (const runId of ["b", "c", "d"]) await driver.submit({ runId, team: "x" });
+    const came = [await second.next(), await second.next(), await second.next()].map(({ runId }) => runId);
+    expect(came.toSorted()).toEqual(["b", "c", "d"]);
+    gate.open();
+    expect((await Promise.race([first.next(), second.next()])).events).toBe(3);
+    await settled(driver, 0);
+    expect(first.count + second.count).toBe(5);
+  });
 
-  check(
-    "RunDriver.D5 a job submitted during the delivery of a killed worker comes, and the older one does not",
-    async (engine) => {
-      const driver = await engine.open();
-      await driver.submit({ runId: "a", team: "x", events: 1 });
-      const doomed = await engine.doomed("x");
-      await doomed.took;
-      await driver.submit({ runId: "a", team: "x", events: 2 });
-      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, () => DONE);
-      await driver.submit({ runId: "b", team: "x" });
-      expect((await seen.next()).runId).toBe("b");
-      await doomed.kill();
-      const { events, attempt } = await seen.next();
-      expect({ events, attempt }).toEqual({ events: 2, attempt: 1 });
-      await settled(driver, 0);
-      expect(seen.count).toBe(2);
-    },
-  );
+  check("RunDriver.D5 a job submitted during the delivery of a killed worker comes, and the older one does not", async (engine) => {
+    const driver = await engine.open();
+    await driver.submit({ runId: "a", team: "x", events: 1 });
+    const doomed = await engine.doomed("x");
+    await doomed.took;
+    await driver.submit({ runId: "a", team: "x", events: 2 });
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, () => DONE);
+    await driver.submit({ runId: "b", team: "x" });
+    expect((await seen.next()).runId).toBe("b");
+    await doomed.kill();
+    const { events, attempt } = await seen.next();
+    expect({ events, attempt }).toEqual({ events: 2, attempt: 1 });
+    await settled(driver, 0);
+    expect(seen.count).toBe(2);
+  });
 
-  check(
-    "RunDriver.D3 a job that its handler gives back comes again, as it was changed, and not too early",
-    async (engine) => {
-      const driver = await engine.open();
-      const times: number[] = [];
-      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) => {
-        times.push(performance.now());
-        return attempt < 3 ? { is: "again", after: 60, job: { runId: "a", team: "x", events: attempt } } : DONE;
-      });
-      await driver.submit({ runId: "a", team: "x", idea: "a poem" });
-      const [first, second, third] = [await seen.next(), await seen.next(), await seen.next()];
-      expect([first, second, third].map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-      expect([first.idea, second.idea, third.events]).toEqual(["a poem", undefined, 2]);
-      const [one = 0, two = 0, three = 0] = times;
-      // The clocks of the engine and of this process may differ by a little.
-      expect(two - one >= 55 && three - two >= 55).toBe(true);
-      await settled(driver, 0);
-    },
-  );
+  check("RunDriver.D3 a job that its handler gives back comes again, as it was changed, and not too early", async (engine) => {
+    const driver = await engine.open();
+    const times: number[] = [];
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) => {
+      times.push(performance.now());
+      return attempt < 3 ? { is: "again", after: 60, job: { runId: "a", team: "x", events: attempt } } : DONE;
+    });
+    await driver.submit({ runId: "a", team: "x", idea: "a poem" });
+    const [first, second, third] = [await seen.next(), await seen.next(), await seen.next()];
+    expect([first, second, third].map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect([first.idea, second.idea, third.events]).toEqual(["a poem", undefined, 2]);
+    const [one = 0, two = 0, three = 0] = times;
+    // The clocks of the engine and of this process may differ by a little.
+    expect(two - one >= 55 && three - two >= 55).toBe(true);
+    await settled(driver, 0);
+  });
 
   check("RunDriver.D3 a delivery that was no try does not count", async (engine) => {
     const driver = await engine.open();
@@ -260,27 +251,24 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
     expect(seen.count).toBe(1);
   });
 
-  check(
-    "RunDriver.D7 a cancelled job that waits is gone, and a delivered one hears of it and does not come again",
-    async (engine) => {
-      const driver = await engine.open();
-      await driver.submit({ runId: "waits", team: "x" });
-      await driver.cancel("waits");
-      await driver.cancel("waits");
-      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ signal }) => {
-        await new Promise<void>((resolve) => {
-          if (signal.aborted) resolve();
-          else signal.addEventListener("abort", () => resolve(), { once: true });
-        });
-        return { is: "again", after: 0 };
+  check("RunDriver.D7 a cancelled job that waits is gone, and a delivered one hears of it and does not come again", async (engine) => {
+    const driver = await engine.open();
+    await driver.submit({ runId: "waits", team: "x" });
+    await driver.cancel("waits");
+    await driver.cancel("waits");
+    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ signal }) => {
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
       });
-      await driver.submit({ runId: "a", team: "x" });
-      expect((await seen.next()).runId).toBe("a");
-      await (await engine.open()).cancel("a");
-      await settled(driver, 0);
-      expect(seen.count).toBe(1);
-    },
-  );
+      return { is: "again", after: 0 };
+    });
+    await driver.submit({ runId: "a", team: "x" });
+    expect((await seen.next()).runId).toBe("a");
+    await (await engine.open()).cancel("a");
+    await settled(driver, 0);
+    expect(seen.count).toBe(1);
+  });
 
   check("RunDriver.D8 the list has the jobs that are not done", async (engine) => {
     const driver = await engine.open();
