@@ -28,7 +28,7 @@ export class ProjectFiles {
     this.#workspace = workspace;
   }
 
-  /** Lines end in `\n`, the last one too. @throws WorkspaceError @throws WorkspaceError */
+  /** Lines end in `\n`, the last one too. @throws WorkspaceError */
   write(ctx: RoleContext, { path, content }: ProjectFile): Promise<WrittenFile> {
     const text = textOf(content);
     const effect = async ({ mode }: EffectDoor): Promise<WrittenFile> =>
@@ -36,7 +36,7 @@ export class ProjectFiles {
     return ctx.step(WRITE_STEP, { path, content: text, ...forkIn(this.#workspace) }, effect, { again: true });
   }
 
-  /** The files that exist, in the order given. @throws WorkspaceError @throws WorkspaceError */
+  /** The files that exist, in the order given. @throws WorkspaceError */
   read(ctx: RoleContext, paths: readonly string[]): Promise<readonly ProjectFile[]> {
     return ctx.step("read files", { paths }, () => this.#read(paths), { fresh: true });
   }

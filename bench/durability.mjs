@@ -237,7 +237,7 @@ const built = (path) => JSON.stringify(new URL(`../dist/${path}.js`, import.meta
 const reader = `
   import { apply } from ${built("inside/runtime/record/apply")};
   import { RunState } from ${built("inside/runtime/record/run-state")};
-  import { recordedState } from ${built("inside/runtime/snapshot/recorded-state")};
+  import { recordedState } from ${built("inside/runtime/snapshot/snapshot")};
   import { sqlite } from ${built("src/adapters/sqlite")};
   const [file, how] = process.argv.slice(1);
   const start = process.hrtime.bigint();

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { undocumented, violations } from "./architecture/laws.ts";
-import { entryPoints, readHouse, root } from "./architecture/read-house.ts";
+import { LINES, linesOf, MAX_LINES, MAX_NAMES, NAMES, namesOf, sum } from "./architecture/sizes.ts";
+import { entryPoints, readHouse } from "./architecture/read-house.ts";
 import { ROOMS } from "./architecture/rooms.ts";
 
 const product = readHouse(["src", "actions", "roles"]);
@@ -23,18 +23,19 @@ describe.each(entryPoints)("$name", ({ source }) => {
   it("documents everything it exports", () => {
     expect(undocumented(house, source)).toEqual([]);
   });
-
-  it("exports what it is known to export", async () => {
-    expect(await exportsOf(source)).toMatchSnapshot();
-  });
 });
 
-describe("the main entry point", () => {
-  it("exports at most 64 values", async () => {
-    expect((await exportsOf("src/index.ts")).length).toBeLessThanOrEqual(64);
+describe("the sizes", () => {
+  it("of the rooms are within their budgets of lines", () => {
+    const lines = linesOf();
+    const over = [...lines].filter(([room, count]) => !(count <= (LINES[room] ?? 0)));
+    expect(over).toEqual([]);
+    expect(sum(LINES)).toBeLessThanOrEqual(MAX_LINES);
+  });
+
+  it("of the entries are within their budgets of names", () => {
+    const over = [...namesOf(house)].filter(([entry, names]) => !(names.length <= (NAMES[entry] ?? 0)));
+    expect(over).toEqual([]);
+    expect(sum(NAMES)).toBeLessThanOrEqual(MAX_NAMES);
   });
 });
-
-async function exportsOf(source: string): Promise<string[]> {
-  return Object.keys((await import(join(root, source))) as object).sort();
-}

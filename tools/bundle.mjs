@@ -11,7 +11,7 @@ const INSIDE = [
   "runtime/record/apply",
   "runtime/record/run-log",
   "runtime/record/run-state",
-  "runtime/snapshot/recorded-state",
+  "runtime/snapshot/snapshot",
 ];
 
 /**

@@ -94,7 +94,7 @@ export class ProjectGate {
     return withoutOldFaults(found, failedBefore);
   }
 
-  /** It would prove nothing. @throws ControlError, WorkspaceError @throws ControlError, WorkspaceError */
+  /** It would prove nothing. @throws ControlError, WorkspaceError */
   async isVacuous(steps: Pick<RoleContext["steps"], "step">, criterion: Criterion): Promise<boolean> {
     const spec = { kind: "step", name: "try check without project", request: { criterion }, fresh: true };
     const criteria = [criterion];

@@ -157,8 +157,8 @@ function checkCauses(
     checkKnown(report, [...path, ...at], "a cause that somebody of the crew has", { given, known: causes });
   (role.watch ?? []).forEach((given, index) => cause(given, ["watch", index]));
   const addresses = roles.flatMap(({ name: own, profile = "" }) => [own, profile]).filter((one) => one !== "");
-  (role.actions ?? []).forEach((action, index) => {
-    const at = ["actions", index];
+  for (const [nth, action] of (role.actions ?? []).entries()) {
+    const at = ["actions", nth];
     const { on, needs = [], sendTo = [], prompt = "" } = action;
     if (typeof on === "string") cause(on, [...at, "on"]);
     else (on ?? []).forEach((given, index) => cause(given, [...at, "on", index]));
@@ -174,5 +174,5 @@ function checkCauses(
       if (given === "<self>") return;
       checkKnown(report, [...path, ...at, "sendTo", index], "sendTo to name roles or profiles", { given, known: addresses });
     });
-  });
+  }
 }

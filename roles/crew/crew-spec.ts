@@ -180,7 +180,7 @@ const roleSchema = z.strictObject({
   timeout: z.number().positive().max(1_000_000).optional(),
 });
 
-/** Without the check of names. @internal @internal */
+/** Without the check of names. @internal */
 export const crewForm = z.strictObject({
   name: name.optional(),
   budget: z.number().positive().max(1_000_000).optional(),

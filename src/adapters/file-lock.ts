@@ -6,9 +6,9 @@ import { sleep, systemClock } from "../kernel/clock.ts";
 import { CacheError } from "../kernel/errors.ts";
 import { identityIn, identityText, stateOfProcess } from "./process-identity.ts";
 
-/** Most milliseconds between two tries. The pause is random, so that waiting processes do not try at the same time. */
+/** Limit on the milliseconds between two tries. The pause is random, so that waiting processes do not try at the same time. */
 const PAUSE = 8;
-/** Most milliseconds to wait for a lock. */
+/** Limit on the milliseconds to wait for a lock. */
 const PATIENCE = 30_000;
 /** Milliseconds after which a lock counts as abandoned if its owner cannot be found. The work under a lock takes a few. */
 const ABANDONED = 10_000;
@@ -61,7 +61,7 @@ export class FileLock {
     }
   }
 
-  /** @throws CacheError `CACHE_BUSY` when somebody else has taken it over */
+  /** @throws CacheError `CACHE_BUSY` when another process has taken it over */
   async confirm(): Promise<void> {
     if ((await ownerOf(this.#path)) !== this.#owner) throw busy(this.#path);
   }

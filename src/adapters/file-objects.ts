@@ -38,9 +38,9 @@ const fileObjectsOptions: Known<FileObjectsOptions> = { dir: kinds.text, mostByt
 const END = "~";
 /** The names of files that are not in their places yet. */
 const LEFT = /~\.[0-9a-f]{12}\.tmp$/;
-/** Milliseconds after which nobody writes such a file any more. */
+/** Milliseconds after which such a file counts as abandoned. */
 const ABANDONED = 86_400_000;
-/** Hexadecimal digits of a sha256, which stand before the bytes. */
+/** Hexadecimal digits of a sha256, which precede the bytes. */
 const TAG_BYTES = 64;
 
 /**

@@ -28,7 +28,7 @@ const LOADERS: Readonly<Record<Encoding, () => Promise<{ readonly countTokens: C
   cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
 };
 
-/** Most characters of a piece. The tokenizer takes quadratic time for text without spaces: fifty thousand equal letters take two seconds. */
+/** Limit on the characters of a piece. The tokenizer takes quadratic time for text without spaces: fifty thousand equal letters take two seconds. */
 const PIECE = 2000;
 /** Counts `<|endoftext|>` in a text as plain characters; without this the tokenizer throws. */
 const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };

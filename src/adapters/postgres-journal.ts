@@ -1,3 +1,4 @@
+import { readTally } from "../runtime/record/run-summary.ts";
 import { randomUUID } from "node:crypto";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
@@ -17,7 +18,6 @@ import {
   takesEvents,
   takesRun,
 } from "../runtime/record/journal.ts";
-import { readTally } from "../runtime/record/read-summary.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { AskedTogether } from "./asked-together.ts";
 import { chainStart, encodeEvents } from "./event-rows.ts";

@@ -5,10 +5,7 @@ import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { RemoteTexts } from "./remote-cache.ts";
 
-/** Loads the `redis` package. */
-export type LoadRedis = () => Promise<RedisPackage>;
-
-type RedisPackage = Pick<typeof import("redis"), "createClient" | "ErrorReply">;
+export type LoadRedis = () => Promise<Pick<typeof import("redis"), "createClient" | "ErrorReply">>;
 
 /** A Redis server and how it is reached. */
 export interface RedisServer {
@@ -25,7 +22,7 @@ export interface RedisServer {
 
 type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "set" | "del" | "eval" | "on" | "scan">;
 
-/** Most commands that wait for the server. Further ones are refused at once. */
+/** Limit on the commands that wait for the server. Further ones are refused at once. */
 const MOST_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";
@@ -94,7 +91,7 @@ export class RedisConnection implements RemoteTexts {
   /** Loading the package and connecting do not count against the limit of a command: on a busy machine they take long. */
   async #command<T>(run: (client: Client) => Promise<T>): Promise<T> {
     const { timeout, shown } = this.#server;
-    const redis = await (this.#package ??= loaded(this.#server.load));
+    const redis = await (this.#package ??= this.#server.load().catch(missing));
     const connection = (this.#connection ??= this.#connect(redis));
     let isConnected = false;
     try {
@@ -108,7 +105,7 @@ export class RedisConnection implements RemoteTexts {
     }
   }
 
-  async #connect({ createClient }: RedisPackage): Promise<Client> {
+  async #connect({ createClient }: Awaited<ReturnType<LoadRedis>>): Promise<Client> {
     const { url, shown, connectTimeout } = this.#server;
     const client: Client = createClient({
       url,
@@ -140,21 +137,13 @@ export class RedisConnection implements RemoteTexts {
 
 /** Replies of a server that cannot answer yet or at all. */
 const NOT_READY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY)\b/;
-/** Advice for error replies of a server. */
-const ADVICE: readonly (readonly [said: RegExp, advice: string])[] = [
-  [
-    /^(WRONGPASS|NOAUTH)\b|^ERR (AUTH|invalid password)/,
-    "Put the user and the password that it wants into its address: redis://user:password@host.",
-  ],
-  [/^NOPERM\b/, "Give this user the right to GET, SET and EVAL."],
-  [/^OOM\b/, "Give it room (maxmemory)."],
-  [/^(READONLY|MISCONF)\b/, "It takes no writes: look at its disk, or name the server that does."],
-];
 
 function refused(shown: string, error: Error): CacheError {
   const said = thrownText(error);
   if (NOT_READY.test(said)) return unreachable(shown, error);
-  const advice = ADVICE.find(([form]) => form.test(said))?.[1] ?? "Look at the server and at who else writes this key.";
+  const advice = /^(WRONGPASS|NOAUTH)\b|^ERR (AUTH|invalid password)/.test(said)
+    ? "Put the user and the password that it wants into its address: redis://user:password@host."
+    : "Look at the server, its room (maxmemory), the rights of this user (GET, SET, DEL, SCAN, EVAL), and who else writes this key.";
   return new CacheError("CACHE_REFUSED", `Expected Redis at ${shown} to do a command, got an error: ${said}. ${advice}`, { cause: error });
 }
 
@@ -166,7 +155,7 @@ function unreachable(shown: string, error: unknown): CacheError {
   );
 }
 
-/** A clock whose timers first let the event loop read waiting answers: after a long busy time they are there already. */
+/** A clock whose timers first let the event loop read waiting answers: after a long busy time they have arrived already. */
 function patientClock(clock: Clock): Clock {
   return {
     now: () => clock.now(),
@@ -206,14 +195,10 @@ function destroy(client: Client): void {
   }
 }
 
-async function loaded(load: LoadRedis): Promise<RedisPackage> {
-  try {
-    return await load();
-  } catch (cause) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      'Expected the package "redis" (6 or newer) beside this one, got none that can be loaded. Install it: npm install redis.',
-      { cause },
-    );
-  }
+function missing(cause: unknown): never {
+  throw new UsageError(
+    "PACKAGE_MISSING",
+    'Expected the package "redis" (6 or newer) beside this one, got none that can be loaded. Install it: npm install redis.',
+    { cause },
+  );
 }

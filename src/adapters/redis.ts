@@ -1,3 +1,4 @@
+import type { Shape } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
@@ -17,20 +18,22 @@ export interface RedisCacheOptions {
   readonly url: string;
   /** Keeps a copy of every entry, and answers while the server does not. Default: files in `.troupe/cache`. Closed with this cache. */
   readonly fallback?: Cache;
-  /** Most milliseconds of one command. Default 500. */
+  /** Limit on the milliseconds of one command. Default 500. */
   readonly timeout?: number;
-  /** Most milliseconds of connecting; commands wait for it. Default 5000. */
+  /** Limit on the milliseconds of connecting; commands wait for it. Default 5000. */
   readonly connectTimeout?: number;
   /** Gets a warning when the server stops to answer. Default: stderr. */
   readonly logger?: Logger;
   readonly clock?: Clock;
 }
 
+const aDuration: Shape = { says: "milliseconds above 0", fits: (value) => Number.isFinite(value) && (value as number) > 0 };
+
 const redisCacheOptions: Known<RedisCacheOptions> = {
   url: kinds.secret,
   fallback: kinds.cache,
-  timeout: kinds.milliseconds,
-  connectTimeout: kinds.milliseconds,
+  timeout: aDuration,
+  connectTimeout: aDuration,
   logger: kinds.logger,
   clock: kinds.clock,
 };
@@ -42,7 +45,7 @@ const FOLDER = ".troupe/cache";
 /**
  * A cache in Redis. While the server does not answer, `fallback` does, and a warning is logged; for a key that it does not have, `get` throws
  * `CACHE_UNREACHABLE`. What was stored meanwhile goes to the server with the next use of its key, and never over what others have stored.
- * The connection keeps the process running until `close`. The `redis` package is loaded at the first use; without it, that call throws
+ * A server that accepts connections and is silent makes each call wait for its limit. The connection keeps the process running until `close`. The `redis` package is loaded at the first use; without it, that call throws
  * UsageError `PACKAGE_MISSING`.
  *
  * @throws UsageError `REDIS_URL_INVALID` for an invalid address, `OPTION_INVALID` for an invalid timeout
@@ -56,10 +59,6 @@ export function redisCache(options: RedisCacheOptions): Cache {
   checkGivenOptions("redisCache", options, redisCacheOptions);
   const { url, timeout = TIMEOUT, connectTimeout = CONNECT_TIMEOUT, logger = defaultLogger, clock = systemClock } = options;
   const shown = shownAddress(url);
-  for (const [name, ms] of Object.entries({ timeout, connectTimeout })) {
-    if (Number.isFinite(ms) && ms > 0) continue;
-    throw new UsageError("OPTION_INVALID", `Expected ${name} of a cache in Redis to be a positive number of milliseconds, got ${ms}.`);
-  }
   return new RemoteCache({
     remote: new RedisConnection({ url, shown, timeout, connectTimeout, clock, load: () => import("redis") }),
     local: options.fallback ?? fileCache({ dir: FOLDER, clock }),

@@ -114,7 +114,7 @@ export class RemoteCache implements Cache {
       for (let n = 0; n < TRIES; n++) {
         const found = await this.#find(key);
         const entry = joined(found);
-        // Without an answer the caller's expectation stands.
+        // Without an answer the caller's expectation counts.
         if (entry !== undefined && !isSameEntry(entry, expected)) return entry;
         const isSent = found.text === null ? null : await this.#send(key, it, found.text);
         if (isSent === true) return undefined;
@@ -160,7 +160,7 @@ export class RemoteCache implements Cache {
     return isSent;
   }
 
-  /** Returns the local entry. One that cannot be read is a miss: the server has the entry, or nobody has. */
+  /** Returns the local entry. One that cannot be read is a miss: only the server may have the entry. */
   async #held(key: string): Promise<CacheEntry> {
     try {
       return await this.#parts.local.get(key);
@@ -211,7 +211,7 @@ function storedIn(text: string | undefined): Stored | undefined {
   return isStored ? (it as unknown as Stored) : undefined;
 }
 
-/** Returns the entry that the server and the local copy have together; undefined when nobody could be asked. */
+/** Returns the entry that the server and the local copy have together; undefined when neither answered. */
 function joined({ text, copy, now }: Found): CacheEntry | undefined {
   if (text === null) return copy === undefined ? undefined : { kind: "hit", value: copy.value };
   const stored = storedIn(text);

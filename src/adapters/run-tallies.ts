@@ -1,7 +1,6 @@
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
-import { readTally } from "../runtime/record/read-summary.ts";
-import { keptTally, type RunTally, TallyFold } from "../runtime/record/run-summary.ts";
+import { keptTally, type RunTally, TallyFold, readTally } from "../runtime/record/run-summary.ts";
 import { digestOf } from "./stored-json.ts";
 
 /*
@@ -62,7 +61,7 @@ export class OwnedTallies {
   }
 
   /**
-   * Folds what a claimed run has. One that cannot be read has no tally: whoever reads it is told what is wrong.
+   * Folds what a claimed run has. One that cannot be read has no tally: its reader gets the error.
    *
    * @param events their number, where it is known
    */

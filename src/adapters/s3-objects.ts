@@ -124,7 +124,7 @@ interface S3Request extends ObjectCall {
   readonly headers?: Readonly<Record<string, string>>;
   readonly bytes?: Uint8Array;
   readonly key: string;
-  /** Most bytes of the answer. */
+  /** Limit on the bytes of the answer. */
   readonly most: number;
 }
 

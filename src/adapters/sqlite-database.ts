@@ -108,7 +108,7 @@ export class Database {
     }
   }
 
-  /** Moves the log into the file, unless somebody reads it, and closes. @throws errors of statements, after closing */
+  /** Moves the log into the file, unless another connection reads it, and closes. @throws errors of statements, after closing */
   closeWhole(): void {
     try {
       this.#truncateLog();

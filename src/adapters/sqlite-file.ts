@@ -21,7 +21,7 @@ export interface FileOptions {
   readonly clock: Clock;
   /** Milliseconds to wait for other processes that write. */
   readonly patience: number;
-  /** Most pages of the file. */
+  /** Limit on the pages of the file. */
   readonly maxPages?: number | undefined;
 }
 

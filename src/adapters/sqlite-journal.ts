@@ -1,3 +1,4 @@
+import { readTally } from "../runtime/record/run-summary.ts";
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +7,6 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { takesEvents, takesRun } from "../runtime/record/journal.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
-import { readTally } from "../runtime/record/read-summary.ts";
 import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
 import { encodeEvents } from "./event-rows.ts";
@@ -37,7 +37,7 @@ interface OpenJournal {
   readonly locks: RunLocks;
 }
 
-/** The journal behind {@link sqlite}. The first call opens the file. It owns the connection, the locks of its runs and what their owners want to be told. */
+/** The journal behind {@link sqlite}. The first call opens the file. It owns the connection, the locks of its runs, and the callbacks of their owners. */
 export class SqliteJournal implements Journal {
   readonly #options: FileOptions;
   readonly #commits: Commits;
@@ -166,7 +166,7 @@ export class SqliteJournal implements Journal {
 
   /**
    * Changes a run that this journal holds or takes. Another owner in this process may release it during the wait, so it is taken again when
-   * the change is made and when the caller is told.
+   * the change is made and when the call resolves.
    */
   async #holding<T>(runId: string, change: JournalChange<T>, outlives: Outlives): Promise<T> {
     const { locks } = await this.#opened();
@@ -304,7 +304,7 @@ function isOfTheProcess({ outlives }: AskedChange): boolean {
   return outlives === "the process";
 }
 
-/** Makes a change. The returned function tells its caller, after the commit. */
+/** Makes a change. The returned function answers its caller, after the commit. */
 function answered(db: Database, { change, resolve, reject }: AskedChange): () => void {
   try {
     const value = change(db);

@@ -22,8 +22,8 @@ import { compactFile, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
  *
  * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
  * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
- * (`giveEpoch`) the process of the owner stands beside the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
- * claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next one is told of it again.
+ * (`giveEpoch`) the process of the owner is stored with the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
+ * claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next claim reports it again.
  */
 
 /** Places of a run. Its events begin at its number times this. */
@@ -31,7 +31,7 @@ export const PLACES: number = 2 ** 31;
 /** The largest run number whose places are safe integers. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
-/** Stand in the place of the owner of a run that was given back, and tell the next one how. */
+/** Values of `owner` for a run that was given back: they say how. */
 const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken"];
 const DIED = "died";
 
@@ -177,7 +177,7 @@ export function endEpoch(db: Database, runId: string, epoch: number, o: ReleaseO
   return true;
 }
 
-/** Returns a note that the owner before died and left so many events: the death still counts while nothing is added to them. */
+/** Returns a note that the owner before died and left this many events: the death still counts while nothing is added to them. */
 function diedBefore(events: number): string {
   return `${DIED} ${events}`;
 }

@@ -13,9 +13,9 @@ import { CREATE_WORDS, MESSAGE_LINE, type RoleRow } from "./sqlite-store-file.ts
 
 /** Characters that are indexed of a word. */
 const LONGEST_WORD = 64;
-/** Most messages of one word, the newest ones, and roughly the most of all words together. */
+/** Limit on the messages of one word, the newest ones, and roughly the most of all words together. */
 const MOST_NAMED = 50_000;
-/** Most words of a search, the rarest ones. */
+/** Limit on the words of a search, the rarest ones. */
 const MOST_WORDS = 64;
 /** Weight of a misspelt word, as in the ranking of candidates. */
 const MISSPELT = 0.45;
@@ -97,7 +97,7 @@ function wordsLike(db: Database, number: number, word: string, wrongLetters: num
   return keys.map((key) => key.slice(key.indexOf(".") + 1)).filter((other) => other !== word && isAlike(word, other, wrongLetters));
 }
 
-/** True when so many letters at most are to add, remove or change. Two swapped letters count as two, as they do when texts are ranked. */
+/** True when at most `most` letters have to be added, removed or changed. Two swapped letters count as two, as they do when texts are ranked. */
 function isAlike(word: string, other: string, most: number): boolean {
   if (Math.abs(word.length - other.length) > most) return false;
   let row = Array.from({ length: other.length + 1 }, (_, n) => n);

@@ -111,7 +111,7 @@ export class Agent {
     return this.#memory;
   }
 
-  /** The memory stays. @throws UsageError `AGENT_TRANSITION` while it runs @throws UsageError `AGENT_TRANSITION` while it runs */
+  /** The memory stays. @throws UsageError `AGENT_TRANSITION` while it runs */
   reset(): void {
     this.#life.move("reset");
   }

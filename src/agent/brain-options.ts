@@ -15,7 +15,6 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Approver, HumanPort } from "../tool/approval.ts";
 import { checkPolicy, type PermissionPolicy } from "../tool/permission.ts";
 import { compactionOptions, type CompactionOptions } from "./compaction.ts";
-import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
 import { loopOptions, type LoopOptions } from "./loop-detector.ts";
 import type { Net } from "./net.ts";
 
@@ -102,30 +101,13 @@ export const brainOptions: Known<BrainOptions> = {
 
 /** @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`, `PERMISSION_INVALID`, `TOOL_CHOICE_INVALID` */
 export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
-  const {
-    parallelTools,
-    loops,
-    compaction = {},
-    tokenLimit,
-    budget,
-    limits,
-    calls,
-    steps,
-    maxSteps,
-    maxObserve,
-    permissions,
-    toolChoice,
-  } = options;
+  const { loops = {}, compaction = {}, budget, steps, calls, permissions, toolChoice } = options;
   if (permissions !== undefined) checkPolicy(permissions);
   if (toolChoice !== undefined) checkChoiceForm(toolChoice);
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
   checkKnownOptions("the option compaction", compaction, compactionOptions);
-  const { repeats, longest } = loops === false ? {} : (loops ?? {});
-  const { contextTokens, keepResults, summaryWords, share } = compaction;
-  checkCount("maxSteps", maxSteps, 1, String(DEFAULT_MAX_STEPS));
-  checkCount("maxObserve", maxObserve, 1);
   checkBudget(budget, "AGENT_INVALID");
-  sharedLimits(limits);
+  sharedLimits(options.limits);
   checkTuning({ retry: calls?.retry, timeouts: calls?.timeouts });
   if (budget !== undefined && steps !== undefined) {
     throw new UsageError(
@@ -133,22 +115,25 @@ export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
       "Expected either a budget or the steps of a role, got both: the budget of the run binds what the role records. Leave one of them out.",
     );
   }
-  checkCount("tokenLimit", tokenLimit, 1);
-  checkCount("parallelTools", parallelTools, 1);
-  checkCount("loops.repeats", repeats, 2);
-  checkCount("loops.longest", longest, 1);
-  checkCount("compaction.contextTokens", contextTokens, 1);
-  checkCount("compaction.keepResults", keepResults, 0);
-  checkCount("compaction.summaryWords", summaryWords, 1);
-  if (share === undefined || (share > 0 && share <= 1)) return;
-  throw invalid("compaction.share to be more than 0 and at most 1", share);
+  const { repeats, longest } = loops === false ? {} : loops;
+  const counts: readonly (readonly [name: string, count: number | undefined, least: number])[] = [
+    ["maxSteps", options.maxSteps, 1],
+    ["maxObserve", options.maxObserve, 1],
+    ["tokenLimit", options.tokenLimit, 1],
+    ["parallelTools", options.parallelTools, 1],
+    ["loops.repeats", repeats, 2],
+    ["loops.longest", longest, 1],
+    ["compaction.contextTokens", compaction.contextTokens, 1],
+    ["compaction.keepResults", compaction.keepResults, 0],
+    ["compaction.summaryWords", compaction.summaryWords, 1],
+  ];
+  for (const [name, count, least] of counts)
+    if (count !== undefined && !(Number.isSafeInteger(count) && count >= least))
+      throw invalid(`${name} to be a whole number of ${least} or more`, count);
+  const { share } = compaction;
+  if (share !== undefined && !(share > 0 && share <= 1)) throw invalid("compaction.share to be more than 0 and at most 1", share);
 }
 
-function checkCount(name: string, count: number | undefined, least: number, standard = "its default"): void {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= least)) return;
-  throw invalid(`${name} to be a whole number of ${least} or more`, count, standard);
-}
-
-function invalid(expected: string, got: number, standard = "its default"): UsageError {
-  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${String(got)}. Leave it out for ${standard}.`);
+function invalid(expected: string, got: number): UsageError {
+  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${String(got)}. Leave it out for its default.`);
 }

@@ -102,7 +102,7 @@ interface ShrinkOptions {
   readonly tokens: number;
   /** Undefined when no summary may be asked for. */
   readonly ask: AskText | undefined;
-  /** Called when the summary failed. @throws the error when it ends the run @throws the error when it ends the run */
+  /** Called when the summary failed. @throws the error when it ends the run */
   readonly unsummed: (error: unknown) => void;
 }
 

@@ -58,7 +58,7 @@ export interface AgentResult {
   readonly error?: Error;
 }
 
-/** With words of other frameworks. @internal @internal */
+/** With words of other frameworks. @internal */
 export const agentResultMembers: { readonly [Name in keyof Required<AgentResult>]: Name } & ResultMembers = {
   status: "status",
   answer: "answer",

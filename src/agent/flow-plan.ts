@@ -114,7 +114,7 @@ export interface FlowResult {
   readonly error?: Error;
 }
 
-/** With words of other frameworks. @internal @internal */
+/** With words of other frameworks. @internal */
 export const flowResultMembers: { readonly [Name in keyof Required<FlowResult>]: Name } & ResultMembers = {
   status: "status",
   answer: "answer",

@@ -250,7 +250,7 @@ class StreamedReply {
     return pieces;
   }
 
-  /** Undefined while it streams. @throws ModelError, ControlError @throws ModelError, ControlError as the model does */
+  /** Undefined while it streams. @throws ModelError, ControlError */
   get whole(): ChatResponse | undefined {
     if (this.#end === undefined || "reply" in this.#end) return this.#end?.reply;
     throw this.#end.error;

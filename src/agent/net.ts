@@ -84,19 +84,11 @@ export interface Mind {
   readonly step: number;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
   readonly nextStepPrompt: string | undefined;
-  /**
-   * Streams the text and returns the whole reply. Makes room first when the request would not fit. @throws ModelError
-   *
-   * @throws ModelError when retries did not help or could not.
-   */
+  /** Streams the text and returns the whole reply. Makes room first when the request would not fit. @throws ModelError */
   ask(question: Question): AsyncGenerator<string, ChatResponse, void>;
-  /** Asks again, twice at most, while the reply does not fit. @throws OutputError `OUTPUT_INVALID` @throws OutputError `OUTPUT_INVALID` */
+  /** Asks again, twice at most, while the reply does not fit. @throws OutputError `OUTPUT_INVALID` */
   read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>>;
-  /**
-   * Every call gets an outcome, also one that does not run. @throws ControlError when the run was stopped meanwhile
-   *
-   * @throws ControlError when the run was stopped meanwhile
-   */
+  /** Every call gets an outcome, also one that does not run. @throws ControlError when the run was stopped meanwhile */
   act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]>;
   /** Reports a problem that was dealt with. */
   warn(code: string, text: string): void;

@@ -67,11 +67,7 @@ export function taskFaults(given: unknown): readonly string[] {
   });
 }
 
-/**
- * Each dependency is kept once. @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN`
- *
- * @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN`
- */
+/** Each dependency is kept once. @throws PlanError `PLAN_INVALID`; UsageError `OPTION_UNKNOWN` */
 export function taskOf(fields: TaskFields): Task {
   if (isRecord(fields)) checkKnownOptions("a task", fields, TASK_NAMES);
   const faults = taskFaults(fields);

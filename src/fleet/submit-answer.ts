@@ -1,3 +1,4 @@
+import { recordedState } from "../runtime/snapshot/snapshot.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
@@ -7,7 +8,6 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { EVENT_VERSION } from "../runtime/record/event.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
-import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { readEvents } from "../team/read-events.ts";
 import { answerTo, findQuestion } from "../team/resume.ts";
 import { aRunDriver, type RunDriver, type RunJob } from "../team/run-driver.ts";

@@ -14,7 +14,7 @@ export interface BrainMemoryOptions {
   readonly cache?: Cache | undefined;
   /** The key of the entry. Required with `cache`. By a scope, such as `{ role: "Guide", user: "ann" }`, `forget` finds it. */
   readonly key?: string | CacheKeyParts | MemoryScope | undefined;
-  /** A history of so many messages is summarized. Default 10. */
+  /** A history of this many messages is summarized. Default 10. */
   readonly maxMessages?: number | undefined;
   /** So is one of more tokens than this. Default 4000. */
   readonly maxTokens?: number | undefined;

@@ -53,15 +53,13 @@ const TRIES = 50;
 /**
  * The memory of a long conversation: the newest messages word by word, a rolling summary of the older ones, and knowledge.
  *
- * Owns the content, and when it is summarized and stored. `BrainPlace` owns the stored entry.
- *
- * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
- * the history when, and only when, the summary that covers them is stored, and the newest of them stay retrievable (`originals`); a failing model or cache changes nothing, so
- * the history has no limit of its own. No summary covers an open question. BrainMemory.B3 (`BrainModel.nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
- * (`BrainModel`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
- * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
- * since `load` is never overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed: a message
- * with another role is copied under its id. A message that the summary covers is not added again.
+ * Owns the content, and when it is summarized and stored. BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache
+ * stores is never lost. BrainMemory.B2 (`#commit`) messages leave the history only when the summary that covers them is stored; a failing model or
+ * cache changes nothing. No summary covers an open question. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level
+ * grows without limit. BrainMemory.B4 (`BrainModel`, `#compressing`) the same question is asked once, also by concurrent callers. BrainMemory.B5
+ * (`isDirty`) the memory is dirty until its present content was stored. BrainMemory.B6 (`#merge`) what others have stored since `load` is never
+ * overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed, and none that the summary covers is
+ * added again.
  *
  * @example
  * import { BrainMemory, createMessage } from "troupe";
@@ -212,10 +210,8 @@ export class BrainMemory {
   }
 
   /**
-   * Summarizes the oldest messages while the history is too long, and ten summaries of a level into one. The newest `keepMessages` stay. With a cache, each new summary is
-   * stored before its messages leave the history. Concurrent calls share the work.
+   * Summarizes the oldest messages while the history is too long. Returns whether anything was summarized. Concurrent calls share the work.
    *
-   * @returns whether anything was summarized
    * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
   async compress(o: BrainCallOptions = {}): Promise<boolean> {
@@ -257,12 +253,9 @@ export class BrainMemory {
   }
 
   /**
-   * Stores the content if it changed since it was stored last. Without a cache it stays dirty. What others have stored meanwhile is merged
-   * first: messages are merged by id, and those added here come last.
+   * Stores changed content, after merging by message id what others have stored. Returns whether it was stored now.
    *
-   * @returns whether it was stored now
-   * @throws CacheError when it could not be stored; it stays dirty.
-   * @throws MemoryError `MEMORY_CONFLICT` when the summary was changed both here and there, or the stored entry cannot be read; it stays dirty.
+   * @throws CacheError; MemoryError `MEMORY_CONFLICT` when both sides changed the summary, or the stored entry cannot be read. It stays dirty;
    * `load` keeps both summaries, one after the other.
    */
   async save(o: BrainCallOptions = {}): Promise<boolean> {
@@ -341,10 +334,7 @@ export class BrainMemory {
     }
   }
 
-  /**
-   * Stores the summary first, then applies it. Where others have stored something, that is merged, and the summary stays valid unless others
-   * have summarized its messages.
-   */
+  /** Stores the summary first, then applies it, unless others have summarized its messages. */
   async #commit(next: NextSummary, signal: AbortSignal | undefined): Promise<void> {
     const place = this.#place;
     await this.#inTurn(signal, async () => {

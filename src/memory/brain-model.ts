@@ -21,12 +21,12 @@ import {
 } from "./summary-levels.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/** Most answers that are kept to be used again, in case their result could not be stored. */
+/** Limit on the answers that are kept to be used again, in case their result could not be stored. */
 const MOST_ANSWERS = 100;
 
-/** Most words of a title. */
+/** Limit on the words of a title. */
 const TITLE_WORDS = 5;
-/** Most characters of an answer in an error message. */
+/** Limit on the characters of an answer in an error message. */
 const SHOWN = 200;
 
 /** The parts of a {@link BrainModel}. */

@@ -21,13 +21,10 @@ export type BrainRead = FoundBrain | { readonly kind: "nothing" } | { readonly k
 const TRIES = 5;
 
 /**
- * The entry of one brain memory in a cache.
- *
- * Owns the last known state of the entry. The memory owns its content and merges states.
+ * The entry of one brain memory in a cache. Owns its last known state.
  *
  * BrainPlace.P1 (`write`) a write replaces only the entry that was seen last, and returns what others have stored instead. BrainPlace.P2
- * (`#newer`) an entry of a newer version is never overwritten. BrainPlace.P3 (`read`, `write`) an entry that cannot be read was not seen, so nothing is
- * written over it; `erase` alone removes it.
+ * (`#newer`) an entry of a newer version is never overwritten. BrainPlace.P3 (`read`, `write`) nor is one that cannot be read; `erase` removes it.
  */
 export class BrainPlace {
   readonly #cache: Cache;
@@ -50,12 +47,7 @@ export class BrainPlace {
     return read;
   }
 
-  /**
-   * Stores a state.
-   *
-   * @returns the state that others have stored instead
-   * @throws UsageError `BRAIN_NEWER`, MemoryError `MEMORY_CONFLICT`, CacheError
-   */
+  /** Stores a state. Returns what others have stored instead. @throws UsageError `BRAIN_NEWER`, MemoryError `MEMORY_CONFLICT`, CacheError */
   async write(state: BrainState): Promise<FoundBrain | undefined> {
     if (this.#newer !== undefined) throw this.#newer;
     const value = JSON.stringify(brainJson(state));

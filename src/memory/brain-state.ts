@@ -26,9 +26,9 @@ export function heldIn({ history, knowledge, originals }: Pick<BrainState, "hist
 }
 
 const VERSION = 1;
-/** Most ids of summarized messages. */
+/** Limit on the ids of summarized messages. */
 const MOST_COVERED = 100;
-/** Most ids of deleted messages. */
+/** Limit on the ids of deleted messages. */
 const MOST_REMOVED = 1_000;
 
 export const NO_BRAIN: BrainState = {
@@ -55,7 +55,7 @@ export function withKnowledge(state: BrainState, message: Message): BrainState {
   return isKnown ? state : { ...state, knowledge: [...state.knowledge, message], removed: state.removed.filter((id) => id !== message.id) };
 }
 
-/** Removes a message. A summary that covers it goes as a whole: nobody can take the words of one message out of it. */
+/** Removes a message. A summary that covers it is removed as a whole: the words of one message cannot be taken out of it. */
 export function withoutMessage(state: BrainState, id: string): BrainState {
   const held = [...state.history, ...state.knowledge, ...state.originals].find((message) => message.id === id);
   if (held === undefined && !state.covered.includes(id)) return state;

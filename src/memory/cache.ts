@@ -30,11 +30,10 @@ export interface Cache {
    */
   set(key: string, value: string, ttl: number): Promise<void>;
   /**
-   * Writes if the present entry is the expected one, as one atomic operation. A cache without this method is read by `get` and written by `set`, so
-   * others may write in between.
+   * Writes if the present entry is the expected one, as one atomic operation; otherwise returns the present entry. Optional: without it others
+   * may write between `get` and `set`.
    *
-   * @returns undefined when it was written, otherwise the present entry
-   * @throws CacheError when the value could not be stored anywhere; `CACHE_BUSY` when others wrote all the time.
+   * @throws CacheError when the value could not be stored; `CACHE_BUSY` when others wrote all the time.
    */
   replace?(key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined>;
   delete(key: string): Promise<void>;

@@ -12,9 +12,9 @@ import { estimatedTokens, messageTokens, type TokenCounter } from "./tokens.ts";
 
 /** Options of a {@link ChatMemory}. */
 export interface ChatMemoryOptions {
-  /** Most messages, 1 or more, including pinned ones. Infinity: no limit. Default: 100. */
+  /** Limit on the messages, 1 or more, including pinned ones. Infinity: no limit. Default: 100. */
   readonly maxMessages?: number | undefined;
-  /** Most tokens, 1 or more, including pinned messages. Default: no limit. */
+  /** Limit on the tokens, 1 or more, including pinned messages. Default: no limit. */
   readonly maxTokens?: number | undefined;
   /** First messages that are never dropped, for example the goal. A text is a message of the user. */
   readonly pinned?: string | ChatMessage | readonly ChatMessage[] | undefined;
@@ -61,12 +61,10 @@ const jsonSchema = lazily(() =>
 /**
  * The window of a conversation with a model: the newest messages within a limit of count and of tokens, in order of arrival.
  *
- * Owns which messages are kept. Units own which calls wait for an answer; the agent builds the final request.
- *
- * ChatMemory.H1 (`ChatUnit`) tool calls and their answers are kept or dropped together, and an answer follows its call. ChatMemory.H2
- * (`ChatUnit.messages`) calls that were not answered before the next message get a stand-in; the newest calls wait. ChatMemory.H3 (`#drop`) pinned
- * messages and the newest unit are never dropped: with these exceptions the limits hold after each `add`, and after each `addAll` unless `trim`
- * is "on_add". ChatMemory.H5 returned lists are new, and messages are frozen.
+ * Owns which messages are kept. ChatMemory.H1 (`ChatUnit`) tool calls and their answers are kept or dropped together. ChatMemory.H2
+ * (`ChatUnit.messages`) calls that were not answered before the next message get a stand-in. ChatMemory.H3 (`#drop`) pinned messages and the newest
+ * unit are never dropped: otherwise the limits hold after each `add`, and after each `addAll` unless `trim` is "on_add". ChatMemory.H5 returned
+ * lists are new, and messages are frozen.
  */
 export class ChatMemory {
   readonly maxMessages: number;

@@ -24,9 +24,9 @@ export interface Embedder {
   readonly id: string;
   /** Numbers of a vector. Default: those of the first vector. */
   readonly dimensions?: number | undefined;
-  /** Most texts per call. */
+  /** Limit on the texts per call. */
   readonly maxBatch: number;
-  /** Most characters per text. Of a longer text the beginning is embedded. */
+  /** Limit on the characters per text. Of a longer text the beginning is embedded. */
   readonly maxChars: number;
   /** The cosine similarity below which two texts are unrelated. It depends on the model. */
   readonly threshold: number;

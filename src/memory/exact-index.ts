@@ -32,7 +32,7 @@ export interface VectorIndex {
   clear(): void | Promise<void>;
 }
 
-/** Most numbers of a vector. */
+/** Limit on the numbers of a vector. */
 const LONGEST_VECTOR = 65_536;
 /** Hits that are collected before the best are chosen. */
 const FEW_HITS = 16;

@@ -3,7 +3,7 @@ import type { Scope } from "../kernel/scope.ts";
 import { isWithin, scopeOfKey } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
 
-/** @throws UsageError `ARGUMENT_INVALID` for a store or a cache that cannot say what it has: nobody would know what is left */
+/** @throws UsageError `ARGUMENT_INVALID` for a store or a cache that cannot list what it has */
 export function checkForgetful(what: string, { stores, caches }: { readonly stores: unknown; readonly caches: unknown }): void {
   takes(what, "stores", stores, listOf(having("a message store that can list its scopes", "add", "remove", "scopes")));
   takes(what, "caches", caches, listOf(having("a cache that can list its keys", "get", "set", "keys")));

@@ -55,25 +55,24 @@ interface Given {
   readonly storedBy: string;
 }
 
-/** Most changes that wait for a slow or failing store. */
+/** Limit on the changes that wait for a slow or failing store. */
 const MOST_UNSAVED = 10_000;
-/** A search asks for so many times more hits, repeatedly if necessary, because repeated texts are left out. */
+/** The factor by which a search asks for more hits, because repeated texts are left out. */
 const DEPTH = 4;
-/** Most characters that stay in memory between two turns of a run. */
+/** Limit on the characters that stay in memory between two turns of a run. */
 const MOST_HELD = 2_000_000;
 /** Timeout of the store in milliseconds. */
 const TIMEOUT = 30_000;
 
 /**
- * The messages of one role of one run that are stored beyond the run. Owns the queue of changes, and the messages that the record of the run
- * gave the role; the storage owns the stored messages.
+ * The messages of one role of one run that are stored beyond the run. Owns the changes that wait, and the messages that the record of the run
+ * gave the role; the storage owns the stored ones.
  *
- * KeptMemory.K1 (`learn`) only committed changes arrive, in the order of the record. KeptMemory.K2 (`learn`) storing a message again changes nothing,
- * so a resumed run repeats its whole record; what was deleted from the store since is not stored again. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was forked from, a search finds only
- * messages of its own record, with their recorded content: a run never finds another future of itself, even with the same ids. KeptMemory.K4
- * (`#takeInherited`) it writes under its own run only, and of inherited messages only those that are not stored; what a fork deletes stays in its
- * parent. KeptMemory.K5 (`WriteBehind.#drain`) a change stays in the queue until it is stored. KeptMemory.K6 (`search`) vectors are computed by
- * searches only, through the embedder of the search.
+ * KeptMemory.K1 (`learn`) only committed changes arrive, in the order of the record. KeptMemory.K2 (`learn`) a resumed run repeats its whole record,
+ * which stores nothing twice, and nothing that was deleted from the store since. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was
+ * forked from, a search finds only messages of its own record: a run never finds another future of itself. KeptMemory.K4 (`#takeInherited`) it
+ * writes under its own run only; what a fork deletes stays in its parent. KeptMemory.K5 (`WriteBehind.#drain`) a change waits until it is stored.
+ * KeptMemory.K6 (`search`) vectors are computed by searches only, through the embedder of the search.
  */
 export class KeptMemory {
   #o: KeptMemoryOptions;
@@ -142,13 +141,13 @@ export class KeptMemory {
     const filter = (message: Message, runId: string): boolean =>
       (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) &&
       !(before ??= new AskedBefore(asked)).has(message.content);
-    const told = new Set(known.map(wordsOf));
+    const seen = new Set(known.map(wordsOf));
     const search = { filter, embedder: embedder && askedOnce(embedder), signal, hybrid: parts.lexical !== undefined };
     for (let depth = parts.k * DEPTH; ; depth *= DEPTH) {
       const found = await this.#storage.search(text, { ...search, k: depth });
       if (found.length === 0) return [];
-      const hits = this.#withoutRepeats(found, told);
-      if (hits.length >= parts.k || found.length < depth) return this.#withNeighbours(hits.slice(0, parts.k), told, filter);
+      const hits = this.#withoutRepeats(found, seen);
+      if (hits.length >= parts.k || found.length < depth) return this.#withNeighbours(hits.slice(0, parts.k), seen, filter);
     }
   }
 
@@ -173,14 +172,14 @@ export class KeptMemory {
     return runId === this.#o.runId || this.#o.isAncestor(runId);
   }
 
-  /** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `told`. */
-  #withoutRepeats(found: readonly RankedMessage[], told: ReadonlySet<string>): KeptMessage[] {
+  /** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `seen`. */
+  #withoutRepeats(found: readonly RankedMessage[], seen: ReadonlySet<string>): KeptMessage[] {
     const newest = new Map<string, KeptMessage>();
     for (const each of found) {
       const kept = { ...each, isOwn: this.#isOwn(each.runId) };
       const words = wordsOf(each.message.content);
       const other = newest.get(words);
-      if (!told.has(words) && (other === undefined || isNewer(kept, other))) newest.set(words, kept);
+      if (!seen.has(words) && (other === undefined || isNewer(kept, other))) newest.set(words, kept);
     }
     return [...newest.values()];
   }
@@ -188,17 +187,17 @@ export class KeptMemory {
   /** Each neighbour belongs to its best hit, and is not a hit itself. */
   async #withNeighbours(
     hits: readonly KeptMessage[],
-    told: Set<string>,
+    seen: Set<string>,
     isMeant: (message: Message, runId: string) => boolean,
   ): Promise<KeptHit[]> {
-    for (const { message } of hits) told.add(wordsOf(message.content));
+    for (const { message } of hits) seen.add(wordsOf(message.content));
     const found: KeptHit[] = [];
     for (const hit of hits) {
       const around = await this.#storage.around(hit.place, this.#o.parts.neighbours);
       const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
       const unscored = meant.map((each) => ({ ...each, score: 0 }));
-      const neighbours = this.#withoutRepeats(unscored, told);
-      for (const { message } of neighbours) told.add(wordsOf(message.content));
+      const neighbours = this.#withoutRepeats(unscored, seen);
+      for (const { message } of neighbours) seen.add(wordsOf(message.content));
       found.push({ ...hit, neighbours });
     }
     return found;

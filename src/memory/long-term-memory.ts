@@ -12,9 +12,9 @@ import { WriteBehind } from "./write-behind.ts";
 /** Options of a {@link LongTermMemory}. */
 export interface LongTermMemoryOptions {
   readonly storage: MemoryStorage;
-  /** Most messages in memory; older ones stay in the storage. Default: no limit. */
+  /** Limit on the messages in memory; older ones stay in the storage. Default: no limit. */
   readonly limit?: number | undefined;
-  /** Most changes that wait for the storage. Default 10,000. */
+  /** Limit on the changes that wait for the storage. Default 10,000. */
   readonly maxUnsaved?: number | undefined;
   /** Called when storing in the background has failed. `persist` throws the same error if it fails again. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -44,13 +44,10 @@ const FOUND = 5;
  * A {@link Memory} that outlives its process: added messages are in memory at once, are stored in the background, and are loaded by `recover`.
  * With a `limit` the newest messages are in memory, and all of them in the storage.
  *
- * Owns the queue of changes; the storage owns the stored messages.
- *
- * LongTermMemory.P1 (`persist`) changes are durable when `persist` has resolved, not before. LongTermMemory.P2 (`WriteBehind.#drain`) a change
- * stays in the queue until it is stored; after a failure, the next change or `persist` tries again. LongTermMemory.P3 (`WriteBehind.#batch`)
- * changes are stored in order. LongTermMemory.P4 (`recover`) `recover` loads the messages of its own run, because ids are unique only within a run;
- * `searchSimilar` finds those of other runs. LongTermMemory.P5 (`delete`) evicted messages stay in the storage, and deleted ones are deleted there.
- * LongTermMemory.P6 (`add`) a message is recognized by its id, and is never changed or marked.
+ * LongTermMemory.P1 (`persist`) changes are durable when `persist` has resolved, not before. LongTermMemory.P2 (`WriteBehind.#drain`) a change waits
+ * until it is stored. LongTermMemory.P3 (`WriteBehind.#batch`) changes are stored in order. LongTermMemory.P4 (`recover`) `recover` loads the
+ * messages of its own run, because ids are unique only within a run; `searchSimilar` finds those of other runs. LongTermMemory.P5 (`delete`) evicted
+ * messages stay in the storage, and deleted ones are deleted there. LongTermMemory.P6 (`add`) a message is never changed or marked.
  *
  * @example
  * import { createMessage, LongTermMemory, MemoryStorage } from "troupe";
@@ -153,11 +150,7 @@ export class LongTermMemory extends Memory {
     return true;
   }
 
-  /**
-   * Deletes a message in memory and in the storage, also one that was not read from the storage yet.
-   *
-   * @returns true when it was in memory, or among the messages read from the storage
-   */
+  /** Deletes a message in memory and in the storage. Returns whether it was known. */
   override delete(target: Message | string): boolean {
     const id = idOf(target);
     const isKnown = this.has(id) || this.storage.has(id);

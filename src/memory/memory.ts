@@ -23,7 +23,7 @@ import {
 export interface MemoryOptions {
   /** Recognize messages by content instead of id: equal contents are remembered once. Default false. */
   readonly ignoreId?: boolean | undefined;
-  /** Most messages kept, 1 or more; the oldest ones are evicted. Default: no limit. */
+  /** Limit on the messages, 1 or more; the oldest ones are evicted. Default: no limit. */
   readonly limit?: number | undefined;
   /** Called with every evicted message. */
   readonly onEvict?: ((message: Message) => void) | undefined;

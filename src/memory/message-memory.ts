@@ -12,12 +12,12 @@ export interface MemoryJson {
 /**
  * The queries of a memory.
  *
- * A string in place of a message is its id. With `ignoreId` an id stands for the newest message that has it, which is found by a scan.
+ * A string in place of a message is its id. With `ignoreId` an id means the newest message that has it, which is found by a scan.
  */
 export interface ReadableMemory extends Iterable<Message> {
   /** True when the content decides whether two messages are the same, false when the id does. */
   readonly ignoreId: boolean;
-  /** Most messages kept; the oldest ones are evicted. */
+  /** Limit on the messages kept; the oldest ones are evicted. */
   readonly limit: number | undefined;
   readonly size: number;
   /** Returns true when the memory holds the message. O(1). */

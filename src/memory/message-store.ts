@@ -106,20 +106,16 @@ export interface VectorLookup {
 }
 
 /**
- * Stores the messages of roles durably. Port. Vectors are stored only to save work, and may be lost.
+ * Stores the messages of roles durably. Port. Vectors are stored only to save work, and may be lost. `roleId` is the key of a role's memory.
  *
  * MessageStore.V1 `add` stores all messages or none, and they are durable when it has resolved. MessageStore.V2 (run, id) identifies a message: a
  * stored message is not stored again. MessageStore.V3 places grow in order of arrival and are never used again. MessageStore.V4 roles are separate,
  * whatever their ids contain. MessageStore.V5 a message is read as it was written, or reading throws `MEMORY_DAMAGED`. MessageStore.V6 vectors
  * are read as they were written, under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes
- * may use one store. MessageStore.V8 `close` releases resources after earlier calls; a later call opens them again, so that several storages can
- * share a store. MessageStore.V9 a `lookup` includes every resolved change, and no removed message. MessageStore.V10 `nearest` finds what
- * an exact comparison of the vectors of a fingerprint finds: by cosine similarity, best first, equal ones by place; with every resolved change,
- * and no removed message. It may keep a vector that one of another fingerprint has replaced. MessageStore.V11 a removal is remembered by the identity
- * of the message, also across processes, so that no record of a run stores it again; adding it again is allowed. MessageStore.V12 after `purge` no
- * byte of a removed message, of its words in an index, or of the key of an emptied scope is in the files of the store.
- *
- * `scope` is the key of a role's memory: of `scopeKey`, or any text.
+ * may use one store. MessageStore.V8 `close` releases resources; a later call opens them again. MessageStore.V9 a `lookup` includes every resolved
+ * change. MessageStore.V10 `nearest` finds what an exact comparison finds, best first, equal ones by place. MessageStore.V11 a removal is remembered,
+ * so that no record of a run stores the message again; adding it again is allowed. MessageStore.V12 after `purge` no byte of a removed message, of
+ * its words in an index, or of the key of an emptied scope is in the files of the store.
  */
 export interface MessageStore {
   state(roleId: string): Promise<StoreState>;

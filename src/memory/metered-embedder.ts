@@ -23,9 +23,8 @@ export interface MeterParts {
 
 /**
  * Makes every batch of an embedder a recorded step: with retries, limits and the budget, and answered from the record on replay. Texts are
- * recorded by hash, because the run records them already. A free embedder makes no step; only its time is limited.
- *
- * An attempt costs the tokens that the server reports; its hold when the server reports none or the model may have run; otherwise nothing.
+ * recorded by hash. A free embedder makes no step. An attempt costs the tokens that the server reports; its hold when it reports none or the
+ * model may have run; otherwise nothing.
  *
  * @throws ModelError, ControlError
  */
@@ -94,19 +93,19 @@ async function limitedTry(call: EmbedderCall, price: ModelPrice | undefined): Pr
 
 async function oneTry(call: EmbedderCall, price: ModelPrice | undefined, hold: number): Promise<readonly string[]> {
   const { embedder, texts, kind, policy, door, signal, model, until } = call;
-  let told: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  let reported: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
   const onUsage = ({ inputTokens }: { readonly inputTokens: number }): void => {
-    if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) told = { inputTokens, outputTokens: 0 };
+    if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) reported = { inputTokens, outputTokens: 0 };
   };
   try {
     const limit = timeLeft(policy.clock, until, policy.timeouts?.call ?? TRY_TIMEOUT);
     const vectors = await withTimeout(policy.clock, limit, `an embedding by ${model}`, signal, (inner) =>
       embedder.embed(texts, { signal: inner, kind, isOneTry: true, onUsage }),
     );
-    const usage = told === undefined ? {} : { usage: { ...told } };
+    const usage = reported === undefined ? {} : { usage: { ...reported } };
     if (price === undefined) door.attempts.settle({ cost: undefined, basis: "usage", ...usage });
-    else if (told === undefined) door.attempts.settle({ cost: hold, basis: "hold" });
-    else door.attempts.settle({ cost: costOf(told, price), basis: "usage", ...usage });
+    else if (reported === undefined) door.attempts.settle({ cost: hold, basis: "hold" });
+    else door.attempts.settle({ cost: costOf(reported, price), basis: "usage", ...usage });
     return vectors.map(encoded);
   } catch (error) {
     // An attempt that is settled already stays settled: its vectors were paid and invalid.

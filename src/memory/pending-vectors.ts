@@ -141,7 +141,7 @@ export class PendingVectors {
     const known = typeof error.data === "object" && error.data !== null ? error.data : {};
     return new MemoryError(
       error.code,
-      `${error.message} ${waiting} messages are kept and wait for their vectors: persist() goes on from there.`,
+      `${error.message} ${waiting} messages are kept and wait for their vectors: persist() continues from there.`,
       { cause: error, data: { ...known, pending: waiting } },
     );
   }

@@ -117,7 +117,7 @@ function summaryLine(text: string): string {
   return JSON.stringify({ text });
 }
 
-/** Returns the recalled texts as one message that stands before the question; none when nothing was recalled. */
+/** Returns the recalled texts as one message before the question; none when nothing was recalled. */
 export function recallMessages({ summary, related, recent }: RecalledTexts): readonly ChatMessage[] {
   const parts = [
     ...(summary.length === 0 ? [] : [[SUMMARY, ...summary.map(summaryLine)].join("\n")]),

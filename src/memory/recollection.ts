@@ -39,7 +39,7 @@ export interface RecollectionParts {
   /** Returns the model for summaries, as a stepped model. */
   readonly model: (other: ChatModel | undefined) => ChatModel;
   readonly policy: CallPolicy;
-  /** Most milliseconds for the embedder, so that the activation has time left. */
+  /** Limit on the milliseconds for the embedder, so that the activation has time left. */
   readonly longest: number;
   readonly logger: Pick<Logger, "warn">;
   readonly signal: AbortSignal;
@@ -57,22 +57,19 @@ export interface Recalled {
   readonly failed?: { readonly code: string; readonly message: string };
 }
 
-/** Most characters of a question. */
+/** Limit on the characters of a question. */
 const MOST_WORDS = 20_000;
-/** Most ids of summarized messages. The newest one that the memory still holds marks the end of the summary. */
+/** Limit on the ids of summarized messages. The newest one that the memory still holds marks the end of the summary. */
 const MOST_COVERED = 100;
 
 /**
- * Recalls messages for the questions of one activation. Owns the uncommitted summary. The activation owns memory and news; `KeptMemory` owns the
- * messages that outlive the run.
+ * Recalls messages for the questions of one activation. Owns the uncommitted summary.
  *
  * Recollection.C1 (`#recorded`) a recall is one recorded step, so a resumed run, a replay and a fork recall the same. Recollection.C2 (`memoryLine`)
- * requests and step addresses contain senders and contents only, and the recorded time of messages of other runs. Recollection.C3 (`#recall`)
- * the recalled texts stay within the budget; the part that the summary leaves goes to the recent messages, and then to the related ones.
- * Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages, unless the model fails: then it is asked
- * again when twice as many messages wait, which is part of the role's state, and the failure is logged once. Recollection.C5 (`#related`) a
- * failing memory is logged and recalls nothing; only interruptions fail the activation. Recollection.C6 (`#turn`) recalls of one activation
- * run one after another.
+ * requests and step addresses contain senders, contents, and the recorded time of messages of other runs. Recollection.C3 (`#recall`) the
+ * recalled texts stay within the budget. Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages; when
+ * the model fails it is asked again with twice as many. Recollection.C5 (`#related`) a failing memory is logged and recalls nothing.
+ * Recollection.C6 (`#turn`) recalls of one activation run one after another.
  */
 export class Recollection {
   readonly #parts: RecollectionParts;
@@ -90,7 +87,7 @@ export class Recollection {
     return this.#summary === this.#parts.summary ? undefined : this.#summary;
   }
 
-  /** Returns recalled messages that stand before a question. @param query the text to search for; default: the news */
+  /** Returns recalled messages that precede a question. @param query the text to search for; default: the news */
   recall(query: string = textsOf(this.#parts.news()).join("\n\n")): Promise<readonly ChatMessage[]> {
     const turn = this.#turn.then(() => this.#recall(query));
     // A failure is the caller's; the next recall runs anyway.
@@ -140,7 +137,8 @@ export class Recollection {
       this.#isSummaryBroken = true;
       const isTold = this.#summary.waits !== undefined;
       this.#summary = { ...this.#summary, waits: Math.max(1, 2 * waiting) };
-      if (!isTold) logger.warn(`${role} could not sum up what it remembers, and goes on without: ${errorRecord(error).message}`);
+      if (!isTold)
+        logger.warn(`${role} could not summarize what it remembers, and continues without a new summary: ${errorRecord(error).message}`);
     }
   }
 
@@ -175,7 +173,7 @@ export class Recollection {
     const recalled = steps.step({ kind: "memory", name: "recall", request }, (door) => this.#related(question, request.query, door));
     this.#recalled.set(address, recalled);
     const { failed } = await recalled;
-    if (failed !== undefined) logger.warn(`${role} could not look into its memory, and goes on without: ${failed.message}`);
+    if (failed !== undefined) logger.warn(`${role} could not search its memory, and continues without it: ${failed.message}`);
     return recalled;
   }
 

@@ -26,20 +26,20 @@ export interface RecallShares {
 
 /** Options of the recall before a role asks its model. */
 export interface RecallOptions {
-  /** Most recalled tokens. Default 2,000; 0: nothing is recalled. */
+  /** Limit on the recalled tokens. Default 2,000; 0: nothing is recalled. */
   readonly maxTokens?: number;
   /** When given, an omitted share is 0. */
   readonly shares?: RecallShares;
   /** Related messages at most, besides their neighbours. Default 4. */
   readonly k?: number;
-  /** Least similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
+  /** Minimum similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
   /**
    * Messages before and after a related one, in its own run, that are recalled with it if they fit: they often contain the answer.
    * Default 1; 0: none.
    */
   readonly neighbours?: number;
-  /** Most milliseconds of the embedder for one recall, at most half of the role's `timeout`. Default 30,000. */
+  /** Limit on the milliseconds of the embedder for one recall, at most half of the role's `timeout`. Default 30,000. */
   readonly timeout?: number;
 }
 

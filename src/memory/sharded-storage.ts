@@ -32,13 +32,11 @@ export function shardOf(runId: string, id: string, count: number): number {
 }
 
 /**
- * One long-term memory over several storages. A stable hash of (run, id) names the shard of a message. A search asks all shards and merges the
- * results by score.
+ * One long-term memory over several storages. A stable hash of (run, id) names the shard of a message. A search asks all shards.
  *
- * ShardedStorage.H1 (`#move`) `recover` with another list of shards moves messages: it stores them in the right shard, then removes them from the
- * wrong one. ShardedStorage.H2 (`#move`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found
- * once. ShardedStorage.H3 (`#nextTime`) messages keep the order in which they were added. Vectors do not move: moved messages are embedded again
- * before the next search.
+ * ShardedStorage.H1 (`#move`) `recover` with another list of shards stores messages in the right shard, then removes them from the wrong one.
+ * ShardedStorage.H2 (`#move`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found once.
+ * ShardedStorage.H3 (`#nextTime`) messages keep the order in which they were added. Moved messages are embedded again.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
@@ -135,10 +133,10 @@ export class ShardedStorage {
     const { k = FOUND, ...o } = given;
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = lists.flat().sort((a, b) => b.score - a.score);
-    const told = new Set<string>();
+    const seen = new Set<string>();
     const once = merged.filter(({ runId, message }) => {
       const identity = identityOf(runId, message.id);
-      return !told.has(identity) && told.add(identity);
+      return !seen.has(identity) && seen.add(identity);
     });
     return once.slice(0, k);
   }

@@ -42,7 +42,7 @@ export interface MemoryStorageOptions {
   readonly index?: VectorIndex | undefined;
   /** Finds messages by their words. Belongs to this storage alone. Default: an index of words; with an embedder none. */
   readonly lexical?: LexicalIndex | undefined;
-  /** Least similarity of a hit, from -1 to 1. It needs an embedder. Default: the embedder's. */
+  /** Minimum similarity of a hit, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number | undefined;
   /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number | undefined;
@@ -74,9 +74,9 @@ const memoryStorageOptions: Known<MemoryStorageOptions> = {
 
 /** Options of a search. */
 export interface SearchOptions {
-  /** Most hits. Default 4. */
+  /** Limit on the hits. Default 4. */
   readonly k?: number | undefined;
-  /** Least similarity of a hit, from -1 to 1. It needs a storage with an embedder. */
+  /** Minimum similarity of a hit, from -1 to 1. It needs a storage with an embedder. */
   readonly threshold?: number | undefined;
   /** Accepts a message of a run as a hit. */
   readonly filter?: ((message: Message, runId: string) => boolean) | undefined;

@@ -4,7 +4,7 @@ import type { SearchOptions, StorageParts } from "./storage-options.ts";
 import type { StoredMessages } from "./stored-messages.ts";
 import type { LexicalHit } from "./word-index.ts";
 
-/** Each of two merged rankings is read so many times deeper than the requested number. */
+/** The factor by which each of two merged rankings is read deeper than the requested number. */
 const DEPTH = 5;
 /** Candidates of one question, and the factor by which they grow when too few of them are hits. */
 const CANDIDATES = 500;

@@ -7,9 +7,8 @@ const MORE = 4;
 /**
  * The index of a role whose store finds the nearest vectors itself. Owns the places of the vectors that this process knows.
  *
- * StoreIndex.I1 (`search`) only known places are found: the storage reads what other processes added before it searches. StoreIndex.I2
- * (`search`) with a condition more is asked for until enough of it is accepted, or the store has no more. StoreIndex.I3 (`lost`) a vector that the
- * store has lost is noticed. The numbers of vectors stay in the store, which gets them by `writeVectors` before `add`.
+ * StoreIndex.I1 (`search`) only known places are found. StoreIndex.I2 (`search`) with a condition more is asked for until enough is accepted.
+ * StoreIndex.I3 (`lost`) a vector that the store has lost is noticed.
  */
 export class StoreIndex implements VectorIndex {
   readonly #nearest: VectorLookup;

@@ -24,11 +24,10 @@ export interface StoreWatch {
 
 /**
  * The messages of a role in a store, as this process knows them: all of them, or the needed ones when they are many and the store has a `lookup`.
- * Owns the known messages in order of arrival, their identities, and how far the store has been read.
  *
  * StoredMessages.R1 (`#forgetRemoved`) messages removed from the store are removed here before an answer. StoredMessages.R2 (`readAll`, `readNew`)
- * after `readAll` every message of the store is known, after `readAt` the requested ones. StoredMessages.R3 (`#learn`) a known message is not read
- * or told again.
+ * after `readAll` every message of the store is known, after `readAt` the requested ones. StoredMessages.R3 (`#learn`) a known message is not
+ * read or reported again.
  */
 export class StoredMessages {
   readonly #parts: StorageParts;

@@ -24,7 +24,7 @@ export const NO_SUMMARY: SummaryLevels = { oldest: "", older: [], recent: [] };
 export interface RoleSummary extends SummaryLevels {
   /** Ids of the messages summarized last, oldest first. All earlier messages are covered too. */
   readonly covered: readonly string[];
-  /** After a failure the model is asked again when so many messages are not summarized. */
+  /** After a failure the model is asked again when this many messages are not summarized. */
   readonly waits?: number;
 }
 
@@ -112,11 +112,11 @@ async function readable({ sizes, limits, ask }: SummaryParts, message: Message):
 
 /** Limits of a history. */
 export interface CompressionLimits {
-  /** A history of so many messages is too long. */
+  /** A history of this many messages is too long. */
   readonly maxMessages: number;
   /** A history of more tokens is too long. */
   readonly maxTokens: number;
-  /** So many of the newest messages are left out, as far as they fit into `maxTokens`, and an open question anyway. Default: none is. */
+  /** This many of the newest messages are left out, as far as they fit into `maxTokens`, and an open question anyway. Default: none is. */
   readonly keepMessages?: number;
 }
 
@@ -185,7 +185,7 @@ async function keptCount(history: readonly Message[], sizes: MessageSizes, limit
   return Math.max(kept, openQuestion(history).length);
 }
 
-/** The last message, where it is the user's: nobody has answered it yet. */
+/** The last message, where it is the user's and has no answer yet. */
 export function openQuestion(history: readonly Message[]): readonly Message[] {
   return history.at(-1)?.role === "user" ? history.slice(-1) : [];
 }

@@ -3,13 +3,13 @@ import type { Message } from "../message/message.ts";
 import { beginningOf } from "./text-terms.ts";
 import { isCjk } from "./tokens.ts";
 
-/** Most words of one summary; a Chinese, Japanese or Korean character counts as one. */
+/** Limit on the words of one summary; a Chinese, Japanese or Korean character counts as one. */
 const SUMMARY_WORDS = 300;
 /** Limits the characters of a summary too, because a text may have no spaces. */
 const CHARACTERS_PER_WORD = 12;
-/** Most windows of one text. A longer text gets longer windows. */
+/** Limit on the windows of one text. A longer text gets longer windows. */
 const MOST_WINDOWS = 100;
-/** Most words of the summary of one window. */
+/** Limit on the words of the summary of one window. */
 const WINDOW_WORDS = 100;
 
 /** Asks the model and returns its text. */
@@ -78,7 +78,7 @@ export function boundedSummary(text: string, words: number = SUMMARY_WORDS): str
 }
 
 /**
- * Summarizes a text in at most so many words: first each window of `window` characters, then the summaries of the windows. A text that is
+ * Summarizes a text in at most `words` words: first each window of `window` characters, then the summaries of the windows. A text that is
  * short enough is returned unchanged, without a call.
  */
 export async function summarizeText(ask: AskText, text: string, window: number, words: number = SUMMARY_WORDS): Promise<string> {

@@ -18,7 +18,7 @@ export interface ChangeTarget {
   holds?(messages: readonly Message[]): boolean;
 }
 
-/** Most additions that are stored together. */
+/** Limit on the additions that are stored together. */
 const MAX_BATCH = 1_000;
 
 /**

@@ -25,7 +25,7 @@ export interface LocalBudgetPool extends BudgetPool {
   readonly spent: MicroUsd;
   /** Reserved by calls in flight. */
   readonly held: MicroUsd;
-  /** Waiting reservations that fit now are made. @throws UsageError `OPTION_INVALID` @throws UsageError `OPTION_INVALID` */
+  /** Waiting reservations that fit now are made. @throws UsageError `OPTION_INVALID` */
   invest(amount: number): void;
 }
 

@@ -109,11 +109,7 @@ export class Ledger {
     this.#held += hold;
   }
 
-  /**
-   * It counts as spent until it is settled. @throws UsageError `LEDGER_KEY` when there is none
-   *
-   * @throws UsageError `LEDGER_KEY` when there is none
-   */
+  /** It counts as spent until it is settled. @throws UsageError `LEDGER_KEY` when there is none */
   lose(key: string): void {
     const open = this.#open.get(key);
     if (open === undefined) throw noHold(key);

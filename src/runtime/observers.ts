@@ -1,5 +1,6 @@
 import { aFunction, takes } from "../kernel/argument.ts";
 import type { Emit, Logger } from "../kernel/emit.ts";
+import { deepFreeze } from "../kernel/json.ts";
 import { checkKnownWord } from "../kernel/known-options.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isThenable } from "../kernel/value-kind.ts";
@@ -7,7 +8,6 @@ import type { Message } from "../message/message.ts";
 import { isOutput } from "./record/delivery.ts";
 import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/event.ts";
 import { OBSERVED_TYPES } from "./record/event-type.ts";
-import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
 import type { Observer } from "./record/run-log.ts";
 import type { DeadLetter } from "./record/run-state.ts";
@@ -70,7 +70,7 @@ export function tellObservers(
   { logger, mask }: { readonly logger: Logger; readonly mask: Mask },
 ): void {
   const present = observers.of(observed.type);
-  if (present.length > 0) freezeObserved(observed);
+  if (present.length > 0) deepFreeze(observed);
   const failed = (error: unknown): void => logger.error(`A listener of ${observed.type} failed: ${maskedError(mask, error).message}`);
   for (const observer of present) {
     try {

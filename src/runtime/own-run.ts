@@ -1,8 +1,8 @@
+import { resumption } from "./record/apply-steps.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { recordedEnd, type RunEnd, type RunResult, runResult } from "./run-result.ts";
 import { overdueTries } from "./record/lost-tries.ts";
-import { resumption } from "./record/resumption.ts";
 import type { RunEvent } from "./record/event.ts";
 import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
 import type { OwnedRun, RunLog } from "./record/run-log.ts";

@@ -1,3 +1,4 @@
+import { recordedState } from "../runtime/snapshot/snapshot.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
@@ -6,7 +7,6 @@ import { pendingQuestions } from "../runtime/record/questions.ts";
 import { askedIn } from "../runtime/record/run-summary.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
-import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { isDone, spenderOf } from "../team/drive.ts";
 import { Team } from "../team/team.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";

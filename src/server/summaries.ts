@@ -1,7 +1,6 @@
 import { type Journal, type RunInfo, runInfo } from "../runtime/record/journal.ts";
 import { plainQuestion, questionOf } from "../runtime/record/questions.ts";
-import { listedSummary, readTally } from "../runtime/record/read-summary.ts";
-import { askedIn, type RunSummary } from "../runtime/record/run-summary.ts";
+import { askedIn, type RunSummary, listedSummary, readTally } from "../runtime/record/run-summary.ts";
 import { SERVER_PAUSED } from "./driven-runs.ts";
 
 /**

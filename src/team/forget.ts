@@ -17,8 +17,7 @@ import type { Role } from "../role/role.ts";
 import { erasedEvent, type Eraser, eraserOf, type Erasure, namesIn } from "../runtime/record/erased-event.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { aJournal, type Journal, newestRuns, type RunInfo, runInfo } from "../runtime/record/journal.ts";
-import { readTally } from "../runtime/record/read-summary.ts";
-import type { RunSummary } from "../runtime/record/run-summary.ts";
+import { type RunSummary, readTally } from "../runtime/record/run-summary.ts";
 import type { TeamParts } from "./drive.ts";
 import { readEvents } from "./read-events.ts";
 

@@ -1,3 +1,4 @@
+import { resumption } from "../runtime/record/apply-steps.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
@@ -12,7 +13,6 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { overdueTries } from "../runtime/record/lost-tries.ts";
-import { resumption } from "../runtime/record/resumption.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { assertArrivalOrder, recordedBy, recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";

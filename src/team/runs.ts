@@ -1,3 +1,4 @@
+import { recordedState } from "../runtime/snapshot/snapshot.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -10,7 +11,6 @@ import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import { type Claim, type ClaimOptions, COMMAND_TIMEOUT, type Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { runResult, type RunResult } from "../runtime/run-result.ts";
-import { recordedState } from "../runtime/snapshot/recorded-state.ts";
 import { type Conclude, concluding } from "./drive.ts";
 import { isSameMessage, type RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";

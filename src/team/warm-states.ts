@@ -1,10 +1,10 @@
+import type { RecordedState } from "../runtime/snapshot/snapshot.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { WarmMemories } from "../runtime/role-memories.ts";
-import type { RecordedState } from "../runtime/snapshot/recorded-state.ts";
 
 /*
  * The states of runs that came to rest in this process, with what their roles and forks know, so that a conversation does not read its whole

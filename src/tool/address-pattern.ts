@@ -93,7 +93,7 @@ export function canonicalText(text: string): string {
 }
 
 /** `*` as the first label stands for one or more labels, as another for one, and within a label for any characters. */
-export function areLabelsCovered(host: string, pattern: string): boolean {
+function areLabelsCovered(host: string, pattern: string): boolean {
   if (host === pattern || pattern === "*") return true;
   const [labels, wanted] = [host.split("."), pattern.split(".")];
   const more = labels.length - wanted.length;
@@ -102,7 +102,7 @@ export function areLabelsCovered(host: string, pattern: string): boolean {
 }
 
 /** In its usual spelling: in lower case, as ASCII, numbers with dots. */
-export function canonicalHost(host: string): string {
+function canonicalHost(host: string): string {
   const plain = host.toLowerCase();
   if (!plain.includes("*")) return plain === "" ? "" : (urlIn(`http://${plain}`)?.hostname ?? plain);
   if (!/[^\p{ASCII}]/u.test(plain)) return plain;
@@ -113,7 +113,7 @@ export function canonicalHost(host: string): string {
 }
 
 /** The host, and the IPv4 address in it where it is one of IPv6 that leads there: mapped, translated, or a tunnel. */
-export function hostsOf(given: string): readonly string[] {
+function hostsOf(given: string): readonly string[] {
   const host = canonicalHost(given).replace(/\.$/, "");
   const groups = host.startsWith("[") ? groupsOf(host.slice(1, -1)) : undefined;
   if (groups === undefined) return [host];

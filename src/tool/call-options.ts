@@ -78,7 +78,7 @@ export function wholeOptions(options: CallToolOptions): WholeCallOptions {
   return { ...options, tools: collection, signal, steps, clock: options.clock ?? systemClock };
 }
 
-/** Programs without types make calls by hand. @throws UsageError `TOOL_CALL_INVALID` @throws UsageError `TOOL_CALL_INVALID` */
+/** Programs without types make calls by hand. @throws UsageError `TOOL_CALL_INVALID` */
 export function checkToolCall(call: unknown): asserts call is ToolCall {
   if (isToolCall(call)) return;
   throw new UsageError(

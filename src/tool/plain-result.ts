@@ -185,7 +185,7 @@ function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> 
 }
 
 /** A value of another process may be anything. */
-export function isPlainResult(value: unknown): value is ToolResult {
+function isPlainResult(value: unknown): value is ToolResult {
   if (!isRecord(value) || !Object.keys(value).every((name) => FIELDS.has(name))) return false;
   const { error, system, images = [] } = value as Readonly<Record<string, unknown>>;
   if (![error, system].every((text) => text === undefined || isText(text))) return false;

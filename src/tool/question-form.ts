@@ -55,7 +55,7 @@ export function checkAnswer(form: QuestionForm | undefined, answer: unknown): An
   return checkFields(form.schema, answer as Json);
 }
 
-/** `age: Expected a whole number, got "old".` @throws UsageError `ARGUMENT_INVALID` @throws UsageError `ARGUMENT_INVALID` */
+/** `age: Expected a whole number, got "old".` @throws UsageError `ARGUMENT_INVALID` */
 export function faultsText(faults: readonly AnswerFault[]): string {
   takes("faultsText", "the faults", faults, listOf(aFault));
   return faults.map(({ path, text }) => (path === "" ? text : `${shownText(path)}: ${text}`)).join(" ");

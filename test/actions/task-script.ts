@@ -1,5 +1,6 @@
 import type { ChatRequest } from "../../src/index.ts";
-import { type ScriptedModel, scriptedModel, type ScriptedOptions, type ScriptedReply } from "../../src/testing/index.ts";
+import { type ScriptedModel, scriptedModel, type ScriptedReply } from "../../src/testing/index.ts";
+import type { ScriptedOptions } from "../../src/testing/scripted-model.ts";
 
 /** Replies by task: one for all its questions, or one for each of them in turn. */
 export type TaskReplies = Readonly<Record<string, ScriptedReply | readonly ScriptedReply[]>>;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { DoomedWorker } from "../../src/testing/index.ts";
+import type { DoomedWorker } from "../../src/testing/contracts/run-driver.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { afterEachFile } from "../after-file.ts";
 import { sourceProgram } from "../kernel/source-program.ts";

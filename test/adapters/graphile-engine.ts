@@ -1,6 +1,6 @@
 import { graphileDriver } from "../../src/adapters/graphile.ts";
 import type { FleetDriver } from "../../src/team/run-driver.ts";
-import type { RunEngine } from "../../src/testing/index.ts";
+import type { RunEngine } from "../../src/testing/contracts/run-driver.ts";
 import { startDoomed } from "./doomed-process.ts";
 
 export interface GraphileEngine extends RunEngine {

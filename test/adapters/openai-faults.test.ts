@@ -8,7 +8,8 @@ import type { StepDoor, StepPort } from "../../src/kernel/step.ts";
 import { askModel } from "../../src/model/ask.ts";
 import { callModel } from "../../src/model/call.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import { openaiStub, type StubFault, type StubReply } from "../../src/testing/index.ts";
+import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import type { StubFault } from "../../src/testing/stub-reply.ts";
 import { callSetup, RecordedAttempts, withSockets } from "../model/call-setup.ts";
 import { tries } from "../long.ts";
 

@@ -11,8 +11,9 @@ import { callModel } from "../../src/model/call.ts";
 import type { ChatModel, ChatRequest, ToolSpec } from "../../src/model/chat-model.ts";
 import { holdFor } from "../../src/model/price.ts";
 import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
-import { type OpenAIStub, openaiStub, type StubFault, type StubOptions, type StubReply } from "../../src/testing/index.ts";
-import { BROKEN_TEXT } from "../../src/testing/stub-reply.ts";
+import { type OpenAIStub, openaiStub, type StubReply } from "../../src/testing/index.ts";
+import type { StubOptions } from "../../src/testing/openai-stub.ts";
+import { BROKEN_TEXT, type StubFault } from "../../src/testing/stub-reply.ts";
 import { type CallSetup, callSetup, errorOf, until, WITH_NEXT_STEP, withSockets } from "../model/call-setup.ts";
 import { titled } from "../titled.ts";
 

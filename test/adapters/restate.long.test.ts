@@ -2,7 +2,8 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { restateDriver } from "../../src/adapters/restate.ts";
 import type { Delivery, FleetDriver, RunDriver, Verdict, Working } from "../../src/team/run-driver.ts";
-import { runDriverContract, type RunEngine } from "../../src/testing/index.ts";
+import { runDriverContract } from "../../src/testing/index.ts";
+import type { RunEngine } from "../../src/testing/contracts/run-driver.ts";
 import { door } from "../server/served-team.ts";
 import { startDoomed } from "./doomed-process.ts";
 import { hasRestate, type RestateProcess, startRestate } from "./restate-process.ts";

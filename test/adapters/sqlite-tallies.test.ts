@@ -1,7 +1,7 @@
+import { listedSummary } from "../../src/runtime/record/run-summary.ts";
 import { describe, expect, it } from "vitest";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal, RunInfo } from "../../src/runtime/record/journal.ts";
-import { listedSummary } from "../../src/runtime/record/read-summary.ts";
 import { connection, journalAt, meddle, newFile } from "./sqlite-setup.ts";
 
 function envelope(seq: number): { readonly v: typeof EVENT_VERSION; readonly runId: string; readonly seq: number; readonly time: number } {

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
-import type { OpenAIBody, StubHandler, StubReply } from "../../src/testing/index.ts";
+import type { StubReply } from "../../src/testing/index.ts";
+import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { StubHandler } from "../../src/testing/openai-stub.ts";
 import { replies } from "../actions/greeter.ts";
 
 /** What a question asks for, as its heading says. */

@@ -61,7 +61,6 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   bootstrapInterval: points,
   budgetPool: 5,
   byzantine: "Ann",
-  cacheableShare: [],
   cassetteModel: { v: 1, calls: [] },
   coordinationMetrics: [],
   corrupt: 0.5,

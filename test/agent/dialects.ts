@@ -1,4 +1,4 @@
-import type { StubRaw } from "../../src/testing/index.ts";
+import type { StubRaw } from "../../src/testing/stub-reply.ts";
 
 /*
  * How servers write tool calls that all speak "the OpenAI protocol", from the facts of their formats. Each dialect calls the same tools: what

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openai } from "../../src/adapters/openai.ts";
 import { Agent, type AgentResult, defineTool } from "../../src/agent/index.ts";
-import { openaiStub, type StubRaw } from "../../src/testing/index.ts";
+import { openaiStub } from "../../src/testing/index.ts";
+import type { StubRaw } from "../../src/testing/stub-reply.ts";
 import { ANSWER, DIALECTS, LAST, TOLD_OF } from "./dialects.ts";
 
 interface Spoken {

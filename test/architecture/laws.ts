@@ -236,21 +236,34 @@ function reachable(start: string, edges: ReadonlyMap<string, readonly string[]>)
 
 /** Names that an entry point exports and whose declaration carries no doc comment. */
 export function undocumented(house: House, entry: string): string[] {
-  const text = house.get(entry);
-  if (text === undefined) return [`${entry} does not exist`];
-  return exportsOf(parseSource(entry, text)).flatMap(({ name, local, from, declaration, source }) => {
-    const bare = declaration === undefined ? declarationOf(house, from ?? entry, local) : isDocumented(source, declaration);
-    return bare === true ? [] : [name];
+  if (!house.has(entry)) return [`${entry} does not exist`];
+  return exportedNames(house, entry).flatMap(({ name, home }) =>
+    home !== undefined && isDocumented(home.source, home.declaration) ? [] : [name],
+  );
+}
+
+/** A declaration, and the file it is in. */
+interface Home {
+  readonly source: Source;
+  readonly declaration: Node;
+}
+
+/** The names that an entry point exports. `id` is the same for a name that two entries export. */
+export function exportedNames(
+  house: House,
+  entry: string,
+): readonly { readonly name: string; readonly id: string; readonly home: Home | undefined }[] {
+  return exportsOf(parseSource(entry, house.get(entry) ?? "")).map(({ name, local, from }) => {
+    const home = homeOf(house, from ?? entry, local);
+    return { name, id: `${home?.source.path ?? entry}#${local}`, home };
   });
 }
 
 interface Exported {
   readonly name: string;
   readonly local: string;
-  /** The file it is passed on from. */
+  /** The file it is re-exported from. */
   readonly from: string | undefined;
-  readonly declaration: Node | undefined;
-  readonly source: Source;
 }
 
 function exportsOf(source: Source): Exported[] {
@@ -260,31 +273,24 @@ function exportsOf(source: Source): Exported[] {
     const from = specifier === undefined ? undefined : posix.join(posix.dirname(source.path), specifier);
     const passed = nodesAt(statement, "specifiers").map((one): Exported => {
       const local = nameOf(nodeAt(one, "local")) ?? "";
-      return { name: nameOf(nodeAt(one, "exported")) ?? local, local, from, declaration: undefined, source };
+      return { name: nameOf(nodeAt(one, "exported")) ?? local, local, from };
     });
-    const declared = declaredNames(statement).map((name): Exported => ({
-      name,
-      local: name,
-      from: undefined,
-      declaration: statement,
-      source,
-    }));
+    const declared = declaredNames(statement).map((name): Exported => ({ name, local: name, from: undefined }));
     return [...passed, ...declared];
   });
 }
 
-/** True when the first declaration of a name in a file, followed through what the file passes on, is documented. */
-function declarationOf(house: House, path: string, name: string): boolean {
+/** The first declaration of a name in a file, followed through re-exports. */
+function homeOf(house: House, path: string, name: string): Home | undefined {
   const text = house.get(path);
-  if (text === undefined) return false;
+  if (text === undefined) return undefined;
   const source = parseSource(path, text);
-  const body = nodesAt(source.program, "body");
-  const declaration = body.find((statement) => declaredNames(statement).includes(name));
-  if (declaration !== undefined) return isDocumented(source, declaration);
+  const declaration = nodesAt(source.program, "body").find((statement) => declaredNames(statement).includes(name));
+  if (declaration !== undefined) return { source, declaration };
   const passed = exportsOf(source).find((one) => one.name === name && one.from !== undefined);
   const taken = source.imports.find((one) => one.names.includes(name) && one.target !== undefined);
   const next = passed?.from ?? taken?.target;
-  return next !== undefined && next !== path && declarationOf(house, next, passed?.local ?? name);
+  return next === undefined || next === path ? undefined : homeOf(house, next, passed?.local ?? name);
 }
 
 function declaredNames(statement: Node): readonly string[] {

@@ -14,7 +14,7 @@ export interface Room {
   readonly node: readonly string[] | "any";
 }
 
-const CORE_PACKAGES = ["zod", "p-queue"];
+const CORE_PACKAGES = ["zod"];
 /** What a room may load when it first needs it, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],

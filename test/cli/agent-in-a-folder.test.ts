@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import type { OpenAIBody } from "../../src/testing/openai-body.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 /** A reply that calls a tool. */

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
-import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import type { OpenAIBody } from "../../src/testing/openai-body.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 

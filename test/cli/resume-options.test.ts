@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseFixed } from "../../src/cli/option-values.ts";
 import { main } from "../../src/cli/program.ts";
-import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import type { OpenAIBody } from "../../src/testing/openai-body.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 

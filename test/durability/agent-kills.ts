@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { contentHash } from "../../src/kernel/json.ts";
-import { openaiStub, type StubAnswer } from "../../src/testing/index.ts";
+import { openaiStub } from "../../src/testing/index.ts";
+import type { StubAnswer } from "../../src/testing/stub-reply.ts";
 import type { OpenAIBody } from "../../src/testing/openai-body.ts";
 import { type Death, start, type Told } from "./kills.ts";
 

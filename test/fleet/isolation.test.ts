@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
 import { effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
-import { memoryRunDriver, simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
+import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
+import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 
 const { signal } = new AbortController();
 

@@ -7,7 +7,8 @@ import { type RunDriver, runWorkspaces, type RunWorkspaces, startWorker } from "
 import { type Action, defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
 import { type ObjectStore, ObjectStoreError } from "../../src/kernel/object-store.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
-import { memoryRunDriver, simulatedProcesses } from "../../src/testing/index.ts";
+import { memoryRunDriver } from "../../src/testing/index.ts";
+import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 import { fileWorkspace, WRITE_STEP } from "../../src/workspace/index.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 

@@ -2,7 +2,8 @@ import { createMessage, type Message, type MessageFields } from "../../src/messa
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { BrainMemory } from "../../src/memory/brain-memory.ts";
 import type { BrainMemoryOptions } from "../../src/memory/brain-memory-options.ts";
-import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
+import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
+import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 
 /** 2026-11-21 09:30 in Greenwich. */
 export const MORNING = Date.UTC(2026, 10, 21, 9, 30);

@@ -6,7 +6,6 @@ import { Memory } from "../../src/memory/memory.ts";
 import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
 import type { MessageMemory } from "../../src/memory/message-memory.ts";
 import { tries } from "../long.ts";
-import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
 
 function said(id: string, causeBy = "Talk", timestamp = 0): Message {
@@ -342,20 +341,6 @@ describe("what a draft asks of its base, counted in messages read", () => {
     const many = readsOf(20_000, work, limited === undefined ? undefined : 20_000);
     expect(many).toBe(few);
     expect(many).toBeLessThan(500);
-  });
-
-  test("MemoryDraft.D2 a thousand adds to a full memory read each message that makes room once, and no more", () => {
-    const { base, reads } = countedBase(5000, 5000);
-    const draft = draftOver(base);
-    for (let n = 0; n < 1000; n++) draft.add(said(`x${n}`));
-    expect(reads()).toBeLessThan(1000 * 5);
-    expect(draft.size).toBe(5000);
-  });
-
-  test("MemoryDraft.D2 a draft nobody writes to weighs next to nothing", { tags: ["numbers", "long"] }, () => {
-    const base = memoryOf("a");
-    const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => draftOver(base)));
-    expect(kept / 10_000).toBeLessThan(150);
   });
 
   test("MemoryDraft.D2 before the first write it only passes questions on", () => {

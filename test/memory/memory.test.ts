@@ -5,7 +5,7 @@ import { type Addressable, UserRequirement } from "../../src/message/address.ts"
 import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
-import { anyWrite, expectSameAnswers, NaiveMemory, pool, writeBoth } from "./naive-memory.ts";
+import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth } from "./naive-memory.ts";
 import { tries } from "../long.ts";
 
 function said(id: string, causeBy = "Talk", more: Partial<Message> = {}): Message {
@@ -355,117 +355,7 @@ describe("Memory", () => {
   });
 });
 
-describe("what a memory costs, counted in reads of messages", () => {
-  let reads = 0;
-  function counted(message: Message): Message {
-    return new Proxy(message, {
-      get(target, key, receiver) {
-        reads++;
-        return Reflect.get(target, key, receiver) as unknown;
-      },
-    });
-  }
-
-  function readsOf(work: () => unknown): number {
-    reads = 0;
-    work();
-    return reads;
-  }
-
-  function memoryOfSize(size: number, limit?: number): Memory {
-    const memory = new Memory({ limit });
-    for (let n = 0; n < size; n++) memory.add(counted(said(`m${n}`, `Action${n % 10}`)));
-    // Indexes are made when first asked; from here on they are kept.
-    memory.getByAction("Action0");
-    memory.getByRole("user");
-    return memory;
-  }
-
-  test(
-    "Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000] an add reads the same whatever is held",
-    { tags: "numbers" },
-    () => {
-      const addReads = (size: number): number => {
-        const memory = memoryOfSize(size);
-        const messages = Array.from({ length: 50 }, (_, n) => counted(said(`new${n}`)));
-        return readsOf(() => memory.addBatch(messages));
-      };
-      const few = addReads(10);
-      expect(few).toBeLessThanOrEqual(50 * 6);
-      expect(addReads(10_000)).toBe(few);
-    },
-  );
-
-  test("Memory.M3 findNews reads what was observed, not what is held", () => {
-    const newsReads = (size: number): number => {
-      const memory = memoryOfSize(size);
-      const observed = [counted(said("m1")), counted(said("news"))];
-      return readsOf(() => expect(memory.findNews(observed)).toHaveLength(1));
-    };
-    expect(newsReads(3)).toBeLessThan(10);
-    expect(newsReads(10)).toBeLessThan(10);
-    for (const size of [10_000, 40_000]) expect(newsReads(size)).toBeLessThanOrEqual(newsReads(10) + 3);
-  });
-
-  test("Memory.M3 findNews with k reads what was observed and k more", () => {
-    const memory = memoryOfSize(10_000);
-    expect(readsOf(() => memory.findNews([counted(said("news"))], 20))).toBeLessThan(2 * 21 + 5);
-  });
-
-  test("Memory.M3 getByAction, newestBy, get and getByPosition read no message at all", () => {
-    const memory = memoryOfSize(1000);
-    expect(
-      readsOf(() => {
-        expect(memory.getByAction("Action3")).toHaveLength(100);
-        expect(memory.getByActions(["Action3", "Action4"])).toHaveLength(200);
-        expect(memory.newestBy("Action3")).toBeDefined();
-        expect(memory.get(10)).toHaveLength(10);
-        expect(memory.getByPosition(-1)).toBeDefined();
-      }),
-    ).toBe(0);
-  });
-
-  test("Memory.M3 deleting all of a memory reads each message a few times, closing of holes included", () => {
-    const deleteReads = (size: number): number => {
-      const memory = memoryOfSize(size);
-      // From the middle outwards, so that holes come about.
-      const order = Array.from({ length: size }, (_, n) => `m${(n * 7919) % size}`);
-      return readsOf(() => {
-        for (const id of order) expect(memory.delete(id)).toBe(true);
-      });
-    };
-    expect(deleteReads(1000)).toBeLessThan(1000 * 10);
-    expect(deleteReads(10_000)).toBeLessThan(10_000 * 10);
-  });
-
-  test("Memory.M4 a full memory reads a few messages per add, however long it has been full", { tags: "numbers" }, () => {
-    const memory = memoryOfSize(500, 100);
-    const addReads = (): number =>
-      readsOf(() => {
-        for (let n = 0; n < 1000; n++) memory.add(counted(said(`late${n}`)));
-      });
-    const early = addReads();
-    memory.addBatch(pool);
-    for (let n = 0; n < 20_000; n++) memory.add(said(`between${n}`));
-    expect(addReads()).toBeLessThanOrEqual(early * 1.5);
-    expect(early).toBeLessThan(1000 * 15);
-  });
-});
-
 describe("what a memory keeps", () => {
-  test("Memory.M4 a small memory that has forgotten a hundred thousand messages is still small", { tags: ["numbers", "long"] }, () => {
-    const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`));
-    const forgetful = (): Memory => {
-      const memory = new Memory({ limit: 10 });
-      memory.addBatch(messages);
-      memory.getByAction("Talk");
-      for (let n = 0; n < 100_000; n++) memory.add(messages[n % 100]!);
-      expect(memory.getByAction("Talk")).toHaveLength(10);
-      return memory;
-    };
-    expect(bytesKeptBy(forgetful)).toBeLessThan(400_000);
-  });
-
   test(
     "Arrivals.A1 holes between the oldest and the newest are closed, in the list and in the indexes",
     { tags: ["numbers", "long"] },
@@ -488,24 +378,6 @@ describe("what a memory keeps", () => {
       expect(bytesKeptBy(full)).toBeLessThan(400_000);
     },
   );
-
-  test("what nobody uses weighs next to nothing", { tags: ["numbers", "long"] }, () => {
-    const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => new Memory()));
-    expect(kept / 10_000).toBeLessThan(200);
-  });
-
-  test("an index weighs less than a hundred bytes for each message", { tags: ["numbers", "long"] }, () => {
-    const messages = Array.from({ length: 50_000 }, (_, n) => said(`m${n}`, `Action${n % 20}`));
-    // Asking a set computes what a string keeps about itself.
-    for (const message of messages) new Set([message.id]).has(message.id);
-    const kept = bytesKeptBy(() => {
-      const memory = new Memory();
-      memory.addBatch(messages);
-      memory.getByAction("Action1");
-      return memory;
-    });
-    expect(kept / 50_000).toBeLessThan(100);
-  });
 });
 
 describe("Memory as JSON", () => {

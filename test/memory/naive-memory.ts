@@ -64,7 +64,7 @@ const roles = ["system", "user", "assistant", "tool"] as const;
 const actions = ["WriteCode", "WriteTest", "Review", "UserRequirement"] as const;
 
 /** Messages that share ids, contents, causes and times in every way. */
-export const pool: readonly Message[] = Array.from({ length: 40 }, (_, n) =>
+const pool: readonly Message[] = Array.from({ length: 40 }, (_, n) =>
   createMessage(`say ${n % 17} ${n % 2 === 0 ? "even" : "odd"}`, {
     id: `m${n % 23}`,
     role: roles[n % 3]!,

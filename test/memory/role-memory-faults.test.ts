@@ -118,7 +118,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
       const result = await run.result;
       expect([result.status, result.output?.content]).toEqual(["finished", "I heard: fact"]);
       expect(recallsIn(await eventsOf(journal, "r"))[0]?.failed?.code).toBe("EMBEDDING_FAILED");
-      expect(told.join()).toContain("Ann could not look into its memory");
+      expect(told.join()).toContain("Ann could not search its memory");
       expect((await team.replay("r").result).error).toBeUndefined();
     },
   );
@@ -132,7 +132,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     const run = team.run("go");
     const told = warningsOf(run);
     expect((await run.result).output?.content).toBe("I heard: go");
-    expect(told.join("\n")).toMatch(/could not look into its memory.*disk gone/);
+    expect(told.join("\n")).toMatch(/could not search its memory.*disk gone/);
     expect(told.join("\n")).toMatch(/not stored, until the run is resumed.*disk gone/);
   });
 
@@ -180,7 +180,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     expect((await more.result).status).toBe("finished");
     // Asked once in an activation, not once for each question.
     expect(model.calls.filter(isSummary).length).toBe(1);
-    expect(toldMore.filter((text) => text.includes("could not sum up")).length).toBe(1);
+    expect(toldMore.filter((text) => text.includes("could not summarize")).length).toBe(1);
     expect(told).toEqual([]);
     isBroken = false;
     expect((await team.fork("f", { id: "g", add: ["and again"] }).result).status).toBe("finished");
@@ -204,7 +204,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     const tries = model.calls.filter(isSummary).length;
     expect(tries).toBeGreaterThan(1);
     expect(tries).toBeLessThanOrEqual(5);
-    expect(told.filter((text) => text.includes("could not sum up")).length).toBe(1);
+    expect(told.filter((text) => text.includes("could not summarize")).length).toBe(1);
     // What is waited for is part of the record: a replay waits as long.
     expect((await team.replay("r").result).error).toBeUndefined();
   });

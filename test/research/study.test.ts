@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
-import { figure, figuresText, study, type StudyOptions } from "../../src/research/index.ts";
+import { study } from "../../src/research/index.ts";
+import { figure, figuresText } from "../../src/research/figures/figure.ts";
+import type { StudyOptions } from "../../src/research/figures/study.ts";
 
 const exitCode = process.exitCode;
 afterEach(() => {

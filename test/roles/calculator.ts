@@ -1,4 +1,4 @@
-import type { StubAnswer } from "../../src/testing/index.ts";
+import type { StubAnswer } from "../../src/testing/stub-reply.ts";
 import type { OpenAIBody } from "../../src/testing/openai-body.ts";
 import { accepted, brief } from "./adder.ts";
 

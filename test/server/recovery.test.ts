@@ -4,7 +4,8 @@ import type { BudgetPool } from "../../src/kernel/budget.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/admission.ts";
-import { simulatedClock, simulatedProcesses } from "../../src/testing/index.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
+import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
 
 import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
 

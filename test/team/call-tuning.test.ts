@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type CallTuning, defineAction, defineRole, Team } from "../../src/index.ts";
 import { Agent } from "../../src/agent/index.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { type ScriptedAnswer, type ScriptedModel, scriptedModel, type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";
+import { type ScriptedModel, scriptedModel, type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";
+import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 import { until } from "../model/call-setup.ts";
 
 const ask = defineAction({ name: "Ask", run: (ctx) => ctx.ask("Say something.") });

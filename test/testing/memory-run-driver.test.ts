@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { memoryRunDriver, type RunEngine, runDriverContract, simulatedClock } from "../../src/testing/index.ts";
+import { memoryRunDriver, runDriverContract, simulatedClock } from "../../src/testing/index.ts";
+import type { RunEngine } from "../../src/testing/contracts/run-driver.ts";
 import type { Verdict } from "../../src/team/run-driver.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 

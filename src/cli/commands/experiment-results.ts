@@ -4,18 +4,10 @@ import { UsageError } from "../../kernel/errors.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import { formatCost, usd } from "../../model/money.ts";
 import { csvOf } from "../../research/experiment/row.ts";
-import {
-  experimentTable as tableOf,
-  heldSeries,
-  type KeptExperiment,
-  type ModelSpending,
-  plotHtml,
-  type PlotOptions,
-  plotSvg,
-  readExperiment,
-  type Row,
-  type SweepSpending,
-} from "../../research/index.ts";
+import { experimentTable as tableOf, heldSeries, plotHtml, plotSvg, readExperiment, type Row } from "../../research/index.ts";
+import type { KeptExperiment } from "../../research/experiment/results.ts";
+import type { SweepSpending, ModelSpending } from "../../research/experiment/spending.ts";
+import type { PlotOptions } from "../../research/plot/plot-options.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";

@@ -3,15 +3,10 @@ import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
 import { succeeds } from "../../kernel/system-error.ts";
-import { anExperiment } from "../../research/experiment/experiment.ts";
-import {
-  type AnyExperiment,
-  type CellReplay,
-  replayCell,
-  runExperiment,
-  type SweepProgress,
-  verifyExperiment,
-} from "../../research/index.ts";
+import { anExperiment, type AnyExperiment } from "../../research/experiment/experiment.ts";
+import { replayCell, runExperiment, verifyExperiment } from "../../research/index.ts";
+import type { CellReplay } from "../../research/experiment/replay.ts";
+import type { SweepProgress } from "../../research/experiment/sweep.ts";
 import type { ExitCode } from "../errors.ts";
 import { canDraw } from "../host.ts";
 import { wholeNumber } from "../option-values.ts";

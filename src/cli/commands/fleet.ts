@@ -1,3 +1,5 @@
+import { recordedState } from "../../runtime/snapshot/snapshot.ts";
+import { listedSummary } from "../../runtime/record/run-summary.ts";
 import { resolve } from "node:path";
 import { giveCommand } from "../../fleet/command-wire.ts";
 import { growthOf, type LastEvent, lastOf } from "../../fleet/growth.ts";
@@ -12,8 +14,6 @@ import { maskSecrets } from "../../kernel/mask.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
-import { listedSummary } from "../../runtime/record/read-summary.ts";
-import { recordedState } from "../../runtime/snapshot/recorded-state.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";

@@ -1,7 +1,6 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
-import { listedSummary } from "../../runtime/record/read-summary.ts";
-import type { RunSummary } from "../../runtime/record/run-summary.ts";
+import { type RunSummary, listedSummary } from "../../runtime/record/run-summary.ts";
 import { refuseWords } from "../idea.ts";
 import type { Flags } from "../options.ts";
 import { ageText, counted } from "../screen/amounts.ts";

@@ -61,13 +61,6 @@ const ROUNDING = 1e-9;
  * Compares what a study found with a published value: one number exactly, samples by their mean, which may be four standard errors away.
  *
  * @throws UsageError `FIGURE_INVALID` where a number is not finite, or there is only one sample; `OPTION_UNKNOWN`
- * @example
- * import { figure, figuresText } from "troupe/research";
- *
- * const throws = [1, 0, 1, 1, 0, 0, 1, 0];
- * const coin = figure({ name: "share of heads", source: "Bernoulli 1713", expected: 0.5, found: throws });
- * console.log(coin.holds, coin.found, coin.samples); // true 0.5 8
- * console.log(figuresText([coin]).includes("Bernoulli")); // true
  */
 export function figure(options: FigureOptions): Figure {
   takes("figure", "what is given", options, someOptions);

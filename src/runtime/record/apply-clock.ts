@@ -59,7 +59,7 @@ function arrive(state: RunState, messages: Pending[]): void {
   }
 }
 
-/** The place of a message depends on no other message, so a shard that has only some of them orders these as one environment does. */
+/** The order of a message depends on no other message, so a shard that has only some of them orders these as one environment does. */
 function shuffled(state: RunState, messages: readonly Pending[]): readonly Pending[] {
   const seed = seedNow(state);
   const placed = messages.map((pending) => ({ pending, place: new LightStream(seed, pending.sent.message.id, state.tick).next() }));

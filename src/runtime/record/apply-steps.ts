@@ -5,7 +5,8 @@ import type { MicroUsd } from "../../model/money.ts";
 import { APPROVAL_STEP, isAlways } from "../../tool/approval.ts";
 import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
 import { work } from "./turn-count.ts";
-import type { RunEventBody, StepEnded, StepStarted, RunSettled, SettledTry } from "./event.ts";
+import type { FormerOwner } from "./journal.ts";
+import type { ResumeCause, RunEventBody, RunResumed, StepEnded, StepStarted, RunSettled, SettledTry } from "./event.ts";
 import { isSameTry, type LostTry } from "./lost-tries.ts";
 import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 
@@ -144,4 +145,25 @@ export function stepsInFlight(state: RunState): readonly { readonly role: RoleSt
     const role = roleOf(state, name);
     return [...(role.open?.steps.values() ?? [])].filter((record) => record.inFlight).map((record) => ({ role, record }));
   });
+}
+
+/** Returns the event with which a recorded run continues. @param former how the owner before left the run */
+export function resumption(state: RunState, former: FormerOwner | undefined): RunResumed {
+  return {
+    type: "run.resumed",
+    ...(state.phase.phase === "running" ? { cause: causeOf(former) } : {}),
+    uncertain: uncertainSteps(state),
+  };
+}
+
+/** Returns the cause of a resume that finds no end in the record. */
+function causeOf(former: FormerOwner = "taken"): ResumeCause {
+  return former === "none" || former === "released" ? "taken" : former;
+}
+
+/** Returns the calls that were in flight when the process died. They may have been paid. */
+function uncertainSteps(state: RunState): RunResumed["uncertain"] {
+  return stepsInFlight(state)
+    .filter(({ record: { started } }) => started.kind !== "human" && started.reused === undefined)
+    .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
 }

@@ -41,7 +41,7 @@ export function retire(state: RunState, event: RoleRetired): void {
     state.dead.push({ message, reason: { kind: "retired", role: name } });
 }
 
-/** The roles that belong to the present round stand first in the line. */
+/** The roles of the present round are the first ones with mail. */
 function leaveLine(state: RunState, role: RoleState): void {
   const { roundStart, acted, ready } = state;
   const place = roundStart === undefined ? -1 : [...ready].indexOf(role);
@@ -64,7 +64,7 @@ function giveUp(state: RunState, role: RoleState, at: number): void {
   state.suspects.delete(role.name);
 }
 
-/** Takes the messages that wait for room in the mailbox of a role, and lets their senders go on. */
+/** Takes the messages that wait for room in the mailbox of a role, and unblocks their senders. */
 function heldFor(state: RunState, role: RoleState): readonly Message[] {
   const held = state.held.filter((one) => one.role === role);
   if (held.length === 0) return [];

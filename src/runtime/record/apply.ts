@@ -391,7 +391,7 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
   return good;
 }
 
-/** An effect has the same key in every attempt, so one that the failed attempt began may go on in the next one. */
+/** An effect has the same key in every attempt, so one that the failed attempt began may continue in the next one. */
 function paidSoFar(role: RoleState): ReadonlyMap<string, number> {
   const paid = new Map(role.retry.paid);
   for (const [key, record] of role.open?.steps ?? []) if (record.paid > 0) paid.set(key, (paid.get(key) ?? 0) + record.paid);

@@ -3,10 +3,22 @@ import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
-import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+import type {
+  ActEnded,
+  ActFailed,
+  ClockAdvanced,
+  HiredRole,
+  MessagePublished,
+  RecordedMemoryOp,
+  RunEvent,
+  Sent,
+  StepEnded,
+  StepStarted,
+} from "./event.ts";
+import { rewritten } from "./rewritten-event.ts";
 
 /**
- * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps stand in the order they were
+ * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps are in the order they were
  * asked within their activation, activations by round and hire order (with the scheduler `eager`, in the order they ended). The text leaves
  * out values that may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
  * messages from outside.
@@ -35,7 +47,7 @@ export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   return log.lines();
 }
 
-/** Lines of the log, with their place in its order. */
+/** Lines of the log, with their position. */
 interface CanonicalEntry {
   readonly place: readonly [round: number, order: number, nth: number];
   readonly lines: readonly object[];
@@ -66,22 +78,16 @@ class CanonicalLog {
 
   add(event: RunEvent): void {
     switch (event.type) {
-      case "run.started":
-        this.#hire(event.roles);
+      case "run.started": {
+        const { type, team, roles, seed, scheduler, parameters, arrival } = event;
+        this.#hire(roles);
         this.#terms = termsOf(event);
-        this.#header = {
-          type: event.type,
-          team: event.team,
-          roles: event.roles,
-          seed: event.seed,
-          scheduler: event.scheduler,
-          ...(event.parameters === undefined ? {} : { parameters: event.parameters }),
-          ...(event.arrival === undefined ? {} : { arrival: event.arrival }),
-        };
+        this.#header = { type, team, roles, seed, scheduler, parameters, arrival };
         return;
+      }
       case "message":
         this.#outside.set(event.message.id, `outside#${this.#outside.size + 1}`);
-        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(event, this.#outside) }]);
+        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(renamed(event, this.#outside)) }]);
       case "step.started":
         this.#stepsOf(event.act).set(event.key, { started: event, ended: undefined });
         return;
@@ -98,7 +104,7 @@ class CanonicalLog {
       case "clock.advanced":
         return this.#advance(event);
       case "run.ended":
-        this.#end = { type: event.type, status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
+        this.#end = { type: event.type, status: event.status, error: event.error };
         return;
       case "run.resumed":
         if (event.roles !== undefined) this.#hire(event.roles);
@@ -117,7 +123,7 @@ class CanonicalLog {
   /** A round may be reached in one step or, where the run was stopped on the way, in two. */
   #advance({ type, tick, role }: ClockAdvanced): void {
     if (this.#terms.clock === "rounds") this.#round = tick;
-    else this.#push(0, [{ type, tick, ...(role === undefined ? {} : { role }) }]);
+    else this.#push(0, [{ type, tick, role }]);
   }
 
   /** New roles come after the known ones. */
@@ -165,8 +171,8 @@ class CanonicalLog {
       key: started.key,
       request: started.request,
       ok: end?.ok,
-      // Recalled messages stand by their ids. No other value of a step is known to be an id.
-      value: started.kind === "memory" ? renamed(end?.value, this.#outside) : end?.value,
+      // Recalled messages are named by their ids. No other value of a step is known to be an id.
+      value: started.kind === "memory" ? renamedIn(end?.value, this.#outside) : end?.value,
       error: end?.error,
     }));
   }
@@ -202,59 +208,40 @@ export function canonicalEnd(event: ActEnded | ActFailed): string {
 /** Stable names, by the ids that may differ between equal runs. */
 type Names = ReadonlyMap<string, string>;
 
-function sent(event: Sent, names: Names): object {
-  return {
-    message: timeless(event.message, names),
-    to: event.to,
-    dead: event.dead,
-    meant: event.meant,
-    dropped: event.dropped,
-    due: event.due,
-    faults: event.faults,
-  };
+/** Returns a message or the end of an activation with stable ids. */
+function renamed<E extends MessagePublished | ActEnded>(event: E, names: Names): E {
+  if (names.size === 0) return event;
+  const id = (given: string): string => names.get(given) ?? given;
+  return rewritten(event, { names: { id, name: same }, ...{ text: same, value: same, plan: same, state: same, role: same, start: same } });
 }
 
-function timeless(message: Message, names: Names): object {
-  const { timestamp: _timestamp, ...rest } = message;
-  return { ...rest, id: named(message.id, names), parents: message.parents.map((id) => named(id, names)) };
+function same<T>(value: T): T {
+  return value;
 }
 
-function renamed(value: unknown, names: Names): unknown {
-  if (typeof value === "string") return named(value, names);
-  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+function sent({ message, to, dead, meant, dropped, due, faults }: Sent): object {
+  return { message: timeless(message), to, dead, meant, dropped, due, faults };
+}
+
+function timeless({ timestamp: _timestamp, ...message }: Message): object {
+  return message;
+}
+
+/** Renames ids wherever they are in a JSON value. */
+function renamedIn(value: unknown, names: Names): unknown {
+  if (typeof value === "string") return names.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((item) => renamedIn(item, names));
   if (typeof value !== "object" || value === null) return value;
-  return mapValues(value as Readonly<Record<string, unknown>>, (member) => renamed(member, names));
-}
-
-function named(id: string, names: Names): string {
-  return names.get(id) ?? id;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, renamedIn(member, names)]));
 }
 
 function ended(event: ActEnded, names: Names): object {
-  return {
-    type: event.type,
-    act: event.act,
-    round: event.round,
-    take: event.take,
-    said: event.said.map((each) => sent(each, names)),
-    memory: event.memory.map((op) => timelessOp(op, names)),
-    working: event.working.map((op) => timelessOp(op, names)),
-    state: event.state,
-    plan: event.plan,
-    joins: event.joins === undefined ? undefined : mapValues(event.joins, (inputs) => mapValues(inputs, (id) => named(id, names))),
-    summary: event.summary === undefined ? undefined : { ...event.summary, covered: event.summary.covered.map((id) => named(id, names)) },
-  };
+  const { type, act, round, take, said, memory, working, state, plan, joins, summary } = renamed(event, names);
+  const op = ([sign, what]: RecordedMemoryOp): unknown => [sign, typeof what === "object" ? timeless(what) : what];
+  const ops = (list: readonly RecordedMemoryOp[]): unknown => list.map((one) => (one[0] === "0" ? one : op(one)));
+  return { type, act, round, take, said: said.map(sent), memory: ops(memory), working: ops(working), state, plan, joins, summary };
 }
 
-function timelessOp(op: ActEnded["memory"][number], names: Names): unknown {
-  if (op[0] === "0") return op;
-  return [op[0], typeof op[1] === "string" ? named(op[1], names) : timeless(op[1], names)];
-}
-
-function mapValues<A, B>(record: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
-}
-
-function failed(event: ActFailed): object {
-  return { type: event.type, act: event.act, round: event.round, take: event.take, error: event.error, then: event.then };
+function failed({ type, act, round, take, error, then }: ActFailed): object {
+  return { type, act, round, take, error, then };
 }

@@ -35,19 +35,17 @@ export function dueOf(state: Pick<RunState, "tick" | "clock">, ticks: unknown, r
   return due <= nextTick(state) ? undefined : due;
 }
 
-/** Returns the tick at which a message without a delay arrives: simulated time stands still meanwhile. */
+/** Returns the tick at which a message without a delay arrives. */
 export function nextTick({ tick, clock }: Pick<RunState, "tick" | "clock">): number {
   return clock === "time" ? tick : tick + 1;
 }
 
-/** Returns messages that wait for their ticks; those of one tick are given in the order in which they were sent. */
 export function delayedOf(waiting: Iterable<Delayed>): Agenda<Delayed> {
   const agenda = new Agenda<Delayed>();
   for (const one of waiting) agenda.add(one, one.due);
   return agenda;
 }
 
-/** Returns the messages that wait for their ticks, in the order in which they leave. */
 export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[] {
   return delayed.inOrder();
 }
@@ -60,19 +58,16 @@ export function delay(state: RunState, pending: Pending, due: number): void {
   state.shard?.delayed?.(one);
 }
 
-/** Returns the messages that are due at a tick, without taking them. */
 export function dueAt(state: RunState, tick: number): readonly Delayed[] {
   return (state.delayed.first ?? Infinity) <= tick ? inOrderOfTicks(state).filter(({ due }) => due <= tick) : none;
 }
 
-/** Takes the messages that are due at the present tick. */
 export function takeDue(state: RunState): readonly Delayed[] {
   const taken: Delayed[] = [];
   while ((state.delayed.first ?? Infinity) <= state.tick) for (const one of state.delayed.takeFirst()) taken.push(one);
   return taken;
 }
 
-/** Returns a routed message with the tick at which it arrives. */
 export function delayedBy(sent: Sent, due: number | undefined): Sent {
   return due === undefined ? sent : { ...sent, due };
 }

@@ -31,11 +31,7 @@ function strike(state: RunState, { sent: { message }, order }: Pending, faults: 
   }
 }
 
-/**
- * Puts a message into the mailboxes of its recipients. A message that a fork dropped is delivered to nobody.
- *
- * @param order place of the sender in the order of hiring, or {@link OUTSIDE}
- */
+/** Puts a message into the mailboxes of its recipients. @param order index of the sender, or {@link OUTSIDE} */
 export function deliver(state: RunState, sent: Sent, order: number): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
@@ -67,7 +63,6 @@ export function isOutput(message: Message, to: readonly string[]): boolean {
   return to.length === 0 && message.sendTo.includes(ROUTE_TO_ALL);
 }
 
-/** Returns the bound of one role's mailbox: its own, else the run's. */
 export function mailboxOf({ bounds }: Pick<RunState, "bounds">, { hired }: RoleState): Required<Mailbox> {
   const own = hired.mailbox;
   return {
@@ -76,7 +71,6 @@ export function mailboxOf({ bounds }: Pick<RunState, "bounds">, { hired }: RoleS
   };
 }
 
-/** Finds the smallest limit of a mailbox again. */
 export function measureMailboxes(state: RunState): void {
   let smallest = state.bounds.mailbox?.limit ?? MAILBOX_LIMIT;
   for (const { hired } of state.roles.values()) smallest = Math.min(smallest, hired.mailbox?.limit ?? smallest);
@@ -99,14 +93,12 @@ export function deliverHeld(state: RunState): void {
   }
 }
 
-/** Counts one message less that a sender waits for. */
 export function unblock(state: RunState, order: number): void {
   const left = (state.blocked.get(order) ?? 1) - 1;
   if (left === 0) state.blocked.delete(order);
   else state.blocked.set(order, left);
 }
 
-/** A message whose id already waits changes nothing. */
 function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
   if (state.shard !== undefined && !isInShard(state.shard, role)) return;
   if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
@@ -151,7 +143,7 @@ function dropOldest(state: RunState, role: RoleState): void {
   state.justDropped.push({ role, message });
 }
 
-/** Returns the place of the first of the messages with the largest number, from a place on. */
+/** Returns the index of the first message with the largest number, from an index on. */
 function leastUrgent(waiting: readonly Message[], from: number): number {
   let least = from;
   for (let place = from + 1; place < waiting.length; place += 1)
@@ -172,7 +164,7 @@ function leastUrgent(waiting: readonly Message[], from: number): number {
 /** Limit on the delayed messages of a run that have not arrived yet: ten for each role of a population of a million. */
 const DELAYED_LIMIT = 10_000_000;
 
-/** @throws QueueFullError `MAILBOX_FULL` where a message from outside has no room */
+/** @throws QueueFullError `MAILBOX_FULL` */
 export function assertRoomOutside(state: RunState, to: readonly string[]): void {
   if (isSurelyRoom(state, 1)) return;
   for (const name of to) {
@@ -184,10 +176,7 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
   }
 }
 
-/**
- * @param take how many of its own messages the activation takes
- * @throws QueueFullError `MAILBOX_FULL` where a message of the activation has no room
- */
+/** @param take the number of its messages that the activation takes @throws QueueFullError `MAILBOX_FULL` */
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
   let most = said.length;
   for (const { faults } of said) if (faults !== undefined) most += countFaults(noFaults, faults).copied;
@@ -211,11 +200,7 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
   }
 }
 
-/**
- * Checks that the messages that arrive at a tick, and those that wait for the end of the round, have room.
- *
- * @throws QueueFullError `MAILBOX_FULL` for the first one without
- */
+/** Checks the messages that arrive at a tick, and those that wait for the end of the round. @throws QueueFullError `MAILBOX_FULL` */
 export function assertRoomAt(state: RunState, tick: number): void {
   if (isSurelyRoom(state, 0)) return;
   const counts = new Map<string, number>();

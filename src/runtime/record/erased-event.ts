@@ -3,11 +3,10 @@ import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isList, isObject, isRecord } from "../../kernel/value-kind.ts";
 import type { Erasure as StringErasure } from "../../memory/forget-in-store.ts";
-import type { RoleSummary } from "../../memory/summary-levels.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "../../message/address.ts";
-import type { Message } from "../../message/message.ts";
-import type { HiredRole, RecordedMemoryOp, RunEvent, Sent, StepTrace } from "./event.ts";
+import type { RunEvent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
+import { rewritten, withChanges } from "./rewritten-event.ts";
 
 /*
  * Events without the words of people. What was said, asked, answered, remembered and planned is replaced, so that the record still folds to a
@@ -17,7 +16,7 @@ import type { StateChange } from "./state-change.ts";
 
 /** Decides what is replaced. Where all words of the run go, numbers of unknown meaning and what is kept with the run go too. */
 export interface Erasure extends StringErasure {
-  /** Returns what stands in place of a string: a tombstone, or the string itself. */
+  /** Returns the replacement of a string: a tombstone, or the string itself. */
   text(text: string): string;
 }
 
@@ -29,14 +28,14 @@ export interface Eraser {
   count(): number;
   /** Replaces every string. */
   readonly all: Erasure;
-  /** Replaces strings that repeat one of some texts. A short text is found as a whole string, or in quotes. */
+  /** Replaces strings that repeat one of these. A short one is found as a whole string, or in quotes. */
   repeating(texts: readonly string[]): Erasure;
 }
 
 /**
  * Returns what replaces strings: by a tombstone with a hash and the time. Equal strings have equal hashes in one erasure.
  *
- * @param key is known to nobody afterwards: the hash of a telephone number could be guessed
+ * @param key is thrown away afterwards: the hash of a telephone number could be guessed
  */
 export function eraserOf(key: string, time: number): Eraser {
   const at = new Date(time).toISOString();
@@ -64,14 +63,8 @@ export function eraserOf(key: string, time: number): Eraser {
   };
 }
 
-/** Characters of a text that is found within another without quotes. */
+/** Characters of a string that is found within another without quotes. */
 const SHORTEST = 8;
-
-/** Erases the events of one run. */
-interface RunErasure extends Erasure {
-  /** Returns what stands in place of an address: a name of the run, or a tombstone. */
-  name(text: string): string;
-}
 
 /** Names that every run has. */
 const COMMON: readonly string[] = [
@@ -81,7 +74,7 @@ const COMMON: readonly string[] = [
 
 /**
  * Returns the names that stay in the events of a run: of roles, and of what they watch and do. Their traits, which stay too, have them. Any other
- * address may be a text of a person or of a model.
+ * address may be the words of a person or a model.
  */
 export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
   const names = new Set(COMMON);
@@ -98,47 +91,24 @@ export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
 
 /** Returns an event in which strings that may be the words of a person are replaced. @param names those of {@link namesIn} */
 export function erasedEvent(event: RunEvent, words: Erasure, names: ReadonlySet<string>): RunEvent {
-  const erase: RunErasure = { ...words, name: (text) => (names.has(text) ? text : words.text(text)) };
-  switch (event.type) {
-    case "run.started": {
-      const { scope, about, roles } = event;
-      const user = scope?.user === undefined ? {} : { user: erase.text(scope.user) };
-      return {
-        ...event,
-        roles: roles.map((role) => withoutState(role, erase)),
-        ...(about === undefined ? {} : { about: erase.isWhole ? aboutOf(about) : free(about, erase) }),
-        ...(scope === undefined ? {} : { scope: { ...scope, ...user } }),
-      };
-    }
-    case "message":
-      return { ...event, ...withoutWords(event, erase) };
-    case "step.started":
-      return { ...event, request: free(event.request, erase) };
-    case "step.ended":
-      return { ...event, ...(event.value === undefined ? {} : { value: free(event.value, erase) }), ...errorOf(event, erase) };
-    case "act.ended":
-      return {
-        ...event,
-        said: event.said.map((sent) => withoutWords(sent, erase)),
-        memory: event.memory.map((op) => memoryOp(op, erase)),
-        working: event.working.map((op) => memoryOp(op, erase)),
-        ...(event.state === undefined ? {} : { state: stateChange(event.state, erase) }),
-        ...(event.plan === undefined ? {} : { plan: free(event.plan, erase, PLAN) }),
-        ...(event.joins === undefined ? {} : { joins: joins(event.joins, erase) }),
-        ...(event.summary === undefined ? {} : { summary: summary(event.summary, erase) }),
-        ...trace(event, erase),
-      };
-    case "act.failed":
-      return { ...event, ...errorOf(event, erase), ...trace(event, erase) };
-    case "run.resumed":
-      return event.roles === undefined ? event : { ...event, roles: event.roles.map((role) => withoutState(role, erase)) };
-    case "role.hired":
-      return { ...event, roles: event.roles.map((role) => withoutState(role, erase)) };
-    case "run.ended":
-      return { ...event, ...errorOf(event, erase) };
-    default:
-      return event;
-  }
+  const value = <T>(json: T): T => free(json, words);
+  return rewritten(event, {
+    ...{ text: words.text, value, plan: (plan) => free(plan, words, PLAN) },
+    names: {
+      name: (name) => (names.has(name) ? name : words.text(name)),
+      // An id that its sender chose may be words. One that the runtime gave has a `#`.
+      id: (id) => (id.includes("#") ? id : words.text(id)),
+    },
+    state: (change) => stateChange(change, words),
+    role: (role) => ({ ...role, state: value(role.state) }),
+    start: (start) =>
+      withChanges(start, {
+        about: start.about && (words.isWhole ? aboutOf(start.about) : value(start.about)),
+        scope: start.scope && withChanges(start.scope, { user: start.scope.user && words.text(start.scope.user) }),
+      }),
+    error: <E extends ErrorRecord>(error: E) =>
+      withChanges<ErrorRecord>(error, { message: words.text(error.message), data: error.data && value(error.data) }) as E,
+  });
 }
 
 /** @throws JournalError `TEXT_ERASED` */
@@ -154,29 +124,27 @@ export function textErased(runId: string): JournalError {
   );
 }
 
-const NONE: ReadonlySet<string> = new Set();
 /** A plan is checked when it is read. */
 const PLAN: ReadonlySet<string> = new Set(["status"]);
 
 /** Replaces strings of a value of unknown origin, and numbers with all of them, in its shape. @param kept the members that stay */
-function free<T>(value: T, erase: Erasure, kept: ReadonlySet<string> = NONE): T {
+function free<T>(value: T, erase: Erasure, kept?: ReadonlySet<string>): T {
   if (typeof value === "string") return erase.text(value) as T;
   if (typeof value === "number" && erase.isWhole) return 0 as T;
   if (isList(value)) return value.map((item) => free(item, erase, kept)) as T;
   if (!isObject(value)) return value;
-  return mapped(value as object as Readonly<Record<string, unknown>>, (item, key) => (kept.has(key) ? item : free(item, erase, kept))) as T;
+  const members = Object.entries(value as object as Readonly<Record<string, unknown>>).map(([key, item]) => {
+    return [key, kept?.has(key) === true ? item : free(item, erase, kept)] as const;
+  });
+  return Object.fromEntries(members) as T;
 }
 
-function mapped<A, B>(record: Readonly<Record<string, A>>, change: (item: A, key: string) => B): Record<string, B> {
-  return Object.fromEntries(Object.entries(record).map(([key, item]) => [key, change(item, key)]));
+function stateChange({ set, unset, within }: StateChange, erase: Erasure): StateChange {
+  const inner = Object.entries(within ?? {}).map(([key, change]) => [key, stateChange(change, erase)]);
+  return { set: free(set, erase), unset, ...(within && { within: Object.fromEntries(inner) as typeof within }) };
 }
 
-/** An id that its sender chose may be words. One that the runtime gave has a `#`. */
-function idOf(id: string, erase: Erasure): string {
-  return id.includes("#") ? id : erase.text(id);
-}
-
-/** Leaves what a server keeps with a run, which is no words of a person, and says that the rest was erased. */
+/** Leaves what a server keeps with a run, which is no words of a person, and notes that the rest was erased. */
 function aboutOf(about: Json): Json {
   const server = isRecord(about) && about["server"] !== undefined ? { server: about["server"] as Json } : {};
   return { ...server, erased: true };
@@ -185,78 +153,4 @@ function aboutOf(about: Json): Json {
 /** True for the value that is kept with a run whose words were erased. */
 export function isErasedAbout(about: Json | undefined): boolean {
   return isRecord(about) && about["erased"] === true;
-}
-
-function withoutState(role: HiredRole, erase: Erasure): HiredRole {
-  return { ...role, state: free(role.state, erase) };
-}
-
-function withoutWords({ message, faults, ...sent }: Sent, erase: RunErasure): Sent {
-  const arrives = faults?.map((fault) => ({
-    ...fault,
-    arrives: fault.arrives.map((arrival) => (arrival.reads === undefined ? arrival : { ...arrival, reads: free(arrival.reads, erase) })),
-  }));
-  const { dead, meant, ...routed } = sent;
-  return {
-    ...routed,
-    message: wordless(message, erase),
-    ...(dead === undefined ? {} : { dead: dead.map(erase.name) }),
-    ...(meant === undefined ? {} : { meant: meant.map(({ wrote, as }) => ({ wrote: erase.name(wrote), as })) }),
-    ...(arrives === undefined ? {} : { faults: arrives }),
-  };
-}
-
-function wordless(message: Message, erase: RunErasure): Message {
-  const { id, content, instructContent, parents, metadata, role, causeBy, sentFrom, sendTo } = message;
-  return {
-    ...message,
-    id: idOf(id, erase),
-    content: erase.text(content),
-    ...(instructContent === undefined ? {} : { instructContent: free(instructContent, erase) }),
-    parents: parents.map((parent) => idOf(parent, erase)),
-    metadata: free(metadata, erase),
-    role: erase.name(role),
-    causeBy: erase.name(causeBy),
-    sentFrom: erase.name(sentFrom),
-    sendTo: sendTo.map(erase.name),
-  };
-}
-
-function memoryOp(op: RecordedMemoryOp, erase: RunErasure): RecordedMemoryOp {
-  if (op[0] === "0") return op;
-  const [kind, what] = op;
-  if (typeof what === "string") return [kind, idOf(what, erase)] as RecordedMemoryOp;
-  return ["+", wordless(what, erase)];
-}
-
-function stateChange({ set, unset, within }: StateChange, erase: Erasure): StateChange {
-  const inner = within === undefined ? {} : { within: mapped(within, (change) => stateChange(change, erase)) };
-  return { set: free(set, erase), unset, ...inner };
-}
-
-function joins<T extends { readonly [reaction: string]: { readonly [need: string]: string } }>(all: T, erase: Erasure): T {
-  return mapped(all, (needs) => mapped(needs, (id) => idOf(id, erase))) as T;
-}
-
-function summary({ oldest, older, recent, covered, ...rest }: RoleSummary, erase: Erasure): RoleSummary {
-  return {
-    ...rest,
-    oldest: erase.text(oldest),
-    older: older.map(erase.text),
-    recent: recent.map(erase.text),
-    covered: covered.map((id) => idOf(id, erase)),
-  };
-}
-
-function errorOf<E extends ErrorRecord>({ error }: { readonly error?: E }, erase: Erasure): { readonly error?: E } {
-  return error === undefined ? {} : { error: wordlessError(error, erase) };
-}
-
-function wordlessError<E extends ErrorRecord>(error: E, erase: Erasure): E {
-  const { message, data } = error;
-  return { ...error, message: erase.text(message), ...(data === undefined ? {} : { data: free(data, erase) }) };
-}
-
-function trace({ unrepeated }: StepTrace, erase: Erasure): Pick<StepTrace, "unrepeated"> {
-  return unrepeated === undefined ? {} : { unrepeated: unrepeated.map(({ key, error }) => ({ key, error: wordlessError(error, erase) })) };
 }

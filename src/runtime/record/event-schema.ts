@@ -7,7 +7,6 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message, MessageRole } from "../../message/message.ts";
-import { closed, list, record } from "./closed-schema.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import type { EVENT_TYPES } from "./event-type.ts";
 import type { StateChange } from "./state-change.ts";
@@ -60,11 +59,8 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
   });
   /** Enough to make a stop condition again, or to find it by its name. `with`: the arguments of a condition of this package. */
   const stop = closed({ name: text, with: list(json).exactOptional() });
-  const scope: z.ZodType<Scope> = closed({
-    tenant: text.exactOptional(),
-    user: text.exactOptional(),
-    conversation: text.exactOptional(),
-  });
+  const name = text.exactOptional();
+  const scope: z.ZodType<Scope> = closed({ tenant: name, user: name, conversation: name });
   return {
     scope,
     stop,
@@ -77,9 +73,8 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
       stopWhen: stop.nullable().exactOptional(),
       /** Limit on the characters of one message. */
       messageLimit: whole.exactOptional(),
-      /** The bound of mailboxes of roles without their own. */
       mailbox: mailbox.exactOptional(),
-      /** Limit on concurrent activations, where it affects the order in which roles act. */
+      /** Limit on concurrent activations, where it affects their order. */
       concurrency: whole.exactOptional(),
       /** Deaths of the process during one activation after which its message is given up. */
       poisonAfter: whole.exactOptional(),
@@ -114,7 +109,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
   const arrival = closed({
     /** The number of the copy, from 1. Its id is that of the message, a star and this number. Left out for the message itself. */
     copy: whole.exactOptional(),
-    /** What the recipient reads in place of what was sent. */
+    /** What the recipient reads instead. */
     reads: closed({ content: text, instructContent: json.exactOptional() }).exactOptional(),
     /** The tick at which it arrives, where the edges delayed it. */
     due: number.exactOptional(),
@@ -144,7 +139,6 @@ const sentFields = ({ text, texts, number, yes, message, fault }: Parts) => ({
   to: texts,
   /** The addresses that no role has. */
   dead: texts.exactOptional(),
-  /** The addresses that a model spelled differently: as the message has them, and as they were read. */
   meant: list(closed({ wrote: text, as: text })).exactOptional(),
   /** A fork has removed the message: only its sender knows of it. */
   dropped: yes,
@@ -164,7 +158,7 @@ const stepParts = ({ text, whole, yes }: ReturnType<typeof values>) => {
     unrepeated: closed({ key: text, error }),
     settled: closed({
       ...{ act: text, key: text, try: whole, hold: whole },
-      /** Micro-dollars in place of its hold; null when the price is unknown. */
+      /** Micro-dollars instead of its hold; null when the price is unknown. */
       cost: whole.nullable(),
       unpriced: yes,
     }),
@@ -180,7 +174,6 @@ const openings = (parts: Parts, { bounds, forkPoint, hiredRole, json, recordedEd
     roles: list(hiredRole),
     seed: text,
     scheduler: text,
-    /** Parameters of the scheduler, where it has some. */
     parameters: json.exactOptional(),
     /** The delivery of messages. Left out for the schedulers of this package, whose names imply it. */
     delivery: z.enum(["round", "turn"]).exactOptional(),
@@ -193,13 +186,10 @@ const openings = (parts: Parts, { bounds, forkPoint, hiredRole, json, recordedEd
     /** Micro-dollars. */
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),
-    /** The policies of its edges, in their order. Left out for none. */
     edges: list(recordedEdge).exactOptional(),
     /** A value that the starter keeps with the run, such as its settings. */
     about: json.exactOptional(),
-    /** Whose words it has. Left out where no person or tenant is known. */
     scope: scope.exactOptional(),
-    /** The run it was forked from. */
     parent: forkPoint.exactOptional(),
   },
   /** A message from outside was published. */
@@ -222,7 +212,7 @@ const stepEvents = ({ error, json, number, settled, text, whole, yes }: Parts) =
     attempt: whole,
     /** The number of messages it takes from its mailbox. */
     take: whole,
-    /** Milliseconds: the value of `now()` until the first answer. */
+    /** The value of `now()` until the first answer. */
     at: number,
     /** The number of changes of the team before it began, where more came before this event: an activation knows the team as it was then. */
     teamAt: whole.exactOptional(),
@@ -298,10 +288,8 @@ const activationEnds = (parts: Parts) => {
       working: list(memoryOp),
       /** Changed keys of the custom state; the keys in `unset` are removed. */
       state: stateChange.exactOptional(),
-      /** The changed plan. */
       plan: json.exactOptional(),
       joins: record(record(text)).exactOptional(),
-      /** The last summary of the role's memory, where it changed. */
       summary: summary.exactOptional(),
     },
     /** An activation failed and changed nothing. */
@@ -344,9 +332,8 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
     /** Steps that were in flight: their holds count as spent until they are settled. */
     uncertain: list(closed({ act: text, key: text, hold: whole })),
     budget: whole.exactOptional(),
-    /** The bounds that change from here on. */
     bounds: bounds.exactOptional(),
-    /** The team it is resumed with, where it differs from the team before. */
+    /** The team, where it differs from the team before. */
     roles: list(hiredRole).exactOptional(),
     /** The run did not stop: it is a fork that continues another run's past. */
     forked: yes,
@@ -375,3 +362,32 @@ const stateChange: z.ZodType<StateChange> = z.lazy(() =>
     within: z.record(z.string(), stateChange).exactOptional(),
   }),
 );
+
+/** Returns the schema of an object with these members and no others. */
+function closed<F extends z.core.$ZodLooseShape>(fields: F): z.ZodType<Readonly<z.infer<z.ZodObject<F, z.core.$strict>>>> {
+  return z.strictObject(fields);
+}
+
+/** Returns the schema of a list. It reports only the first invalid item: the faults of a million items would fill the memory. */
+export function list<T>(item: z.ZodType<T>): z.ZodType<readonly T[]> {
+  return z.custom<readonly T[]>(Array.isArray, "expected a list").check(({ value, issues }) => {
+    firstFault(item, (Array.isArray(value) ? value : []).entries(), issues);
+  });
+}
+
+/** Returns the schema of an object with any keys. It reports only the first invalid member. */
+export function record<T>(member: z.ZodType<T>): z.ZodType<{ readonly [key: string]: T }> {
+  return z.custom<{ readonly [key: string]: T }>(isRecord, "expected an object").check(({ value, issues }) => {
+    firstFault(member, isRecord(value) ? Object.entries(value) : [], issues);
+  });
+}
+
+function firstFault(schema: z.ZodType, members: Iterable<[PropertyKey, unknown]>, issues: z.core.$ZodRawIssue[]): void {
+  for (const [key, member] of members) {
+    const parsed = schema.safeParse(member);
+    if (parsed.success) continue;
+    for (const issue of parsed.error.issues)
+      issues.push({ code: "custom", message: issue.message, input: member, path: [key, ...issue.path] });
+    return;
+  }
+}

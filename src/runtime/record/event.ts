@@ -88,8 +88,8 @@ export type RunNotice =
   /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
   /**
-   * A call of a tool says how far it is: at most ten times a second, the newest text. It belongs to the `step.started` whose `key` is `step`. It
-   * comes as the tool runs, so a replay, which calls none, tells none.
+   * The progress of a call of a tool: at most ten times a second, the newest text. It belongs to the `step.started` whose `key` is `step`. It
+   * comes as the tool runs, so a replay has none.
    */
   | {
       readonly type: "tool.progress";

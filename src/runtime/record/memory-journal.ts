@@ -20,6 +20,7 @@ import {
   type RunsPage,
   takesEvents,
   takesRun,
+  unknownRun,
 } from "./journal.ts";
 import { Owners } from "./owners.ts";
 import { TallyFold } from "./run-summary.ts";
@@ -27,10 +28,7 @@ import { Watchers } from "./watchers.ts";
 
 /** Options of {@link memoryJournal}. */
 export interface MemoryJournalOptions {
-  /**
-   * Limit on runs. A new run makes the journal forget the oldest ended runs. It never forgets runs that are under way or wait for a person,
-   * so it may hold more runs. Default 1,000.
-   */
+  /** Limit on runs: a new run makes it forget the oldest ended runs, never those that are under way or wait for a person. Default 1,000. */
   readonly limit?: number;
   /** Limit on the events of all runs. New events make it forget the oldest ended runs. Default 100,000, about 100 MB of small events. */
   readonly events?: number;
@@ -53,7 +51,7 @@ interface KeptRun {
   epoch: number;
   former: FormerOwner;
   readonly events: RunEvent[];
-  /** The fold of the first events. Whoever asks for the tally brings it up to date, so that an append costs nothing more. */
+  /** Brought up to date when the tally is asked for, so that an append costs nothing more. */
   fold?: TallyFold;
   snapshot?: RunSnapshot;
 }
@@ -88,16 +86,14 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
 }
 
 /**
- * Keeps runs in memory. It owns their events, the epochs of their owners and what these want to be told, the watchers, and the ids of
- * forgotten runs.
+ * Keeps runs in memory. It owns their events, the epochs and callbacks of their owners, the watchers, and the ids of forgotten runs.
  *
  * MemoryJournal.K1 (`append`): the sequence numbers of a run are 0, 1, 2 and so on.
  * MemoryJournal.K2 (`append`): only the newest epoch of a run appends.
- * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest runs that have ended go first, each as a whole. An
- * append that is refused in spite of that removes none.
- * MemoryJournal.K4 (`#forgetFirst`): there are more runs than the limit only while none of them may be forgotten.
- * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not
- * forgotten.
+ * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest ended runs go first, each as a whole. A refused append
+ * removes none.
+ * MemoryJournal.K4 (`create`): there are more runs than the limit only while none of them may be forgotten.
+ * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not forgotten.
  * MemoryJournal.K6 (`#run`): a forgotten id differs from an unknown one until {@link MOST_FORGOTTEN} other runs are forgotten.
  * MemoryJournal.K7 (`claim`): an owner that has not released its run lives, because this journal ends with its process.
  */
@@ -124,7 +120,9 @@ class MemoryJournal implements Journal {
     if (this.#runs.has(runId))
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
     if (this.#forgotten.has(runId)) throw forgotten(runId);
-    if (this.#runs.size >= this.#limit) this.#forgetFirst();
+    const over = this.#runs.size + 1 - this.#limit;
+    const old = over > 0 ? [...this.#runs].filter(([, run]) => mayForget(run)).slice(0, over) : [];
+    for (const [oldest] of old) this.#forget(oldest);
     this.#runs.set(runId, { epoch: NO_OWNER, former: "none", events: [] });
   }
 
@@ -235,11 +233,7 @@ class MemoryJournal implements Journal {
   #run(runId: string): KeptRun {
     const run = this.#runs.get(runId);
     if (run === undefined && this.#forgotten.has(runId)) throw forgotten(runId);
-    if (run === undefined)
-      throw new JournalError(
-        "RUN_UNKNOWN",
-        `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`,
-      );
+    if (run === undefined) throw unknownRun(runId);
     return run;
   }
 
@@ -250,33 +244,20 @@ class MemoryJournal implements Journal {
     throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
   }
 
-  #forgetFirst(): void {
-    let over = this.#runs.size + 1 - this.#limit;
-    for (const [runId, run] of this.#runs) {
-      if (over <= 0) return;
-      if (!mayForget(run)) continue;
-      this.#forget(runId);
-      over -= 1;
-    }
-  }
-
-  /** Forgets nothing when that would not make enough room. */
   #makeRoom(more: number, keep: string): void {
     let missing = this.#count + more - this.#eventLimit;
-    const leaving: string[] = [];
+    const old: string[] = [];
     for (const [runId, run] of this.#runs) {
       if (missing <= 0) break;
       if (runId === keep || !mayForget(run)) continue;
       missing -= run.events.length;
-      leaving.push(runId);
+      old.push(runId);
     }
     if (missing > 0) {
-      throw new JournalError(
-        "JOURNAL_FULL",
-        `Expected room for ${more} events in a memory journal of at most ${this.#eventLimit}. Raise its option events or use a journal on disk.`,
-      );
+      const text = `Expected room for ${more} events in a memory journal of at most ${this.#eventLimit}. Raise its option events or use a journal on disk.`;
+      throw new JournalError("JOURNAL_FULL", text);
     }
-    for (const runId of leaving) this.#forget(runId);
+    for (const runId of old) this.#forget(runId);
   }
 
   #forget(runId: string): void {
@@ -297,13 +278,8 @@ function mayForget({ epoch, events }: KeptRun): boolean {
 }
 
 function owned(runId: string): JournalError {
-  return new JournalError(
-    "RUN_OWNED",
-    `Expected run ${runId} to have no owner, but a team of this process works on it. Wait for it or stop it.`,
-    {
-      data: { runId },
-    },
-  );
+  const text = `Expected run ${runId} to have no owner, but a team of this process works on it. Wait for it or stop it.`;
+  return new JournalError("RUN_OWNED", text, { data: { runId } });
 }
 
 function forgotten(runId: string): JournalError {

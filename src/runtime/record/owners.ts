@@ -7,10 +7,10 @@ interface Owner extends Pick<ClaimOptions, "lost" | "command"> {
 }
 
 /**
- * The owners that claimed their runs through one journal object. It owns what they want to be told; the journal owns the epochs.
+ * The owners that claimed their runs through one journal object. It owns their callbacks; the journal owns the epochs.
  *
- * Owners.W1 (`began`) an owner is told once that its epoch is over, also by a later claim through the same object.
- * Owners.W2 (`ended`, `clear`) an owner that released its run, or whose journal was closed, is not told.
+ * Owners.W1 (`began`) an owner is notified once that its epoch is over, also of a later claim through the same object.
+ * Owners.W2 (`ended`, `clear`) an owner that released its run, or whose journal was closed, is not notified.
  */
 export class Owners {
   readonly #owners = new Map<string, Owner>();
@@ -32,7 +32,7 @@ export class Owners {
     if (this.#owners.get(runId)?.epoch === epoch) this.#owners.delete(runId);
   }
 
-  /** Tells an owner that its epoch is over; without an epoch whoever owns the run. */
+  /** Notifies an owner that its epoch is over; without an epoch the present owner. */
   lose(runId: string, epoch?: number): void {
     const owner = this.#owners.get(runId);
     if (owner === undefined || (epoch !== undefined && owner.epoch !== epoch)) return;
@@ -60,7 +60,7 @@ export class Owners {
   }
 }
 
-/** Returns the error for a command to a run that nobody owns. */
+/** Returns the error for a command to a run without an owner. */
 export function unowned(runId: string): JournalError {
   const text = `Expected run ${runId} to have a living owner, but it has none. Resume the run, or make the change in it yourself.`;
   return new JournalError("RUN_UNOWNED", text, { data: { runId } });

@@ -54,30 +54,32 @@ function invalid(came: unknown, what: string): JournalError {
   return new JournalError("EVENT_INVALID", `Expected ${which}, ${what}. ${advice}`, { data: { seq } });
 }
 
-/** The most levels of nesting, as in `canonicalJson`: a deeper value could not be written again. */
-const MOST_LEVELS = 500;
-/** The most values in one value, so that the search ends. */
-const MOST_VALUES = 10_000_000;
+/** Limit on levels of nesting, as in `canonicalJson`: a deeper value could not be written again. */
+const MAX_LEVELS = 500;
+/** Limit on the values in one value, so that the search ends also in a graph that leads into itself. */
+const MAX_VALUES = 10_000_000;
 
 /**
  * Returns the first fault of a value that is not plain JSON, or undefined for one that is: a function, a date or another object with a
- * prototype, a hole, a number without a JSON form, more than 500 levels (a cycle too), and a key that names a prototype. `JSON.parse`
- * accepts such keys: `__proto__`, and a `constructor` that has a `prototype`. The search does not recurse.
+ * prototype, a hole, a number without a JSON form, too many levels or values, and a key that names a prototype. `JSON.parse` accepts such
+ * keys: `__proto__`, and a `constructor` that has a `prototype`.
  */
 export function plainFault(json: unknown): string | undefined {
-  const open: Opened[] = [];
-  let values = 1;
-  let fault = enter(json, 1, open);
-  for (let next = open.pop(); fault === undefined && next !== undefined; next = open.pop()) {
-    const { value, level } = next;
-    fault = faultOfKeys(value);
+  let values = 0;
+  const faultOf = (value: unknown, level: number): string | undefined => {
+    if (typeof value === "string" || typeof value === "boolean" || value === null) return undefined;
+    if (typeof value === "number") return Number.isFinite(value) ? undefined : String(value);
+    if (typeof value !== "object") return value === undefined ? "a hole" : `a ${typeof value}`;
+    if (level > MAX_LEVELS) return `more than ${MAX_LEVELS} levels of nesting`;
+    if (!Array.isArray(value) && !isPlainObject(value)) return "an object that is no plain one";
     const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
     values += members.length;
-    if (values > MOST_VALUES) fault ??= `more than ${MOST_VALUES} values`;
+    let fault = values > MAX_VALUES ? `more than ${MAX_VALUES} values` : faultOfKeys(value);
     // Methods such as `forEach` skip holes, so the loop counts.
-    for (let place = 0; fault === undefined && place < members.length; place += 1) fault = enter(members[place], level + 1, open);
-  }
-  return fault;
+    for (let nth = 0; fault === undefined && nth < members.length; nth += 1) fault = faultOf(members[nth], level + 1);
+    return fault;
+  };
+  return faultOf(json, 1);
 }
 
 /** The names, or an escape that may stand for one of their letters; `JSON.stringify` never escapes a letter. */
@@ -86,30 +88,6 @@ const SUSPICIOUS = ["__proto__", '"constructor"', "\\u00"];
 /** True when a JSON text may hold a key that names a prototype. A regular expression would take as long as parsing. */
 export function isSuspicious(text: string): boolean {
   return SUSPICIOUS.some((name) => text.includes(name));
-}
-
-interface Opened {
-  readonly value: object;
-  readonly level: number;
-}
-
-function enter(value: unknown, level: number, open: Opened[]): string | undefined {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return undefined;
-    case "number":
-      return Number.isFinite(value) ? undefined : String(value);
-    case "object":
-      break;
-    default:
-      return typeof value === "undefined" ? "a hole" : `a ${typeof value}`;
-  }
-  if (value === null) return undefined;
-  if (level > MOST_LEVELS) return `more than ${MOST_LEVELS} levels of nesting`;
-  if (!Array.isArray(value) && !isPlainObject(value)) return "an object that is no plain one";
-  open.push({ value, level });
-  return undefined;
 }
 
 function faultOfKeys(value: object): string | undefined {

@@ -35,9 +35,9 @@ export interface RecordedQuestion extends PendingQuestion {
   readonly try: number;
 }
 
-/** Returns the questions that wait for an answer, in the hire order of the asking roles. */
+/** Returns the open questions, in the hire order of the asking roles. */
 export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
-  // Nobody can answer a question without words.
+  // A question without words cannot be answered.
   if (state.erased) return [];
   const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
   return asking.flatMap((role) =>
@@ -47,17 +47,12 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   );
 }
 
-/** Returns a question without its place in the record. */
+/** Returns a question without its position in the record. */
 export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: RecordedQuestion): PendingQuestion {
   return question;
 }
 
-/**
- * Returns the error for a question that does not wait: `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, or `QUESTION_UNKNOWN` where it never was
- * asked.
- *
- * @param waiting the questions that wait
- */
+/** Returns the error for a question that is not among those that wait: `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP` or `QUESTION_UNKNOWN`. */
 export async function closedQuestion(
   events: AsyncIterable<RunEvent>,
   { runId, id, waiting }: { readonly runId: string; readonly id: string; readonly waiting: readonly PendingQuestion[] },

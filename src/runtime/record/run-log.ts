@@ -17,7 +17,7 @@ export interface OwnedRun {
 
 /** Observes the events of a run. */
 export interface Observer {
-  /** True when it observes events of a type now. Without a journal, an event that nobody observes is not made. */
+  /** True when it observes events of a type now. Without a journal, an event without observers is not made. */
   observes(type: RunEvent["type"]): boolean;
   /** Receives every event once it is durable; where the run keeps no history, the end of an activation comes with the messages it took. */
   observe(event: RunEvent, taken?: readonly Message[]): void;
@@ -39,23 +39,19 @@ export interface RunLogParts {
   readonly snapshots?: SnapshotWriter | undefined;
 }
 
-/**
- * Macrotasks that an event waits for others to be written with it. The release of an answer takes one, the steps that follow from it
- * another.
- */
+/** Macrotasks that an event waits for others: the release of an answer takes one, the steps that follow from it another. */
 const LINGER = 3;
 
 /**
- * Records the events of a run. It gives them their sequence number and time, applies them at once and in order, and writes them later. It
- * owns the events that are not durable yet. The state belongs to its maker and is written by `apply` alone.
+ * Records the events of a run: numbers them, applies them at once and in order, and writes them later. It owns the events that are not durable
+ * yet. The state belongs to its maker and is written by `apply` alone.
  *
  * RunLog.W0 (`record`) no secret is ever recorded.
  * RunLog.W1 (`#write`) the store gets events in their order, so it always holds a prefix.
  * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store.
  * RunLog.W3 (`#write`) observers get an event only when it is durable.
  * RunLog.W4 (`record`) after a failed append nothing is recorded any more.
- * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append, so the
- * tail is bounded by the events of those macrotasks and of one append.
+ * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append.
  * RunLog.W6 (`#write`) an append that finds a newer epoch is an interruption of this owner and no failure of the run.
  */
 export class RunLog {

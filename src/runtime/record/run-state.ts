@@ -39,7 +39,7 @@ export interface FaultCounts {
 /** The counts of a run without faults. */
 export const noFaults: FaultCounts = Object.freeze({ lost: 0, delayed: 0, copied: 0, rewritten: 0 });
 
-/** The place of senders outside in the order of hiring: behind all roles. */
+/** The index of senders outside: after all roles. */
 export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
 
 /** A message that waits for the end of the round. */
@@ -62,7 +62,7 @@ export interface Held {
 /** The roles of a shard: a part of the order of hiring. */
 export interface ShardRange {
   readonly from: number;
-  /** The place behind the last one. */
+  /** The index after the last one. */
   readonly to: number;
   /** Called with every message that begins to wait for a tick. */
   readonly delayed?: (one: Delayed) => void;
@@ -75,7 +75,7 @@ const noBounds: RecordedBounds = Object.freeze({});
  * position of every activation. Definitions belong to the team. `apply` is its only writer.
  *
  * RunState.S1 (`ready`) it holds exactly the roles with mail, in the order in which they got it; a role that has acted and still has mail
- * stands last.
+ * is last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
  * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
@@ -96,53 +96,45 @@ export class RunState {
   seed: string = "";
   scheduler: string = "rounds";
   parameters: Json = null;
-  /** The delivery of messages of roles. */
   delivery: Delivery = "round";
   clock: ClockKind = "rounds";
-  /** The order of messages that arrive together. */
   arrival: ArrivalOrder = "hire";
-  /** The seeds of a fork's parents, where they differ from its own, each with the last event before which it held. */
   pastSeeds: NonNullable<RunStarted["pastSeeds"]> = [];
   budget: number | undefined;
   bounds: RecordedBounds = noBounds;
-  /** The policies of the edges. */
   edges: readonly RecordedEdge[] = [];
   faults: FaultCounts = noFaults;
-  /** A value that the starter keeps with the run. */
   about: Json = null;
-  /** Whose words the run has. */
   scope: Scope | undefined;
-  /** True when the words of people in its record were erased, so that it cannot go on. */
+  /** True when the words of people in its record were erased, so that it cannot continue. */
   erased: boolean = false;
   parent: ForkPoint | undefined;
   /** True when its parent answers no step after the shared events. */
   isAfresh: boolean = false;
   phase: RunPhase = { phase: "running" };
-  /** The present team, as it was recorded: `roles` has every role there ever was. */
+  /** The present team, as it was recorded. */
   team: readonly HiredRole[] = [];
   /** The number of events that hired or retired roles on the way. */
   teamChanges: number = 0;
+  /** Every role that was ever hired. */
   readonly roles: Map<string, RoleState> = new Map();
-  /** The places of the roles that act and get mail in this shard of the run. Undefined: all. */
+  /** The roles that act and get mail in this shard of the run. Undefined: all. */
   shard: ShardRange | undefined;
   readonly ready: Set<RoleState> = new Set();
   /** Activations that have ended in the present round. */
   acted: number = 0;
   /** The stages of the present round that have ended. */
   stage: number = 0;
-  /** The place in the order of hiring of the role that ended an activation last. */
+  /** Index of the role that ended an activation last. */
   lastActed: number = -1;
-  /**
-   * The number of roles, and of those with mail, when the first activation of the present round was recorded: its beginning, or the end of one
-   * without steps. Roles that are hired or get mail later act in the next round.
-   */
+  /** The numbers of roles, and of those with mail, at the first activation of the present round. Later ones act in the next round. */
   roundStart: { readonly roles: number; readonly ready: number } | undefined;
   /** The name of the role that acts at the present tick, where the scheduler drew both. */
   next: string | undefined;
   /** Names of the roles with an open activation. */
   readonly open: Set<string> = new Set();
   round: number = 0;
-  /** The tick of the clock, on which delays of messages count. It may jump ahead. */
+  /** The tick of the clock that delays count. It may jump ahead. */
   tick: number = 0;
   /** Activations that have ended. */
   activations: number = 0;
@@ -151,37 +143,34 @@ export class RunState {
   turn: TurnPhase = "at rest";
   /** Undefined in the first turn. */
   turnStart: TurnStart | undefined;
-  /** The activations that roles have ended in the present turn, by their places, where there are no rounds. Empty in the first turn. */
+  /** The activations that roles have ended in the present turn, by their index, where there are no rounds. Empty in the first turn. */
   actsInTurn: Map<number, number> = new Map();
-  /** The largest of them. */
   busiestInTurn: number = 0;
-  /** The ids of messages from outside that nobody has read, where a history is kept. */
+  /** The ids of unread messages from outside, where a history is kept. */
   readonly unheard: Set<string> = new Set();
-  /** Every delivered message, in order of delivery. One that was delivered twice stands there twice. */
+  /** Every delivered message, in order of delivery; one that was delivered twice is there twice. */
   readonly deliveries: Message[] = [];
   readonly hasHistory: boolean;
   pending: Pending[] = [];
-  /** Messages that wait for a tick. The first one is due first. */
+  /** Messages that wait for a tick. */
   delayed: Agenda<Delayed> = new Agenda();
   /** The number of messages that were ever delayed. */
   delays: number = 0;
   /** Delivered messages, each counted once whatever its number of recipients. */
   delivered: number = 0;
-  /** The smallest limit of a mailbox. */
   smallestMailbox: number = MAILBOX_LIMIT;
   held: Held[] = [];
-  /** The number of held messages of each sender, by its place in the order of hiring. */
+  /** The number of held messages of each sender, by its index. */
   readonly blocked: Map<number, number> = new Map();
   /** Messages that wait in mailboxes. */
   unread: number = 0;
-  /** True once a message with a priority was sent: from then on one may arrive before those that a role has taken. */
+  /** True once a message with a priority was sent: one may arrive before those that a role has taken. */
   isPrioritized: boolean = false;
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
   /** The messages that the last event dropped. */
   justDropped: Pick<Held, "message" | "role">[] = [];
   readonly outputs: Message[] = [];
-  /** The last delivered message of a role. */
   lastSaid: Message | undefined;
   dead: DeadLetter[] = [];
   readonly failures: FailedActivations = new Map();
@@ -201,21 +190,20 @@ export class RunState {
   reusedCalls: number = 0;
   /** Micro-dollars that the reused answers and the shared events had cost in the parent. */
   saved: number = 0;
-  /** Answers of models that were called in this run. */
+  /** Answers of models called in this run. */
   calls: number = 0;
   /** Deaths of the process since the last progress. */
   stalled: number = 0;
-  /** How often a new owner found the run without an end since the last progress, deaths not counted. */
+  /** Resumes without a recorded end since the last progress, deaths not counted. */
   takes: number = 0;
   /** Roles whose open activation may have killed the process. */
   readonly suspects: Set<string> = new Set();
   /** Names of the tools that a person has allowed for the whole run. */
   readonly allowedTools: Set<string> = new Set();
-  /** Messages published from outside. */
   outside: number = 0;
   /** The first message from outside. */
   idea: Message | undefined;
-  /** The messages from outside by their ids, where a history is kept: a message that comes again is known by its id. */
+  /** The messages from outside by their ids, where a history is kept. */
   readonly told: Map<string, Sent> = new Map();
   /** The last end after which no role had mail: its sequence number, and the micro-dollars that the run had spent by then. */
   done: { readonly seq: number; readonly spent: number } | undefined;
@@ -230,12 +218,11 @@ export class RunState {
     this.hasHistory = hasHistory;
   }
 
-  /** Every delivered message once. It is made when it is first read: to index its messages costs a fifth of a turn of a step role. */
+  /** Every delivered message once. Made when it is first read: to index its messages costs a fifth of a turn of a step role. */
   get history(): Memory {
-    if (this.#history === undefined) {
-      this.#history = new Memory();
-      this.#history.addBatch(this.deliveries);
-    }
+    if (this.#history !== undefined) return this.#history;
+    this.#history = new Memory();
+    this.#history.addBatch(this.deliveries);
     return this.#history;
   }
 

@@ -1,56 +1,54 @@
 import { type FailedActivation, type FailedActivations, failuresIn, noteEnd } from "./failed-activation.ts";
 import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted, SettledTry } from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
+import type { Journal, RunInfo } from "./journal.ts";
 import { settledMore } from "./lost-tries.ts";
+import { JournalError } from "../../kernel/errors.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
-/**
- * The status of a run in a list. `running` and `paused`: a process that serves the list drives it. `open`: its record has no end, because another
- * process drives it or its process died. `empty`: it has no events. `damaged`: its record cannot be read.
- */
+/** The status of a run in a list. `running`, `paused`: this process drives it. `open`: its record has no end. `damaged`: it cannot be read. */
 export type SummaryStatus = RunStatus | "running" | "paused" | "open" | "empty" | "damaged";
 
 /** A run in a list: what its record says, without its messages. */
 export interface RunSummary {
   readonly id: string;
   readonly status: SummaryStatus;
-  /** The beginning of the first message that has a text, at most 500 characters. */
+  /** The beginning of the first message with content, at most 500 characters. */
   readonly idea: string;
-  /** The name of the team. */
   readonly team: string;
   /** The number of events. */
   readonly events: number;
-  /** Milliseconds since 1970 of its beginning: of its first event, or of a fork's first own one. Null without events. */
+  /** Milliseconds since 1970 of its first event, or of a fork's first own one. Null without events. */
   readonly started: number | null;
   /** Milliseconds of the end; left out while the run has none. */
   readonly ended?: number;
-  /** Messages from outside that came after the end: a resume goes on with them. Left out without any. */
+  /** Messages from outside that came after the end. Left out without any. */
   readonly told?: number;
   /** Milliseconds of the last event; null without one. */
   readonly moved: number | null;
   /** Micro-dollars of everything settled. */
   readonly cost: number;
-  /** The number of calls without a known price. */
+  /** Calls without a known price. */
   readonly unpriced: number;
-  /** Answers of models that were called in this run. */
+  /** Answers of models called in this run. */
   readonly calls: number;
   /** Input and output tokens of all calls. */
   readonly tokens: number;
-  /** Names of the roles that belong to the team, in the order of hiring; at most 500. Retired ones are left out. */
+  /** Names of the hired roles, in the order of hiring; at most 500. */
   readonly roles: readonly string[];
-  /** Questions to people that wait for an answer. Only in the summary of one run. */
+  /** Open questions to people. Only in the summary of one run. */
   readonly questions?: readonly PendingQuestion[];
-  /** The run it was forked from, and the last shared event. */
+  /** The run it was forked from. */
   readonly parent?: ForkPoint;
-  /** The activations that failed, the newest 20, with at most 500 characters of their messages. Left out without any. */
+  /** The newest 20 failed activations, with at most 500 characters of their messages. Left out without any. */
   readonly failures?: readonly FailedActivation[];
-  /** Whose words it has. Left out for a run of nobody in particular. */
+  /** Whose words it has. */
   readonly scope?: Scope;
   /** Milliseconds since 1970 when all words of people in it were erased. */
   readonly erased?: number;
-  /** The code and the message of the error that ended it. */
+  /** The error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -62,14 +60,10 @@ type OpenStep = Pick<StepStarted, "act" | "key" | "kind" | "hold" | "unpriced" |
   readonly question?: StepStarted;
 };
 
-/**
- * The summary of the first events of a run together with what the next events need. Plain JSON: a journal may keep it beside the run, and whoever
- * reads the run goes on from there. {@link TallyFold} makes it.
- */
+/** The summary of the first events of a run, with what the next events need, as plain JSON. {@link TallyFold} makes it. */
 export interface RunTally {
-  /** {@link TALLY_VERSION} of the program that made it. One of another version is made again from the events. */
+  /** {@link TALLY_VERSION}. A tally of another version is made again from the events. */
   readonly v: number;
-  /** Its `events` is the number of events in the tally. */
   readonly summary: RunSummary;
   readonly steps: readonly OpenStep[];
 }
@@ -79,12 +73,10 @@ type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
 const TALLY_VERSION = 4;
 
-/** Characters of an idea in a summary. */
+/** Limits on characters, and on names of roles: a population of a million roles must not make a list long. */
 const LONGEST_IDEA = 500;
-/** Names of roles in a summary: a population of a million roles must not make its line in a list long. */
 const MOST_ROLES = 500;
 const MOST_FAILURES = 20;
-/** Characters of the message of a failed activation. */
 const LONGEST_MESSAGE = 500;
 
 /** Returns a tally that was kept as JSON; undefined for one of another run or version. */
@@ -100,11 +92,10 @@ export function askedIn({ steps }: RunTally): readonly StepStarted[] {
 }
 
 /**
- * Folds the events of a run to its tally. It is much smaller than the state of the run. It owns the open steps; its sums are those of `RunState`.
+ * Folds the events of a run to its tally, which is much smaller than its state. It owns the open steps; its sums are those of `RunState`.
  *
- * TallyFold.A1 (`add`) events that were added before are skipped, so a reader may repeat some.
- * TallyFold.A2 (`#settleAtHold`, `#correct`) a try without a recorded end costs its hold once the run is resumed or the step is tried again, until it
- * is settled.
+ * TallyFold.A1 (`add`) events that were added before are skipped.
+ * TallyFold.A2 (`#settleAtHold`) a try without a recorded end costs its hold once the run is resumed or the step is tried again, until it is settled.
  * TallyFold.A3 (`tally`) a fold that begins with the tally of the first events, kept as JSON or not, ends as one that began with none.
  * TallyFold.A4 (`#settle`) only steps without an answer are kept.
  */
@@ -193,7 +184,6 @@ export class TallyFold {
       case "run.erased":
         if (event.partly === true) return;
         draft.erased = event.time;
-        // Nobody can answer a question without words.
         return this.#steps.clear();
       default:
     }
@@ -201,7 +191,6 @@ export class TallyFold {
 
   #retire({ role, keeps }: RoleRetired): void {
     this.#roles.delete(role);
-    // Its activation was given up: an answer can no longer come.
     for (const [name, step] of this.#steps) {
       if (keeps > 0 || roleNameIn(step.act) !== role) continue;
       this.#settleAtHold(step);
@@ -278,4 +267,22 @@ function goesOn(draft: SummaryDraft): void {
   delete draft.ended;
   delete draft.told;
   delete draft.error;
+}
+
+/** Returns the tally of a run: the one that the journal keeps, with the events that came after it. @throws JournalError of `read` */
+export async function readTally(journal: Pick<Journal, "read">, { runId, events, tally }: RunInfo): Promise<RunTally> {
+  if (tally !== undefined && tally.summary.events >= events) return tally;
+  const fold = new TallyFold(runId, tally);
+  if (events > 0) for await (const event of journal.read(runId, fold.next)) fold.add(event);
+  return fold.tally;
+}
+
+/** Returns the summary of a run in a list. A record that cannot be read has the status `damaged`. */
+export async function listedSummary(journal: Pick<Journal, "read">, info: RunInfo): Promise<RunSummary> {
+  try {
+    return (await readTally(journal, info)).summary;
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    return { ...new TallyFold(info.runId, info.tally).tally.summary, events: info.events, status: "damaged" };
+  }
 }

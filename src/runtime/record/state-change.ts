@@ -4,10 +4,10 @@ import { isList, isRecord } from "../../kernel/value-kind.ts";
 /*
  * The change of a state as it is recorded.
  *
- * StateChange.SC1 (`changedState`) the keys of a state keep their place, and what a change does not name stays the same object.
+ * StateChange.SC1 (`changedState`) the keys of a state keep their order, and what a change does not name stays the same object.
  */
 
-/** Changed members of a state, or of a record or list in it. A list has its places as keys. */
+/** Changed members of a state, or of a record or list in it. A list has its indexes as keys. */
 export interface StateChange {
   readonly set: JsonObject;
   readonly unset: readonly string[];
@@ -25,10 +25,7 @@ export function changedState(before: JsonObject, change: StateChange): JsonObjec
   return after;
 }
 
-/**
- * The values that changes were found between, where the keys of both stand in the same order. Applying such a change to the first value gives
- * the second one, and need not copy it.
- */
+/** The values that changes were found between, where both have their keys in the same order: a change need not copy then. */
 const outcomes = new WeakMap<StateChange, { readonly before: Json | undefined; readonly after: Json }>();
 
 function changedMember(before: Json | undefined, change: StateChange, key: string): Json {
@@ -56,10 +53,7 @@ const LARGE = 64;
 /** A change within a member is recorded where at most this share of its own members changed. */
 const SMALL_SHARE = 1 / 4;
 
-/**
- * Returns the change from a large record or list to another one of mostly the same members; undefined where that would not be much smaller
- * than the whole. Unchanged members are the same objects.
- */
+/** Returns the change to a large record or list of mostly the same members; undefined where that would not be much smaller than the whole. */
 function changeWithin(before: Json | undefined, after: Json): StateChange | undefined {
   const areLists = isList(before) && isList(after) && before.length === after.length;
   const areRecords = isRecord(before) && isRecord(after);

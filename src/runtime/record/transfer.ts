@@ -1,13 +1,21 @@
-import { parseEvent } from "./parse-event.ts";
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { aText, iterable, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
-import { canonicalJson } from "../../kernel/json.ts";
+import { canonicalJson, deepFreeze, parsedJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { EVENT_VERSION } from "./event.ts";
-import { aJournal, aReadableJournal, type Journal, type RunInfo, runInfo } from "./journal.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
+import { shownText } from "../../kernel/value-text.ts";
+import { apply } from "./apply.ts";
+import { EVENT_VERSION, type RunEvent } from "./event.ts";
+import { aJournal, aReadableJournal, type Journal, knownRun, type RunInfo, runInfo } from "./journal.ts";
+import { parseEvent } from "./parse-event.ts";
+import { RunState } from "./run-state.ts";
+
+/** Limit on the characters of a line, and on those that are held before they are written. The longest answer of a model fits in half of it. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** Options of {@link exportRun}. */
 export interface TransferOptions {
@@ -15,14 +23,13 @@ export interface TransferOptions {
   readonly signal?: AbortSignal;
 }
 
-const transferOptions: Known<TransferOptions> = { signal: kinds.signal };
-
 /** Options of {@link importRun}. */
 export interface ImportOptions extends TransferOptions {
   /** The id of the run in this journal. Default: its exported id. */
   readonly id?: string;
 }
 
+const transferOptions: Known<TransferOptions> = { signal: kinds.signal };
 const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text };
 
 /**
@@ -50,24 +57,26 @@ export function exportRun(journal: Journal, runId: string, o: TransferOptions = 
   return exported(journal, runId, o);
 }
 
-async function* exported(journal: Journal, runId: string, o: TransferOptions): AsyncIterable<string> {
+async function* exported(journal: Journal, runId: string, { signal }: TransferOptions): AsyncIterable<string> {
   const info = await runInfo(journal, runId);
   yield JSON.stringify({ troupe: "run", v: EVENT_VERSION, runId, events: info.events });
   const hash = createHash("sha256");
   let events = 0;
-  if (info.events > 0) {
-    for await (const event of journal.read(runId, 0)) {
-      throwIfAborted(o.signal);
-      const line = canonicalJson(event);
-      if (parseEvent(JSON.parse(line)).seq !== events) throw gap(runId, events, event.seq);
-      hash.update(`${line}\n`);
-      yield line;
-      events += 1;
-      if (events === info.events) break;
-    }
+  for await (const event of info.events > 0 ? journal.read(runId, 0) : []) {
+    throwIfAborted(signal);
+    const line = canonicalJson(event);
+    if (parseEvent(JSON.parse(line)).seq !== events) throw gap(runId, events, String(event.seq));
+    hash.update(`${line}\n`);
+    yield line;
+    events += 1;
+    if (events === info.events) break;
   }
-  if (events < info.events) throw gap(runId, events, undefined);
+  if (events < info.events) throw gap(runId, events, "the end");
   yield JSON.stringify({ troupe: "end", events, sha256: hash.digest("hex") });
+}
+
+function gap(runId: string, expected: number, came: string): JournalError {
+  return new JournalError("JOURNAL_GAP", `Expected event ${expected} of run ${runId} next, got ${came}. Events are missing or doubled.`);
 }
 
 /**
@@ -99,12 +108,229 @@ export async function importRun(
   checkKnownOptions("importRun", o, importOptions);
   takes("importRun", "journal", journal, aJournal);
   takes("importRun", "lines", lines, iterable("the lines of an export"));
-  // Loaded here because most programs never import.
-  const { importLines } = await import("./run-import.ts");
-  return importLines(journal, lines, o);
+  const reader = new ExportReader();
+  const writer = new RunWriter(journal);
+  try {
+    for await (const line of lines) {
+      takes("importRun", "a line", line, aText);
+      throwIfAborted(o.signal);
+      const event = reader.read(line);
+      if (reader.runId !== undefined) await writer.begin(o.id ?? reader.runId);
+      if (event !== undefined) await writer.add(event, line.length);
+    }
+    reader.end();
+    return await writer.end();
+  } catch (error) {
+    await writer.withdraw(error);
+    throw error;
+  }
 }
 
-function gap(runId: string, expected: number, came: number | undefined): JournalError {
-  const what = came === undefined ? "the end" : String(came);
-  return new JournalError("JOURNAL_GAP", `Expected event ${expected} of run ${runId} next, got ${what}. Events are missing or doubled.`);
+/**
+ * Yields the lines of a text that comes in pieces, such as the chunks of a file.
+ *
+ * @throws JournalError `EXPORT_INVALID` for a line that is too long for an export, before all of it is in memory
+ */
+export async function* linesOf(pieces: AsyncIterable<string> | Iterable<string>): AsyncIterable<string> {
+  let open: string[] = [];
+  let length = 0;
+  for await (const piece of pieces) {
+    const [first = "", ...others] = piece.split("\n");
+    open.push(first);
+    length += first.length;
+    for (const next of others) {
+      yield open.join("");
+      open = [next];
+      length = next.length;
+    }
+    if (length > MAX_CHARACTERS) throw tooLong();
+  }
+  if (length > 0) yield open.join("");
+}
+
+const headerSchema = z.object({
+  troupe: z.literal("run"),
+  v: z.int().positive(),
+  runId: z.string().min(1).max(1_000),
+  events: z.int().nonnegative(),
+});
+const endSchema = z.strictObject({ troupe: z.literal("end"), events: z.int().nonnegative(), sha256: z.string().length(64) });
+
+/**
+ * Checks an export line by line. It owns the number of lines read, the hash of the lines of events, and the state that the events lead to.
+ *
+ * RunImport.X1 (`read`): the header comes first, then as many events as it says, then the end.
+ * RunImport.X2 (`#event`): every event has its schema, belongs to the run of the header and fits the events before it.
+ * RunImport.X3 (`#finish`): the hash in the end is the hash of the lines of events.
+ * RunImport.X4 (`end`): only a last line can be cut; any other line that is no JSON makes the export invalid.
+ */
+class ExportReader {
+  readonly #hash = createHash("sha256");
+  #header: z.infer<typeof headerSchema> | undefined;
+  #state = new RunState("");
+  #lines = 0;
+  #isEnded = false;
+  /** The last line is no JSON: the export was cut there, unless another line follows. */
+  #isBroken = false;
+
+  /** The id of the run, once the header is read. */
+  get runId(): string | undefined {
+    return this.#header?.runId;
+  }
+
+  /** Reads the next line, and returns its event if it has one. @throws JournalError as `importRun` */
+  read(line: string): RunEvent | undefined {
+    const text = line.replace(/\r?\n$/, "");
+    if (text.trim() === "") return undefined;
+    if (text.length > MAX_CHARACTERS) throw tooLong();
+    if (this.#isBroken) throw this.#invalid("a line that is no JSON");
+    this.#lines += 1;
+    if (this.#isEnded) throw this.#invalid("more after its end");
+    const json = parsedJson(text);
+    this.#isBroken = json === undefined;
+    if (json === undefined) return undefined;
+    if (this.#header === undefined) return this.#begin(json);
+    return isRecord(json) && Object.hasOwn(json, "troupe") ? this.#finish(json, this.#header.events) : this.#event(json, text);
+  }
+
+  /** Ends the reading. @throws JournalError `EXPORT_CUT`, `EXPORT_INVALID` */
+  end(): void {
+    if (this.#isEnded) return;
+    if (this.#header === undefined) throw this.#invalid(this.#lines === 0 ? "nothing" : "a first line that is no JSON");
+    const { seq } = this.#state;
+    const { events } = this.#header;
+    const intact = seq === 0 ? "no event is whole" : `events 0 to ${seq - 1} are whole`;
+    throw new JournalError(
+      "EXPORT_CUT",
+      `Expected an export of ${events} events and its end, got one that was cut: ${intact}. Export the run again.`,
+      { data: { intact: seq, events } },
+    );
+  }
+
+  #begin(json: unknown): undefined {
+    const { data: header, error } = headerSchema.safeParse(json);
+    if (header === undefined) throw this.#invalid(`a first line that is no header: ${shownText(z.prettifyError(error))}`);
+    if (header.v > EVENT_VERSION) {
+      throw new JournalError(
+        "EVENT_NEWER",
+        `Expected an export of version ${EVENT_VERSION} or older, got one of version ${header.v}. Update this program to read the run.`,
+        { data: { version: header.v } },
+      );
+    }
+    this.#header = header;
+    this.#state = new RunState(header.runId);
+  }
+
+  #event(json: unknown, text: string): RunEvent {
+    const event = deepFreeze(parseEvent(json));
+    const { seq } = this.#state;
+    if (seq === this.#header?.events) throw this.#invalid(`more than the ${seq} events of its header`);
+    if (seq === 0 && event.type !== "run.started") throw this.#invalid(`${event.type} as the first event`);
+    apply(this.#state, event);
+    this.#hash.update(`${text}\n`);
+    return event;
+  }
+
+  #finish(json: unknown, events: number): undefined {
+    const { data: end, error } = endSchema.safeParse(json);
+    if (end === undefined) throw this.#invalid(`an end that is none: ${shownText(z.prettifyError(error))}`);
+    const { seq } = this.#state;
+    if (seq !== events || end.events !== events)
+      throw this.#invalid(`${seq} events, where its header names ${events} and its end ${end.events}`);
+    if (end.sha256 !== this.#hash.digest("hex")) throw this.#invalid("lines of events that do not have the hash in its end");
+    this.#isEnded = true;
+  }
+
+  #invalid(came: string): JournalError {
+    const advice = "It is another file, or it was changed: export the run again.";
+    const text = `Expected an export of a run, got ${came}, at line ${Math.max(1, this.#lines)}. ${advice}`;
+    return new JournalError("EXPORT_INVALID", text, { data: { line: this.#lines } });
+  }
+}
+
+/**
+ * Writes an imported run into a journal. It owns the unwritten events, and the run that it created.
+ *
+ * RunImport.X5 (`add`): up to {@link MAX_CHARACTERS}, all events of a run are written in one append.
+ * RunImport.X6 (`withdraw`): a run is removed when its import fails, unless another owner has taken it over.
+ */
+class RunWriter {
+  readonly #journal: Journal;
+  #runId: string | undefined;
+  /** The epoch of the run; 0 as long as only its creation was asked for. Undefined before. */
+  #epoch: number | undefined;
+  #held: RunEvent[] = [];
+  #characters = 0;
+  #written = 0;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Refuses a taken id before any event is read. @throws JournalError `RUN_EXISTS` */
+  async begin(runId: string): Promise<void> {
+    if (this.#runId !== undefined) return;
+    this.#runId = runId;
+    const known = await knownRun(this.#journal, runId);
+    if (known === undefined || known.events === 0) return;
+    const text = `Expected a run that the journal does not have, got ${runId}. Remove it, or import under another id.`;
+    throw new JournalError("RUN_EXISTS", text);
+  }
+
+  async add(event: RunEvent, characters: number): Promise<void> {
+    const { runId = event.runId } = { runId: this.#runId };
+    this.#held.push(event.runId === runId ? event : deepFreeze({ ...event, runId }));
+    this.#characters += characters;
+    if (this.#characters >= MAX_CHARACTERS) await this.#write();
+  }
+
+  async end(): Promise<RunInfo> {
+    const epoch = await this.#write();
+    const runId = this.#runId ?? "";
+    await this.#journal.release(runId, epoch);
+    return { runId, events: this.#written };
+  }
+
+  async withdraw(because: unknown): Promise<void> {
+    const isTakenOver = because instanceof JournalError && /^(EPOCH_STALE|RUN_OWNED|SEQ_MISMATCH)$/.test(because.code);
+    if (this.#runId === undefined || this.#epoch === undefined || isTakenOver) return;
+    try {
+      await this.#journal.remove(this.#runId);
+    } catch (error) {
+      throw new JournalError(
+        "IMPORT_LEFT_OVER",
+        `Expected to remove the part of run ${this.#runId} that was imported, for the import failed, but that failed too: ${String(error)}. Remove the run before you import it again.`,
+        { cause: because },
+      );
+    }
+  }
+
+  async #write(): Promise<number> {
+    const runId = this.#runId ?? "";
+    const epoch = this.#epoch ?? (await this.#create(runId));
+    const held = this.#held;
+    [this.#held, this.#characters] = [[], 0];
+    if (held.length > 0) await this.#journal.append(runId, epoch, this.#written, held);
+    this.#written += held.length;
+    return epoch;
+  }
+
+  async #create(runId: string): Promise<number> {
+    try {
+      await this.#journal.create(runId);
+      this.#epoch = 0;
+    } catch (error) {
+      // A process that dies before its first append leaves a run without events.
+      const isEmpty = error instanceof JournalError && error.code === "RUN_EXISTS" && (await knownRun(this.#journal, runId))?.events === 0;
+      if (!isEmpty) throw error;
+    }
+    const { epoch } = await this.#journal.claim(runId);
+    this.#epoch = epoch;
+    return epoch;
+  }
+}
+
+function tooLong(): JournalError {
+  const text = `Expected lines of at most ${MAX_CHARACTERS} characters, got a longer one. This is no export of a run.`;
+  return new JournalError("EXPORT_INVALID", text);
 }

@@ -2,16 +2,15 @@ import type { Message } from "../../message/message.ts";
 import type { RunState } from "./run-state.ts";
 
 /*
- * The count of rounds and time that bounds a run. A run may be a conversation without an end, so the count begins again with each turn of it. It
- * follows from the events, so a replay counts the same.
+ * The count of rounds and time that bounds a run. It begins again with each turn of a conversation, and follows from the events.
  *
  * TurnCount.T1 (`hear`) a message from outside that comes to a run at rest begins a turn: at the first activation after it.
  * TurnCount.T2 (`hear`) a message that comes while the run is under way begins no turn, so messages alone cannot keep a run going for ever.
- * TurnCount.T3 (`rest`) a message that nobody has read when the run comes to rest begins a turn then.
- * TurnCount.T4 (`beginTurn`) without a message a resume goes on with the same count.
+ * TurnCount.T3 (`rest`) a message that is unread when the run comes to rest begins a turn then.
+ * TurnCount.T4 (`beginTurn`) without a message a resume continues the same count.
  */
 
-/** The relation of a run to its turns: nobody has acted since it came to rest; a turn begins with the next activation; a turn is under way. */
+/** No role has acted since the run came to rest; a turn begins with the next activation; a turn is under way. */
 export type TurnPhase = "at rest" | "begins" | "under way";
 
 /** The beginning of the present turn. */
@@ -23,7 +22,7 @@ export interface TurnStart {
   readonly deliveries: number;
 }
 
-/** Notes a message from outside that somebody gets. */
+/** Notes a message from outside that some role gets. */
 export function hear(state: RunState, { id }: Message): void {
   if (state.turn === "at rest") state.turn = "begins";
   if (state.hasHistory) state.unheard.add(id);
@@ -34,7 +33,7 @@ export function rest(state: RunState): void {
   state.turn = state.unheard.size > 0 ? "begins" : "at rest";
 }
 
-/** Notes that an activation begins, or ends without a recorded beginning. The first turn begins with the run. */
+/** Notes that an activation begins, or ends without a recorded beginning. */
 export function beginTurn(state: RunState): void {
   if (state.turn === "begins" && state.activations > 0) {
     const { round, tick, deliveries } = state;
@@ -45,12 +44,11 @@ export function beginTurn(state: RunState): void {
   state.turn = "under way";
 }
 
-/** Notes that an activation which had begun before the run came to rest goes on. */
+/** Notes that an activation which had begun before the run came to rest continues. */
 export function work(state: RunState): void {
   if (state.turn === "at rest") state.turn = "under way";
 }
 
-/** Notes that somebody has read messages. */
 export function read({ unheard }: RunState, taken: readonly Message[]): void {
   if (unheard.size > 0) for (const { id } of taken) unheard.delete(id);
 }
@@ -64,7 +62,6 @@ export function countInTurn(state: RunState, index: number): void {
 
 const FIRST_TURN: TurnStart = { rounds: 0, tick: 0, deliveries: 0 };
 
-/** The count of the present turn, or of the next one where that begins with the next activation. */
 export interface TurnCount {
   /** Rounds; without rounds the most activations of one role. */
   readonly rounds: number;

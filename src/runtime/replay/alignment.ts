@@ -56,7 +56,7 @@ const PARTS: readonly DifferentPart[] = ["asked", "answered", "said", "kept"];
 const OF_ONE_ROLE = 1;
 const WEIGHTS: Readonly<Record<DifferentPart, number>> = { asked: 2, answered: 2, said: 3, kept: 1 };
 
-/** Most places of the table of two runs. Beyond it the activations of a role are aligned by their numbers: 4 million take 16 MB. */
+/** Limit on the cells of the table of two runs. Beyond it the activations of a role are aligned by their numbers: 4 million take 16 MB. */
 const MOST_PLACES = 4_000_000;
 
 function isSame(left: Entry | undefined, right: Entry | undefined): boolean {
@@ -71,15 +71,10 @@ function likeness(left: Entry, right: Entry): number {
 }
 
 function pairOf([left, right]: Matched): AlignedPair {
-  if (right === undefined) return { kind: "left", left: plain(left as Entry) };
-  if (left === undefined) return { kind: "right", right: plain(right) };
+  if (right === undefined) return { kind: "left", left: left as Entry };
+  if (left === undefined) return { kind: "right", right };
   const parts = PARTS.filter((part) => left.parts[part] !== right.parts[part]);
-  const sides = { left: plain(left), right: plain(right) };
-  return parts.length === 0 ? { kind: "same", ...sides } : { kind: "changed", ...sides, parts };
-}
-
-function plain({ role, name, steps, said }: Entry): AlignedEntry {
-  return { role, name, steps, said };
+  return parts.length === 0 ? { kind: "same", left, right } : { kind: "changed", left, right, parts };
 }
 
 /** The alignment with the greatest sum of likenesses. */
@@ -97,14 +92,13 @@ function alignMiddle(lefts: readonly Entry[], rights: readonly Entry[]): readonl
   }
   const found: Matched[] = [];
   let [l, r] = [0, 0];
-  while (l < lefts.length && r < rights.length) {
-    const [left, right] = [lefts[l] as Entry, rights[r] as Entry];
-    const like = likeness(left, right);
+  while (l < lefts.length || r < rights.length) {
+    const [left, right] = [lefts[l], rights[r]];
+    const like = left === undefined || right === undefined ? 0 : likeness(left, right);
     if (like > 0 && at(l, r) === like + at(l + 1, r + 1)) {
       found.push([left, right]);
-      l += 1;
-      r += 1;
-    } else if (at(l, r) === at(l + 1, r)) {
+      [l, r] = [l + 1, r + 1];
+    } else if (left !== undefined && (right === undefined || at(l, r) === at(l + 1, r))) {
       found.push([left, undefined]);
       l += 1;
     } else {
@@ -112,11 +106,7 @@ function alignMiddle(lefts: readonly Entry[], rights: readonly Entry[]): readonl
       r += 1;
     }
   }
-  return [
-    ...found,
-    ...lefts.slice(l).map((left): Matched => [left, undefined]),
-    ...rights.slice(r).map((right): Matched => [undefined, right]),
-  ];
+  return found;
 }
 
 /** Aligns each activation with the one of the same role and number. */
@@ -134,78 +124,62 @@ function byNumber(lefts: readonly Entry[], rights: readonly Entry[]): readonly M
 function entriesOf(events: Iterable<RunEvent>, numbers: Map<string, number>): readonly Entry[] {
   const lines = canonicalLines(events).map((line) => JSON.parse(line) as JsonObject);
   const names = namesOf(lines);
+  const number = (value: unknown): number => {
+    const text = canonicalJson(renamed(value as Json, names));
+    const known = numbers.get(text) ?? numbers.size + 1;
+    numbers.set(text, known);
+    return known;
+  };
   const entries: Entry[] = [];
   let steps: JsonObject[] = [];
   let outside = 0;
-  const flush = (end: JsonObject | undefined): void => {
-    const first = end ?? steps[0];
-    if (first !== undefined) entries.push(activation(first, steps, { end, names, numbers }));
+  const flush = (end?: JsonObject): void => {
+    const act = (end ?? steps[0])?.["act"];
+    if (act !== undefined) entries.push(activation(textOf(act), steps, end ?? { type: "open" }, number));
     steps = [];
   };
   for (const line of lines) {
-    if (line["type"] === "step") {
-      if (steps[0] !== undefined && steps[0]["act"] !== line["act"]) flush(undefined);
-      steps.push(line);
-    } else if (line["type"] === "act.ended" || line["type"] === "act.failed") flush(line);
+    const { type, act } = line;
+    if (type === "act.ended" || type === "act.failed") flush(line);
     else {
-      flush(undefined);
-      if (line["type"] !== "message") continue;
-      outside += 1;
-      entries.push(messageEntry(line, outside, { names, numbers }));
+      if (type !== "step" || steps[0]?.["act"] !== act) flush();
+      if (type === "step") steps.push(line);
+      else if (type === "message") entries.push(fromOutside(line, (outside += 1), number));
     }
   }
   return entries;
 }
 
-interface Naming {
-  readonly names: ReadonlyMap<string, string>;
-  readonly numbers: Map<string, number>;
-}
-
-function activation(first: JsonObject, steps: readonly JsonObject[], o: Naming & { readonly end: JsonObject | undefined }): Entry {
-  const { end, names, numbers } = o;
-  const act = textOf(first["act"]);
-  const number = (value: unknown): number => numberOf(renamed(value as Json, names), numbers);
+function activation(act: string, steps: readonly JsonObject[], end: JsonObject, number: (value: unknown) => number): Entry {
   const said = sentOf(end);
-  const { type, said: _said, act: _act, round: _round, take: _take, ...kept } = end ?? { type: "open" };
+  const { said: _said, act: _act, round: _round, take: _take, ...kept } = end;
   return {
     role: act.slice(0, act.lastIndexOf("#")),
     name: act.replace(/~\d+$/, ""),
     steps: steps.map((step) => textOf(step["name"])),
     said: said.map(saidText),
     parts: {
-      asked: number(steps.map(({ kind, name, request = null }) => [kind, name, request] as Json)),
-      answered: number(steps.map(({ ok = null, value = null, error = null }) => [ok, value, error] as Json)),
+      asked: number(steps.map(({ kind, name, request = null }) => [kind, name, request])),
+      answered: number(steps.map(({ ok = null, value = null, error = null }) => [ok, value, error])),
       said: number(said),
-      kept: number({ type, ...kept } as Json),
+      kept: number(kept),
     },
   };
 }
 
-function messageEntry(line: JsonObject, nth: number, { names, numbers }: Naming): Entry {
+function fromOutside(line: JsonObject, nth: number, number: (value: unknown) => number): Entry {
   const { message = null, ...rest } = line;
-  return {
-    role: "",
-    name: `outside#${nth}`,
-    steps: [],
-    said: [saidText(line)],
-    parts: {
-      asked: 0,
-      answered: 0,
-      said: numberOf(renamed(message, names), numbers),
-      kept: numberOf(renamed(rest as Json, names), numbers),
-    },
-  };
+  const parts = { asked: 0, answered: 0, said: number(message), kept: number(rest) };
+  return { role: "", name: `outside#${nth}`, steps: [], said: [saidText(line)], parts };
 }
 
-function sentOf(end: JsonObject | undefined): readonly JsonObject[] {
-  const said = end?.["said"];
+function sentOf({ said }: JsonObject): readonly JsonObject[] {
   return isList(said) ? (said as readonly JsonObject[]) : [];
 }
 
-function saidText(sent: JsonObject): { readonly causeBy: string; readonly content: string } {
-  const message = isRecord(sent["message"]) ? sent["message"] : {};
-  return { causeBy: textOf(message["causeBy"]), content: textOf(message["content"]) };
+function saidText({ message }: JsonObject): { readonly causeBy: string; readonly content: string } {
+  const { causeBy, content } = isRecord(message) ? message : {};
+  return { causeBy: textOf(causeBy), content: textOf(content) };
 }
 
 /** Names of messages by their ids: what they say, so that equal messages of two runs have equal names. */
@@ -230,12 +204,4 @@ function renamed(value: Json, names: ReadonlyMap<string, string>): Json {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function numberOf(value: Json, numbers: Map<string, number>): number {
-  const text = canonicalJson(value);
-  const known = numbers.get(text);
-  if (known !== undefined) return known;
-  numbers.set(text, numbers.size + 1);
-  return numbers.size;
 }

@@ -5,16 +5,13 @@ import { shownText } from "../../kernel/value-text.ts";
 import { canonicalLines } from "../record/canonical.ts";
 import type { RunEvent } from "../record/event.ts";
 
-/** The name of an entry in the canonical log of a run. */
+/** The name of an entry in the canonical log of a run. `type` is `step`, or the type of the event; `kind` and `name` are those of a step. */
 export interface EntryName {
-  /** `step`, or the type of the event. */
   readonly type: string;
   /** `role#n~attempt` */
   readonly act?: string;
   readonly role?: string;
-  /** The kind of a step: `model`, `human`, `file` ... */
   readonly kind?: string;
-  /** The name of a step. */
   readonly name?: string;
 }
 
@@ -27,7 +24,7 @@ export interface RunDifference {
   /** The entries. Undefined where the record of a run ends before. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
-  /** The place inside the entries, when both have the same name. */
+  /** The position inside the entries, when both have the same name. */
   readonly at?: ValueDifference;
   /** The difference of their requests, when both are model steps with different requests. */
   readonly request?: RequestDifference;
@@ -40,11 +37,11 @@ export interface ValueDifference {
   /** Undefined where the value has no such member. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
-  /** The difference of the texts, when both values are texts. */
+  /** The difference of two strings. */
   readonly passage?: Passage;
 }
 
-/** The first difference of two texts, with the lines around it. */
+/** The first difference of two strings, with the lines around it. */
 export interface Passage {
   /** The first line that differs, from 1. */
   readonly line: number;
@@ -68,8 +65,7 @@ const MOST_TEXT = 8_000;
 const MOST_SHOWN = 300;
 
 /**
- * Returns the first entry in which two runs differ, by their canonical logs: steps, ends of activations, messages. Undefined for equal
- * runs.
+ * Returns the first entry in which two runs differ, by their canonical logs. Undefined for equal runs.
  *
  * @throws UsageError `ARGUMENT_INVALID` for events that cannot be iterated
  *
@@ -107,8 +103,7 @@ export function requestDifference(left: Json | undefined, right: Json | undefine
 }
 
 /**
- * Returns a difference of two runs as plain text for a terminal or a log: at most 8,000 characters, without control characters of a
- * terminal.
+ * Returns a difference of two runs as plain text of at most 8,000 characters, without control characters of a terminal.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a value that {@link difference} did not return
  *
@@ -127,7 +122,6 @@ export function differenceText(d: RunDifference): string {
   return `${title}\n${where}`.slice(0, MOST_TEXT);
 }
 
-/** Returns a difference of two requests as plain text, with a word for each side. */
 export function requestDifferenceText(d: RequestDifference, sides: readonly [string, string]): string {
   return sidesText(d, sides).slice(0, MOST_TEXT);
 }
@@ -147,7 +141,7 @@ function isShort(value: Json | undefined): boolean {
   return typeof value === "string" && value.length <= MOST_SHOWN && !value.includes("\n");
 }
 
-/** Returns the lines as text. A long line that differs is cut to the part that begins shortly before the difference. */
+/** A long line that differs is cut to the part that begins shortly before the difference. */
 function linesText(lines: readonly string[], { line, from, column }: Passage): readonly string[] {
   const last = String(from + lines.length - 1).length;
   return lines.map((content, nth) => {
@@ -167,7 +161,6 @@ function valueText(value: Json | undefined): string {
   return value === undefined ? "nothing" : shownText(JSON.stringify(value), MOST_SHOWN);
 }
 
-/** Undefined for the last line of a run that has not ended. */
 function entryAt(lines: readonly string[], place: number): Json | undefined {
   const line = lines[place];
   const entry = line === undefined ? undefined : (JSON.parse(line) as Json);
@@ -212,7 +205,6 @@ const AROUND = 2;
 const FIRST: readonly string[] = "type scheduler act kind name request messages role content ok error value".split(" ");
 const LAST: readonly string[] = ["in", "key"];
 
-/** Returns the first difference of two values; undefined for equal ones. */
 function valueDifference(left: Json | undefined, right: Json | undefined): ValueDifference | undefined {
   const found = locate(left, right);
   if (found === undefined) return undefined;
@@ -230,7 +222,7 @@ function passageOf(left: string, right: string): Passage {
   return { line: place + 1, column, from: from + 1, left: shown(a), right: shown(b) };
 }
 
-/** Returns the first place at which two lists or two texts differ: the end of the shorter one when the other begins with it. */
+/** Returns the first index at which two lists or strings differ. */
 function firstDifference(a: ArrayLike<string>, b: ArrayLike<string>): number {
   const end = Math.min(a.length, b.length);
   for (let place = 0; place < end; place += 1) if (a[place] !== b[place]) return place;
@@ -254,7 +246,6 @@ function locate(left: Json | undefined, right: Json | undefined): Found | undefi
   return left === right || keysOf(left, right) !== undefined ? undefined : { path: [], left, right };
 }
 
-/** Returns the keys of both values when both are lists or both are objects. */
 function keysOf(left: Json | undefined, right: Json | undefined): Iterable<string | number> | undefined {
   if (isList(left) && isList(right)) return (left.length > right.length ? left : right).keys();
   if (!isRecord(left) || !isRecord(right)) return undefined;

@@ -8,7 +8,7 @@ export interface ForkDifference {
   /** `role#n~attempt` */
   readonly act: string;
   readonly name: string;
-  /** The parent's request at that place; null: none. */
+  /** The parent's request at that position; null: none. */
   readonly parent: Json;
   /** The fork's request. */
   readonly fork: Json;
@@ -23,17 +23,17 @@ type ParentStep = Omit<SourcedStep, "within">;
  * ForkAnswers.F1 (`#whole`) an answer is given once.
  * ForkAnswers.F2 (`answer`) the same step of the same activation answers first, also with its failure; else the earliest unused good answer
  * of the same role to the same request.
- * ForkAnswers.F3 (`#keep`) steps that both runs share are not given: the fork has them in its own record.
+ * ForkAnswers.F3 (`#keep`) shared steps are not given: the fork has them in its own record.
  * ForkAnswers.F4 (`#endActivation`) nothing is kept of activations that ended in the shared past.
- * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request is not answered, because the fork may have changed that.
+ * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request is not answered.
  */
 export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, ParentStep>();
-  /** Unused answers by role and request, in the order they came. */
+  /** Unused answers by role and request. */
   readonly #ofRole = new Map<string, ParentStep[]>();
   /** Answers by the step they were asked in. */
   readonly #within = new Map<string, ParentStep[]>();
-  /** Steps by activation, and by place in it. */
+  /** Steps by activation, and by position in it. */
   readonly #places = new Map<string, Map<string, StepStarted>>();
   readonly #starts = new Map<string, number>();
   readonly #tries = new Map<string, StepStarted>();
@@ -78,12 +78,11 @@ export class ForkAnswers implements AnswerSource {
     if (reused !== undefined) this.#used.add(reused);
   }
 
-  /** True where the parent has answers that the fork does not share. */
   get hasAnswers(): boolean {
     return this.#exact.size > 0;
   }
 
-  /** Begins another turn of the fork: from here on the first difference is looked for again. */
+  /** Begins another turn of the fork. */
   again(): void {
     this.#difference = undefined;
   }
@@ -116,10 +115,7 @@ export class ForkAnswers implements AnswerSource {
     return undefined;
   }
 
-  /**
-   * Returns the entry with the steps inside it, and marks them used. Under another key those steps would have other names, so only their
-   * cost is added.
-   */
+  /** Marks the entry and the steps inside it used. Under another key those steps would have other names, so only their cost is added. */
   #whole(entry: ParentStep, key: string): SourcedStep {
     this.#used.add(entry.seq);
     const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
@@ -184,9 +180,8 @@ function sumOf(steps: readonly SourcedStep[]): number {
 }
 
 function append(lists: Map<string, ParentStep[]>, name: string, entry: ParentStep): void {
-  const known = lists.get(name);
-  if (known === undefined) lists.set(name, [entry]);
-  else known.push(entry);
+  lists.set(name, lists.get(name) ?? []);
+  lists.get(name)?.push(entry);
 }
 
 function nameOf({ act, key }: { readonly act: string; readonly key: string }): string {
@@ -197,7 +192,7 @@ function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly 
   return `${parent} ${asked}`;
 }
 
-/** Identifies a request of a role independent of its place: the address without its occurrence. */
+/** Identifies a request of a role independent of its position: the address without its occurrence. */
 function roleQuestion(role: string, key: string): string {
   return `${role} ${key.slice(0, key.lastIndexOf("."))}`;
 }

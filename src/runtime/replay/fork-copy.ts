@@ -12,7 +12,7 @@ import type { RunState } from "../record/run-state.ts";
 export interface MessageChange {
   /** Sequence number of the event with the message: a `message`, or an `act.ended`. */
   readonly seq: number;
-  /** The place of the message in the event. Default 0, the first. */
+  /** Index of the message in the event. Default 0. */
   readonly nth?: number;
   /** Delivers it to no role. */
   readonly drop?: boolean;
@@ -75,7 +75,6 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   }
 }
 
-/** Messages that arrived in a drawn order arrive so in the shared past, whatever the seed of the fork. */
 function pastSeeds({ arrival, seed, pastSeeds: past = [] }: RunStarted, copy: ForkCopy): Pick<RunStarted, "pastSeeds"> {
   const { at } = copy.parent;
   const then = past.find(({ to }) => at <= to)?.seed ?? seed;
@@ -84,12 +83,7 @@ function pastSeeds({ arrival, seed, pastSeeds: past = [] }: RunStarted, copy: Fo
   return seeds.length === 0 ? {} : { pastSeeds: seeds };
 }
 
-/**
- * Refuses a change of a message that a role has read or begun to read: the shared past contains the reaction to it.
- *
- * @param state of the parent at the last shared event
- * @throws UsageError `FORK_CHANGE`
- */
+/** Refuses a change of a message that a role has read: the shared past contains the reaction to it. @throws UsageError `FORK_CHANGE` */
 export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
   const readers: string[] = [];
   eachRecipient(sent, (name, arrives) => {
@@ -112,10 +106,9 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
   const known = new Set<string>();
   for (const { seq, nth = 0 } of changes) {
     const place = `${seq} ${nth}`;
-    if (known.has(place)) {
+    if (!known.has(place)) known.add(place);
+    else
       throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
-    }
-    known.add(place);
   }
 }
 
@@ -156,7 +149,7 @@ function changed<S extends Sent>(sent: S, change: MessageChange | undefined): S 
   return { ...sent, message: edited(sent.message, change), ...(sent.faults === undefined ? {} : { faults: sent.faults.map(asSent) }) };
 }
 
-/** What a recipient read in place of the old contents says nothing of the new ones. */
+/** What a recipient read instead of the old contents is not known of the new ones. */
 function asSent(fault: EdgeFault): EdgeFault {
   return { ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) };
 }

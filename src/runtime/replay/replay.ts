@@ -39,15 +39,13 @@ export interface ReplayParts {
 }
 
 /**
- * The scheduler of a replay: it follows a record, event by event. It copies messages from outside and the answers of steps; every
- * activation runs again, in the recorded order of ends, and must end as recorded. It owns the time of the replay, which is the time of the
- * record.
+ * The scheduler of a replay. It copies messages from outside and the answers of steps; every activation runs again, in the recorded order of
+ * ends, and must end as recorded. It owns the time of the replay, which is that of the record.
  *
  * Replay.P1 (`answer`) no effect happens: a step without a recorded answer is a difference.
  * Replay.P2 (`run`) an activation without a recorded end gets none.
  * Replay.P3 (`isOuter`) a recorded timeout is copied, because time is not replayed.
- * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them, and its messages may have
- * been changed.
+ * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them.
  * Replay.P5 (`run`) the events of another team are copied, where the run was resumed with another team.
  * Replay.P6 (`pass`, `isOuter`) what happened to messages on their way is copied: the policies of the edges are not asked again.
  */
@@ -145,7 +143,6 @@ export class Replay implements Driver, AnswerSource, EdgeDecisions {
   }
 }
 
-/** Returns the difference of a recorded step that was not asked for now, perhaps because of an error. */
 function differenceOfMissed(act: string, { started }: StepRecord, failure: unknown): DifferenceError {
   const { name, request } = started;
   const why = failure === undefined ? "" : `, but fails: ${errorRecord(failure).message}`;
@@ -163,7 +160,7 @@ function asked({ act, name, request, asked: place, in: parent }: OpenQuestion, s
   return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
 }
 
-/** @param wanted the key, or the place in the order of asking, of the recorded step at that place */
+/** @param wanted the key, or the index in the order of asking, of the recorded step */
 function misplaced({ act, name, request }: StepStarted, wanted: string | number, state: RunState): DifferenceError {
   const steps = stepsOf(act, state).filter((started) => started.in === undefined);
   const then = steps.find((started) => (typeof wanted === "string" ? started.key : started.asked) === wanted);
@@ -190,19 +187,14 @@ function isEnd<E extends RunEventBody>(event: E): event is E & (ActEnded | ActFa
   return event.type === "act.ended" || event.type === "act.failed";
 }
 
-/**
- * True for an outer failure. A late step is none: it is recorded, and comes back as another error of the same code. The record does not have
- * the copies that edges made of messages of a failed attempt, and for which there was no room.
- */
+/** A late step is recorded, and comes back as another error of the same code. The copies that edges made in a failed attempt are not recorded. */
 function isOuter(event: ActEnded | ActFailed, { edges }: RunState): boolean {
   if (event.type !== "act.failed") return false;
   const { name, code } = event.error;
   return OUTER_FAILURES.has(`${name} ${code}`) || (edges.length > 0 && name === "QueueFullError");
 }
 
-/**
- * Makes the beginning of an activation without steps, which a live run does not record. A replay needs to know its messages and its time.
- */
+/** Makes the beginning of an activation without steps, which a live run does not record. */
 function beginningOf({ act, role, take, at, teamAt }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
   const known = state.roles.get(role);
   const attempt = (known?.retry.failures ?? 0) + 1;

@@ -14,10 +14,9 @@ import { hiredRole } from "../hired-roles.ts";
 import { assertNotErased } from "../record/erased-event.ts";
 import { aJournal, type Journal } from "../record/journal.ts";
 import { OwnRun } from "../own-run.ts";
-import { recordedState } from "./recorded-state.ts";
 import type { RunState } from "../record/run-state.ts";
 import { assertArrivalOrder, recordedBy } from "../schedulers/scheduler.ts";
-import { restored as restoredState, snapshotOf } from "./snapshot.ts";
+import { restored as restoredState, snapshotOf, recordedState } from "./snapshot.ts";
 
 /** Limit on the names in an error. */
 const MOST_NAMES = 20;

@@ -4,12 +4,13 @@ import type { RunEvent } from "../record/event.ts";
 import type { OwnedRun } from "../record/run-log.ts";
 import type { RunState } from "../record/run-state.ts";
 import { formOf, type StateForm } from "../record/state-form.ts";
+import { writtenSnapshot } from "./snapshot.ts";
 
 /** The last snapshot of a run. */
 export interface LastSnapshot {
-  /** The number of events it stands for. */
+  /** The number of events in it. */
   readonly seq: number;
-  /** Characters of its text. */
+  /** Its length in characters. */
   readonly size: number;
 }
 
@@ -25,36 +26,29 @@ export interface SnapshotWriterParts {
   readonly warn: (role: undefined, text: string) => void;
 }
 
-/** Events between two snapshots. Folding so many takes 30 to 60 ms. */
+/** Default least number of events between two snapshots. Folding as many takes 30 to 60 ms. */
 export const EVENTS_BETWEEN = 10_000;
 
-/**
- * Characters of a snapshot for each event since the last one. So the snapshots of a run take no more writes than its events, however large
- * its state is.
- */
+/** Characters of a snapshot for each event since the last one: snapshots write no more than events do, however large the state is. */
 const SIZE_OF_AN_EVENT = 500;
 
-/**
- * Roles and messages of a state that is written. A larger one takes about as long to read as its events take to fold, and a copy of it
- * would hold up the run.
- */
-const MOST_ITEMS = 100_000;
+/** Limit on roles and messages of a state that is written: a larger one takes about as long to read as its events to fold. */
+const MAX_ITEMS = 100_000;
 
 /** Milliseconds that the end of a run waits for a snapshot that is being written. */
 const PATIENCE = 5_000;
 
-/** Ends of a run or of its journal: the snapshot is not needed here any more. */
+/** Errors after the end of a run or of its journal: the snapshot is not needed here any more. */
 const OVER: ReadonlySet<string> = new Set(["EPOCH_STALE", "RUN_UNKNOWN", "JOURNAL_CLOSED"]);
 
 /**
  * Writes snapshots of a run's state behind the run. It owns the snapshot that is being written; the state belongs to the log.
  *
- * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the state is copied, and the copy is written in pieces between other work.
+ * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the form of the state is taken, and written in pieces between other work.
  * SnapshotWriter.W2 (`#write`) a snapshot is kept only when the events before it are durable, so it is never ahead of the record.
  * SnapshotWriter.W3 (`#due`) one is written at a time, and the next one comes at least `every` events later, later still for a large state.
  * SnapshotWriter.W4 (`#failed`) a failure is a warning, once, and does not end the run.
- * SnapshotWriter.W5 (`rest`) the end of a run waits for a snapshot that is being written, a few seconds at most. A run that was stopped does
- * not wait: it may be resumed at once.
+ * SnapshotWriter.W5 (`rest`) the end of a run waits for a snapshot that is being written, for a limited time; a run that was stopped does not.
  */
 export class SnapshotWriter {
   readonly #parts: SnapshotWriterParts;
@@ -82,7 +76,7 @@ export class SnapshotWriter {
     this.#reached?.();
     if (this.#work !== undefined || this.#isOver || latest === undefined || this.#parts.state.seq < this.#due) return;
     const { state } = this.#parts;
-    if (state.roles.size + state.deliveries.length > MOST_ITEMS) this.#isOver = true;
+    if (state.roles.size + state.deliveries.length > MAX_ITEMS) this.#isOver = true;
     else this.#work = this.#write(formOf(state), latest).finally(() => (this.#work = undefined));
   }
 
@@ -112,8 +106,6 @@ export class SnapshotWriter {
     // A copy that cannot be written is not tried again at the next event.
     this.#last = { seq: form.seq, size: this.#last.size };
     try {
-      // Loaded here because most runs are too short for a snapshot.
-      const { writtenSnapshot } = await import("./snapshot.ts");
       const snapshot = await writtenSnapshot(form, latest, nextMacrotask);
       this.#last = { seq: form.seq, size: snapshot.state.length };
       await this.#durable(form.seq);

@@ -1,11 +1,13 @@
 import { DefaultDeserializer, DefaultSerializer } from "node:v8";
 import { deflate, deflateSync, inflateSync } from "node:zlib";
-import { contentHash, textHash } from "../../kernel/json.ts";
+import { contentHash, deepFreeze, textHash } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import type { RunEvent } from "../record/event.ts";
-import type { RunSnapshot } from "../record/journal.ts";
-import type { RunState } from "../record/run-state.ts";
+import { apply } from "../record/apply.ts";
+import type { Journal, RunSnapshot } from "../record/journal.ts";
+import { RunState } from "../record/run-state.ts";
 import { formOf, type StateForm, stateFrom } from "../record/state-form.ts";
+import type { LastSnapshot } from "./snapshot-writer.ts";
 
 /*
  * The state of a run as text, so that a run is opened without folding all its events: a SHA-256, and the deflated structured clone of the
@@ -92,7 +94,7 @@ export interface RestoredState {
   readonly state: RunState;
   /** The hash of the event before it. */
   readonly after: string;
-  /** Characters of its text. */
+  /** Its length in characters. */
   readonly size: number;
 }
 
@@ -129,4 +131,49 @@ function frozen<T>(value: T): T {
 /** True when the event before a snapshot is the one that it was made after. */
 export function continuesFrom({ state, after }: RestoredState, event: RunEvent): boolean {
   return event.seq === state.seq - 1 && event.runId === state.runId && contentHash(event) === after;
+}
+
+/** A run as its record has it. */
+export interface RecordedState {
+  readonly state: RunState;
+  /** The snapshot that the state was restored from. */
+  readonly last: LastSnapshot | undefined;
+}
+
+/**
+ * Returns the state that the record of a run leads to: from its newest snapshot and the events after that, else from all its events.
+ *
+ * @param read returns the events of the run from a number on
+ * @throws the errors of `read`; JournalError as `apply`
+ */
+export async function recordedState(
+  journal: Pick<Journal, "newestSnapshot">,
+  runId: string,
+  read: (from: number) => AsyncIterable<RunEvent>,
+): Promise<RecordedState> {
+  // Where the journal itself is at fault, reading its events shows that.
+  const snapshot = await journal.newestSnapshot?.(runId).catch(() => undefined);
+  const found = snapshot && restored(runId, snapshot);
+  const continued = found && (await continuedFrom(found, read));
+  if (continued !== undefined) return continued;
+  const state = new RunState(runId);
+  for await (const event of read(0)) apply(state, deepFreeze(event));
+  return { state, last: undefined };
+}
+
+/** Returns undefined for a snapshot that does not belong to the record, or after which an event does not apply. */
+async function continuedFrom(found: RestoredState, read: (from: number) => AsyncIterable<RunEvent>): Promise<RecordedState | undefined> {
+  const { state, size } = found;
+  const last = { seq: state.seq, size };
+  let isProven = false;
+  for await (const event of read(last.seq - 1)) {
+    if (!isProven && !continuesFrom(found, event)) return undefined;
+    try {
+      if (isProven) apply(state, deepFreeze(event));
+    } catch {
+      return undefined;
+    }
+    isProven = true;
+  }
+  return isProven ? { state, last } : undefined;
 }

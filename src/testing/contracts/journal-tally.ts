@@ -1,7 +1,6 @@
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
-import { readTally } from "../../runtime/record/read-summary.ts";
-import { TallyFold } from "../../runtime/record/run-summary.ts";
+import { TallyFold, readTally } from "../../runtime/record/run-summary.ts";
 import { checksOf, type ContractKit } from "./contract-kit.ts";
 
 /** The check of the tallies of a journal, a part of Journal.K8. */

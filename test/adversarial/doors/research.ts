@@ -1,8 +1,8 @@
 import { Environment, usd } from "../../../src/index.ts";
-import { completeTopology, experiment, FailureWatch, figure, fitSurrogate, graphmlText } from "../../../src/research/index.ts";
+import { completeTopology, experiment, FailureWatch, fitSurrogate, graphmlText } from "../../../src/research/index.ts";
 import type { Door, Instances } from "./core.ts";
 import { is, message, model, role } from "./kit.ts";
-import { any, or, real, whole } from "./right.ts";
+import { or, real, whole } from "./right.ts";
 
 const values = [or(1.5, "x", null, Number.NaN), 2.5, 3.5];
 const event = () => or({ v: 1, runId: "r", seq: 0, time: 0, type: "run.ended", status: "finished" }, 5, null, [5]);
@@ -85,18 +85,6 @@ export const research: Readonly<Record<string, Door>> = {
   csvTable: () => [rows()],
   jsonLinesTable: () => [rows()],
   parquetTable: () => [rows()],
-  figure: () => [
-    {
-      name: "n",
-      source: "s",
-      expected: real(1),
-      found: or(1, "x", null, {}),
-      relation: any("near"),
-      tolerance: 0.5,
-      standardErrors: or(undefined),
-    },
-  ],
-  figuresText: () => [[or(figure({ name: "n", source: "s", expected: 1, found: 1 }), 5, null, "x", {})]],
   study: () => [{ name: "n", source: "s", seed: seed(), signal: is.signal(), print: () => {} }],
   latinHypercube: () => [{ a: { from: real(0), to: real(1), whole: false, scale: "linear" } }, { n: 2, seed: seed() }],
   experiment: () => [

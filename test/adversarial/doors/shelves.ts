@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readCrew } from "../../../roles/index.ts";
-import { createMessage, memoryJournal } from "../../../src/index.ts";
+import { createMessage } from "../../../src/index.ts";
 import { formFields } from "../../../src/client/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
 import type { Door, Instances } from "./core.ts";
@@ -39,11 +39,9 @@ export const shelves: Readonly<Record<string, Door>> = {
   simulatedClock: () => [5],
   "SimulatedClock.timer": () => [or(5, "x", null), () => {}],
   "SimulatedClock.advance": () => [5],
-  simulatedProcesses: () => [whole(memoryJournal())],
   memoryCache: () => [{ limit: 5, clock: is.clock() }],
   memoryRunDriver: () => [{ pause: 5, limit: 5, clock: is.clock() }],
   openaiStub: () => [{ handler: () => "x" }],
-  cacheableShare: () => [[{ messages: [or({}, 5, null)] }], { minimum: 5, step: 5 }],
   ...Object.fromEntries(
     ["budgetPool", "cache", "chatModel", "edgePolicy", "journal", "modelLimits", "messageStore", "objectStore", "vectorIndex"].map(
       (name) => [`${name}Contract`, named],

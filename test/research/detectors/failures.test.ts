@@ -12,8 +12,10 @@ import {
   type RunEvent,
   Team,
 } from "../../../src/index.ts";
-import { FAILURE_MODES, failuresIn, type FailureFinding, FailureWatch, watchFailures } from "../../../src/research/index.ts";
-import { type ScriptedAnswer, scriptedModel, type ScriptedReply } from "../../../src/testing/index.ts";
+import { failuresIn, FailureWatch, watchFailures } from "../../../src/research/index.ts";
+import { FAILURE_MODES, type FailureFinding } from "../../../src/research/detectors/finding.ts";
+import { scriptedModel, type ScriptedReply } from "../../../src/testing/index.ts";
+import type { ScriptedAnswer } from "../../../src/testing/scripted-model.ts";
 
 interface Planted {
   readonly roles: readonly Role[];

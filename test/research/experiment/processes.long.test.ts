@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type AnyExperiment, readExperiment, type Row, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
+import { readExperiment, type Row, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
+import type { AnyExperiment } from "../../../src/research/experiment/experiment.ts";
 import { olderOrNewerNode } from "../nodes.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 

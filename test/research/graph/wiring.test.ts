@@ -12,8 +12,8 @@ import {
   ringTopology,
   starTopology,
   type Topology,
-  type TopologyNode,
 } from "../../../src/research/index.ts";
+import type { TopologyNode } from "../../../src/research/graph/wiring.ts";
 
 const heard = z.object({ heard: z.array(z.string()).default([]), near: z.array(z.string()).default([]) });
 

@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plotHtml, plotSvg, type PlotOptions, type PlotRow, tInterval } from "../../../src/research/index.ts";
+import { plotHtml, plotSvg, tInterval } from "../../../src/research/index.ts";
+import type { PlotOptions, PlotRow } from "../../../src/research/plot/plot-options.ts";
 import { entryPoints, root } from "../../architecture/read-house.ts";
 
 import { xmlParts } from "./xml-parts.ts";

@@ -12,17 +12,12 @@ import {
   type RunEvent,
   Team,
 } from "../../../src/index.ts";
-import {
-  type ClassOf,
-  figure,
-  fitSurrogate,
-  noisyOracle,
-  policyModel,
-  type PolicyReply,
-  type SurrogateAnswer,
-  surrogateModel,
-} from "../../../src/research/index.ts";
-import { cassetteModel, chatModelContract, type ContractReply, scriptedModel } from "../../../src/testing/index.ts";
+import { fitSurrogate, noisyOracle, policyModel, surrogateModel } from "../../../src/research/index.ts";
+import { figure } from "../../../src/research/figures/figure.ts";
+import type { PolicyReply } from "../../../src/research/policy/policy-model.ts";
+import type { SurrogateAnswer, ClassOf } from "../../../src/research/policy/surrogate.ts";
+import { cassetteModel, chatModelContract, scriptedModel } from "../../../src/testing/index.ts";
+import type { ContractReply } from "../../../src/testing/contracts/chat-model.ts";
 
 const kit = { describe, it, expect };
 

@@ -8,12 +8,12 @@ import {
   mean,
   pairedD,
   sampleSize,
-  type SeededValue,
   shareInterval,
-  standardDeviation,
   standardError,
   tInterval,
 } from "../../../src/research/index.ts";
+import type { SeededValue } from "../../../src/research/statistics/paired.ts";
+import { standardDeviation } from "../../../src/research/statistics/sample.ts";
 import { distributions } from "../../../src/research/statistics/distributions.ts";
 
 const seeded = (values: readonly number[]): SeededValue[] => values.map((value, seed) => ({ seed, value }));

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { JournalError } from "../../../src/kernel/errors.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../../src/runtime/record/event.ts";
-import { list, record } from "../../../src/runtime/record/closed-schema.ts";
+import { list, record } from "../../../src/runtime/record/event-schema.ts";
 import { manyRuns } from "../many-runs.ts";
 import { tries } from "../../long.ts";
 

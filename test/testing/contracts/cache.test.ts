@@ -4,7 +4,8 @@ import type { Cache } from "../../../src/memory/cache.ts";
 import { RemoteCache } from "../../../src/adapters/remote-cache.ts";
 import { silentLogger as logger } from "../../../src/kernel/emit.ts";
 import { memoryCache } from "../../../src/testing/memory-cache.ts";
-import { cacheContract, type MakeCache } from "../../../src/testing/index.ts";
+import { cacheContract } from "../../../src/testing/index.ts";
+import type { MakeCache } from "../../../src/testing/contracts/cache.ts";
 import { fakeRemote } from "../../adapters/fake-remote.ts";
 import { scratchFolder } from "../../workspace/scratch.ts";
 

@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { openai } from "../../../src/adapters/openai.ts";
 import { modelError } from "../../../src/model/failure.ts";
-import {
-  chatModelContract,
-  type ContractReply,
-  openaiStub,
-  type ScriptedAnswer,
-  scriptedModel,
-  type ScriptedReply,
-  type StubReply,
-} from "../../../src/testing/index.ts";
+import { chatModelContract, openaiStub, scriptedModel, type ScriptedReply, type StubReply } from "../../../src/testing/index.ts";
+import type { ContractReply } from "../../../src/testing/contracts/chat-model.ts";
+import type { ScriptedAnswer } from "../../../src/testing/scripted-model.ts";
 
 const kit = { describe, it, expect };
 
