@@ -1,5 +1,17 @@
 import type { Logger } from "../kernel/emit.ts";
-import { driverClosed, type Handled } from "../team/run-driver.ts";
+import {
+  checkListLimit,
+  checkWork,
+  type ConnectedWorker,
+  type DeliveryHandler,
+  driverClosed,
+  type FleetDriver,
+  type JobInfo,
+  type RunJob,
+  type Handled,
+  type Working,
+  type WorkOptions,
+} from "../team/run-driver.ts";
 
 /** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
 const FIRST_PAUSE = 1_000;
@@ -11,44 +23,79 @@ export function rejectedDelivery(logger: Logger, reason: string, attempt: number
   return { is: "again", after };
 }
 
+/** The calls of an engine behind a driver. They are made after the checks of the arguments, while the driver is open. */
+export interface Engine extends Pick<FleetDriver, "submit" | "cancel" | "workers" | "drain"> {
+  /** Starts a worker. */
+  start(handler: DeliveryHandler, o: WorkOptions): Promise<Working>;
+  list(limit: number): Promise<readonly JobInfo[]>;
+  /** Ends what a starting worker waits for, when the driver is closed. */
+  release?(): Promise<void>;
+}
+
 /**
- * The workers of a driver, from their start to their stop. It owns their list.
+ * The driver of an engine. It owns its workers, from their start to their stop.
  *
  * DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it is left.
  */
-export class DriverWorks<W extends { stop(): Promise<void> }> {
-  readonly #all = new Set<W>();
-  readonly #starting = new Set<Promise<W>>();
+export class EngineDriver implements FleetDriver {
+  readonly #engine: Engine;
+  readonly #all = new Set<Working>();
+  readonly #starting = new Set<Promise<Working>>();
   #closing: Promise<void> | undefined;
 
-  assertOpen(): void {
-    if (this.#closing !== undefined) throw driverClosed();
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
-  /** Starts a worker. @throws UsageError `DRIVER_CLOSED`, also when the driver is closed meanwhile; errors of the start */
-  start(begin: () => Promise<W>): Promise<W> {
-    this.assertOpen();
-    const starting = begin().then(async (work) => {
-      if (this.#closing === undefined) {
+  async submit(job: RunJob): Promise<void> {
+    await this.#opened().submit(job);
+  }
+
+  async work(handler: DeliveryHandler, o: WorkOptions): Promise<Working> {
+    checkWork(handler, o);
+    const starting = this.#opened()
+      .start(handler, o)
+      .then(async (work) => {
         this.#all.add(work);
-        return work;
-      }
-      await work.stop();
-      throw driverClosed();
-    });
+        if (this.#closing === undefined) return work;
+        await work.stop();
+        throw driverClosed();
+      });
     this.#starting.add(starting);
     return starting.finally(() => this.#starting.delete(starting));
   }
 
-  /** Stops all workers. Closing twice is no error. @param release ends what a starting worker waits for */
-  close(release?: () => Promise<void>): Promise<void> {
-    this.#closing ??= this.#close(release);
+  async cancel(runId: string): Promise<void> {
+    await this.#opened().cancel(runId);
+  }
+
+  async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
+    checkListLimit(limit);
+    return this.#opened().list(limit);
+  }
+
+  async workers(): Promise<readonly ConnectedWorker[]> {
+    return this.#opened().workers();
+  }
+
+  async drain(worker?: string): Promise<void> {
+    await this.#opened().drain(worker);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  async #close(release?: () => Promise<void>): Promise<void> {
+  async #close(): Promise<void> {
     await Promise.all([...this.#all].map((work) => work.stop()));
-    await release?.();
+    await this.#engine.release?.();
     await Promise.allSettled(this.#starting);
+  }
+
+  /** @throws UsageError `DRIVER_CLOSED` */
+  #opened(): Engine {
+    if (this.#closing !== undefined) throw driverClosed();
+    return this.#engine;
   }
 }

@@ -1,15 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
-import {
-  checkListLimit,
-  checkWork,
-  type ConnectedWorker,
-  type DeliveryHandler,
-  type FleetDriver,
-  type JobInfo,
-  type RunJob,
-  type WorkOptions,
-} from "../team/run-driver.ts";
-import { DriverWorks } from "./driver-works.ts";
+import type { FleetDriver } from "../team/run-driver.ts";
+import { EngineDriver } from "./driver-works.ts";
 import { GraphileQueue, type LoadGraphile } from "./graphile-queue.ts";
 import { GraphileWork } from "./graphile-work.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
@@ -32,7 +23,16 @@ export type { PostgresOptions } from "./postgres-server.ts";
  */
 export function graphileDriver(options: PostgresOptions): FleetDriver {
   const server = postgresServer("graphileDriver", options);
-  return new Driver(new GraphileQueue(server, loaded));
+  const queue = new GraphileQueue(server, loaded);
+  return new EngineDriver({
+    submit: (job) => queue.submit(job),
+    start: (handler, o) => GraphileWork.start(queue, handler, o),
+    cancel: (runId) => queue.cancel(runId),
+    list: (limit) => queue.list(limit),
+    workers: () => queue.workers(),
+    drain: (worker) => queue.notify({ drain: worker ?? true }),
+    release: () => queue.database.close(),
+  });
 }
 
 const loaded: LoadGraphile = async () => {
@@ -46,48 +46,3 @@ const loaded: LoadGraphile = async () => {
     );
   }
 };
-
-/** See {@link graphileDriver}. It owns the queue and its workers. */
-class Driver implements FleetDriver {
-  readonly #queue: GraphileQueue;
-  readonly #works = new DriverWorks<GraphileWork>();
-
-  constructor(queue: GraphileQueue) {
-    this.#queue = queue;
-  }
-
-  async submit(job: RunJob): Promise<void> {
-    this.#works.assertOpen();
-    await this.#queue.submit(job);
-  }
-
-  async work(handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
-    checkWork(handler, o);
-    return this.#works.start(() => GraphileWork.start(this.#queue, handler, o));
-  }
-
-  async cancel(runId: string): Promise<void> {
-    this.#works.assertOpen();
-    await this.#queue.cancel(runId);
-  }
-
-  async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
-    checkListLimit(limit);
-    this.#works.assertOpen();
-    return this.#queue.list(limit);
-  }
-
-  async workers(): Promise<readonly ConnectedWorker[]> {
-    this.#works.assertOpen();
-    return this.#queue.workers();
-  }
-
-  async drain(worker?: string): Promise<void> {
-    this.#works.assertOpen();
-    await this.#queue.notify({ drain: worker ?? true });
-  }
-
-  close(): Promise<void> {
-    return this.#works.close(() => this.#queue.database.close());
-  }
-}

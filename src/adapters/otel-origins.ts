@@ -3,7 +3,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import { sentMessage } from "../runtime/edges/arrivals.ts";
 import { applyNext } from "../runtime/record/apply.ts";
-import type { HiredRole, RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
+import type { RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 
 /** A message in a mailbox, and the span of the activation that sent it. Undefined for one from outside, or from before the trace. */
@@ -17,7 +17,7 @@ export interface Arrival {
  * runtime's own fold, so a message stays only while it waits.
  *
  * MessageOrigins.O1 (`apply`) the messages of an activation are those that the runtime gave it. MessageOrigins.O2 (`slim`) contents, payloads,
- * memories, states and steps are not kept. MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
+ * memories and steps are not kept. MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
  */
 export class MessageOrigins {
   #state: RunState | undefined = new RunState("", false);
@@ -47,20 +47,12 @@ export class MessageOrigins {
 /** An event as far as mailboxes depend on it. */
 function slim(event: RunEvent): RunEventBody | undefined {
   switch (event.type) {
-    case "run.started": {
-      const { about: _about, ...rest } = event;
-      return { ...rest, roles: event.roles.map(slimRole) };
-    }
     case "message":
       return { ...event, ...slimSent(event) };
     case "act.ended": {
       const { state: _state, plan: _plan, joins: _joins, summary: _summary, ...rest } = event;
       return { ...rest, said: event.said.filter(({ to }) => to.length > 0).map(slimSent), memory: [], working: [] };
     }
-    case "act.failed":
-      return { ...event, error: { ...event.error, message: "", data: undefined } };
-    case "run.resumed":
-      return { ...event, uncertain: [], ...(event.roles && { roles: event.roles.map(slimRole) }) };
     case "act.resumed":
     case "step.started":
     case "step.ended":
@@ -68,10 +60,6 @@ function slim(event: RunEvent): RunEventBody | undefined {
     default:
       return event;
   }
-}
-
-function slimRole({ name, mailbox }: HiredRole): HiredRole {
-  return { name, fingerprint: "", traits: {}, state: {}, ...(mailbox && { mailbox }) };
 }
 
 function slimSent({ message: sent, dead: _dead, meant: _meant, faults, ...delivery }: Sent): Sent {

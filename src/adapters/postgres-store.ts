@@ -56,8 +56,8 @@ export function postgresStore(options: PostgresOptions): MessageStore {
  * See {@link postgresStore}. It owns the connections.
  *
  * PostgresStore.S1 (`add`) a resolved addition is committed as a whole; when the answer to a commit is lost, it is repeated and adds nothing
- * twice. PostgresStore.S2 (`read`) every row is checked when it is read: a damaged message is counted and left out, a damaged vector is made
- * again, and adding a message again repairs its row. Writers of a role come one after another, so that places appear in their order.
+ * twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is the error `MEMORY_DAMAGED`, and a changed
+ * vector is computed again. Writers of a role come one after another, so that places appear in their order.
  */
 class PostgresStore implements MessageStore {
   readonly #server: PostgresServer;
@@ -110,9 +110,7 @@ class PostgresStore implements MessageStore {
       name: "memory read",
       text: `SELECT place, ${LINE} AS line FROM ${schema}.memory_messages WHERE place > $1 AND place < $2 ORDER BY place LIMIT ${PAGE}`,
     }));
-    for await (const page of pages) {
-      yield page.map(({ line }) => decodeMessage(line, base));
-    }
+    for await (const page of pages) yield page.map(({ line }) => decodeMessage(line, base));
   }
 
   async places(roleId: string): Promise<readonly number[]> {

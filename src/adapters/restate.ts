@@ -5,19 +5,8 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isCount } from "../kernel/value-kind.ts";
-import {
-  checkListLimit,
-  checkWork,
-  type ConnectedWorker,
-  type DeliveryHandler,
-  type FleetDriver,
-  type JobInfo,
-  parseRunJob,
-  type RunJob,
-  type Working,
-  type WorkOptions,
-} from "../team/run-driver.ts";
-import { DriverWorks } from "./driver-works.ts";
+import { type FleetDriver, parseRunJob } from "../team/run-driver.ts";
+import { EngineDriver } from "./driver-works.ts";
 import { serveObjects } from "./restate-endpoint.ts";
 import { connectedWorkers, drainWorkers } from "./restate-presence.ts";
 import { RestateServer } from "./restate-server.ts";
@@ -70,7 +59,19 @@ export function restateDriver(options: RestateOptions = {}): FleetDriver {
     originOf("ingress", options.ingress ?? "http://127.0.0.1:8080"),
     originOf("admin", options.admin ?? "http://127.0.0.1:9070"),
   ];
-  return new Driver(new RestateServer({ ingress, admin, host, port, timeout, logger, clock }));
+  const server = new RestateServer({ ingress, admin, host, port, timeout, logger, clock });
+  return new EngineDriver({
+    submit: async (given) => {
+      const job = parseRunJob(given);
+      await server.send({ job, attempts: 0 }, () => announce(server, job.team));
+    },
+    start: (handler, o) => RestateWork.start(server, handler, o),
+    // RestateDriver.D1 no call of the run is left, not even one that another call sent at its end.
+    cancel: (runId) => server.endCallsOf(runId),
+    list: (limit) => server.list(limit),
+    workers: () => connectedWorkers(server),
+    drain: (worker) => drainWorkers(server, worker),
+  });
 }
 
 /** An address with a password is refused, so that no error has it. */
@@ -83,62 +84,12 @@ function originOf(name: string, url: unknown): string {
   );
 }
 
-/**
- * See {@link restateDriver}. It owns the workers.
- *
- * RestateDriver.D1 (`cancel`) no call of the run is left, not even one that another call sent at its end.
- */
-class Driver implements FleetDriver {
-  readonly #server: RestateServer;
-  readonly #works = new DriverWorks<RestateWork>();
-
-  constructor(server: RestateServer) {
-    this.#server = server;
-  }
-
-  async submit(given: RunJob): Promise<void> {
-    this.#works.assertOpen();
-    const job = parseRunJob(given);
-    await this.#server.send({ job, attempts: 0 }, () => this.#announce(job.team));
-  }
-
-  async work(handler: DeliveryHandler, o: WorkOptions): Promise<Working> {
-    checkWork(handler, o);
-    return this.#works.start(() => RestateWork.start(this.#server, handler, o));
-  }
-
-  async cancel(runId: string): Promise<void> {
-    this.#works.assertOpen();
-    await this.#server.endCallsOf(runId);
-  }
-
-  async list({ limit }: { readonly limit: number }): Promise<readonly JobInfo[]> {
-    checkListLimit(limit);
-    this.#works.assertOpen();
-    return this.#server.list(limit);
-  }
-
-  async workers(): Promise<readonly ConnectedWorker[]> {
-    this.#works.assertOpen();
-    return connectedWorkers(this.#server);
-  }
-
-  async drain(worker?: string): Promise<void> {
-    this.#works.assertOpen();
-    await drainWorkers(this.#server, worker);
-  }
-
-  close(): Promise<void> {
-    return this.#works.close();
-  }
-
-  /** The server keeps calls of known services alone, and asks an address for them. A worker replaces this address later. */
-  async #announce(team: string): Promise<void> {
-    const endpoint = await serveObjects({ ...this.#server.address, port: 0 }, [team], { admits: () => false, run: async () => undefined });
-    try {
-      await this.#server.register(endpoint.uri(team));
-    } finally {
-      await endpoint.close();
-    }
+/** Announces the team of a job: the server keeps calls of known services alone, and asks an address for them. A worker replaces this address later. */
+async function announce(server: RestateServer, team: string): Promise<void> {
+  const endpoint = await serveObjects({ ...server.address, port: 0 }, [team], { admits: () => false, run: async () => undefined });
+  try {
+    await server.register(endpoint.uri(team));
+  } finally {
+    await endpoint.close();
   }
 }

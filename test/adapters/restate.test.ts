@@ -77,7 +77,7 @@ describe("a driver on Restate", () => {
 
     it("RestateDriver.D1 says that a cancelled run goes on when the server ends no call of it", async () => {
       const admin = await adminOf((path) => (path === "/query" ? { rows: [{ id: "inv_1", service: "troupe.eA", since: "2030" }] } : {}));
-      const driver = restateDriver({ admin, timeout: 50 });
+      const driver = restateDriver({ admin, timeout: 500 });
       expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_REFUSED");
       await driver.close();
     });
