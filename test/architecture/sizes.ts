@@ -68,7 +68,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/fleet": 26,
   "troupe/edges": 11,
   "troupe/shards": 13,
-  "troupe/research": 75,
+  "troupe/research": 72,
   "troupe/client": 34,
   "troupe/testing": 32,
   "troupe/actions": 33,
