@@ -1,4 +1,6 @@
-import { isRed, renderVerification, type Verification, type Check, type StackName } from "../../src/checks/index.ts";
+import { renderVerification, type Verification, type StackName } from "../../src/checks/index.ts";
+import type { Check } from "../../src/checks/acceptance.ts";
+import { isRed } from "../../src/checks/verification.ts";
 import {
   type ActionContext,
   type Address,

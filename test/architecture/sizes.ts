@@ -20,7 +20,7 @@ export const LINES: Readonly<Record<string, number>> = {
   roles: 2_547,
   adapters: 13_115,
   agent: 4_289,
-  checks: 5_031,
+  checks: 5_033,
   cli: 11_753,
   client: 855,
   edges: 424,

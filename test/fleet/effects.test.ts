@@ -11,7 +11,8 @@ import {
   Team,
   usd,
 } from "../../src/index.ts";
-import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
+import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
+import type { Working } from "../../src/team/run-driver.ts";
 import { forget } from "../../src/inspector/index.ts";
 import { localEffects } from "../../src/kernel/effect.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolOptions } from "../../src/agent/index.ts";
-import { effectTeam, type EffectTeamOptions, remoteEffects, type ServedEffect, servedTool, startWorker } from "../../src/fleet/index.ts";
+import { defineTool, type Tool } from "../../src/agent/index.ts";
+import type { ToolOptions } from "../../src/tool/tool.ts";
+import { effectTeam, remoteEffects, servedTool, startWorker } from "../../src/fleet/index.ts";
+import type { EffectTeamOptions, ServedEffect } from "../../src/fleet/effect-team.ts";
 import {
   canonical,
   defineRole,

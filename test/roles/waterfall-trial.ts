@@ -1,4 +1,5 @@
-import { waterfallCompany, type WaterfallCompanyOptions } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
+import type { WaterfallCompanyOptions } from "../../roles/waterfall/waterfall-company.ts";
 import { type Journal, type RunEvent, type RunOptions, type RunResult, Team } from "../../src/index.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { type MemoryWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createClient, type SayResult } from "../../src/client/index.ts";
+import { createClient } from "../../src/client/index.ts";
+import type { SayResult } from "../../src/client/say.ts";
 import {
   type ActionContext,
   defineAction,

@@ -196,7 +196,6 @@ export const workspaces: Readonly<Record<string, Door>> = {
   fileWorkspace: () => [files()],
   openWorkspace: () => [{ ...files(), force: true, signal: is.signal() }],
   repoMap: () => [{ workspace: is.workspace(), budget: 50, focus: "f", signal: is.signal() }],
-  namesIn: () => ["a.ts", "x"],
   workspaceForks: () => [{ workspace: whole({ list() {}, inspectGit() {}, read() {} }), limits: { files: 5, bytes: 5, fileBytes: 5 } }],
   ...Object.fromEntries(
     ["compareFork", "openFork", "removeFork", "updateFork"].map((name) => [name, () => [is.steps(), whole(forked), "n"]]),
@@ -204,9 +203,6 @@ export const workspaces: Readonly<Record<string, Door>> = {
   commitFiles: () => [is.steps(), is.workspace(), { message: "m", author: "a", date: real(5) }],
   mergeFork: () => [is.steps(), whole(forked), "n", { message: "m", author: "a", date: real(5) }],
   memoryWorkspace: () => [{ limits: { files: 5, bytes: 500, fileBytes: 50 }, files: { "a.txt": "a" } }],
-  forkIn: () => [is.workspace()],
-  mayWrite: () => [is.workspace(), "live"],
-  checkPath: () => ["a"],
   visible: () => ["a", 5],
   refusedSandbox: () => ["r", "h"],
   chooseSandbox: () => ["none"],
@@ -215,7 +211,6 @@ export const workspaces: Readonly<Record<string, Door>> = {
 
 export const checks: Readonly<Record<string, Door>> = {
   isProven: () => [or(verification, 5, "x", null, [5])],
-  isRed: () => [or(verification, 5, "x", null, [5])],
   verifyProject: () => [
     {
       ...project(),
