@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { EffectDoor, RoleContext } from "../src/index.ts";
+import type { RoleContext, EffectDoor } from "../src/index.ts";
 import { commitFiles, type Workspace, WRITE_STEP } from "../src/workspace/index.ts";
 import { namesIn } from "../src/workspace/outline.ts";
 import { forkIn, mayWrite } from "../src/workspace/recorded-files.ts";

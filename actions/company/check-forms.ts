@@ -1,4 +1,4 @@
-import { type StackName } from "../../src/checks/index.ts";
+import type { StackName } from "../../src/checks/index.ts";
 import { CheckSchema, type Check } from "../../src/checks/acceptance.ts";
 import { z } from "zod";
 

@@ -86,7 +86,7 @@ export function mayLoad(from: Room, to: string): boolean {
 /** The room a file lives in, or undefined when it lives in none: `src/stray.ts`, a folder the table does not know. */
 export function roomOf(path: string): Room | undefined {
   const [top, second, third] = path.split("/");
-  const name = path === "src/index.ts" ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
+  const name = /^src\/(index|ports)\.ts$/.test(path) ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
   return ROOMS.find((room) => room.name === name);
 }
 

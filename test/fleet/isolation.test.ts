@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
 import { effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";

@@ -6,7 +6,8 @@ import { companyRounds, type Delivery, softwareCompany } from "../../roles/index
 import type { Verification } from "../../src/checks/index.ts";
 import type { VerifyRequest } from "../../src/checks/verify.ts";
 import { companySettings } from "../../src/cli/settings.ts";
-import { type ChatRequest, type Journal, memoryJournal, type RunEvent, type RunResult, Team } from "../../src/index.ts";
+import { type ChatRequest, memoryJournal, type RunEvent, type RunResult, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { chooseSandbox, type FileWorkspace, fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { restoreFiles } from "../../src/workspace/restore-files.ts";

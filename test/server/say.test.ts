@@ -5,7 +5,6 @@ import {
   type ActionContext,
   defineAction,
   defineRole,
-  type Journal,
   memoryJournal,
   ModelError,
   Team,
@@ -14,6 +13,7 @@ import {
   UserRequirement,
   usd,
 } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { clientOf, door, served, waiters } from "./served-team.ts";
 

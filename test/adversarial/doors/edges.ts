@@ -1,5 +1,4 @@
-import { Memory, usd } from "../../../src/index.ts";
-import { budgetPool } from "../../../src/model/limits-entry.ts";
+import { Memory, usd,budgetPool } from "../../../src/index.ts";
 import { VerificationCache } from "../../../src/checks/index.ts";
 import { exportSnapshot, messageFlow } from "../../../src/inspector/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
