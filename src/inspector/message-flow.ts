@@ -51,14 +51,7 @@ export interface MessageFlow {
   readonly edges: readonly FlowEdge[];
 }
 
-interface OpenNode extends FlowNode {
-  sent: number;
-  received: number;
-}
-
-interface OpenEdge {
-  readonly from: string;
-  readonly to: string;
+interface OpenEdge extends Omit<FlowEdge, "causes"> {
   messages: number;
   broadcasts: number;
   readonly causes: Map<string, number>;
@@ -167,24 +160,22 @@ class FlowDrawing {
       const causes = [...edge.causes].map(([name, messages]) => ({ name, messages }));
       return { ...edge, causes: causes.sort((a, b) => b.messages - a.messages) };
     });
-    return { messages: this.#messages, nodes: [...this.#nodes.values()].map((node) => ({ ...node })), edges };
+    return { messages: this.#messages, nodes: [...this.#nodes.values()], edges };
   }
 
   #node({ kind, name }: Pick<Target, "kind" | "name">): OpenNode {
-    const key = `${kind} ${name}`;
-    const known = this.#nodes.get(key);
-    if (known !== undefined) return known;
-    const node: OpenNode = { id: `n${this.#nodes.size}`, kind, name, sent: 0, received: 0 };
-    this.#nodes.set(key, node);
-    return node;
+    return made(this.#nodes, `${kind} ${name}`, () => ({ id: `n${this.#nodes.size}`, kind, name, sent: 0, received: 0 }));
   }
 
   #edge(from: string, to: string): OpenEdge {
-    const key = `${from} ${to}`;
-    const known = this.#edges.get(key);
-    if (known !== undefined) return known;
-    const edge: OpenEdge = { from, to, messages: 0, broadcasts: 0, causes: new Map() };
-    this.#edges.set(key, edge);
-    return edge;
+    return made(this.#edges, `${from} ${to}`, () => ({ from, to, messages: 0, broadcasts: 0, causes: new Map() }));
   }
+}
+
+type OpenNode = { -readonly [Key in keyof FlowNode]: FlowNode[Key] };
+
+function made<T>(table: Map<string, T>, key: string, make: () => T): T {
+  const entry = table.get(key) ?? make();
+  table.set(key, entry);
+  return entry;
 }

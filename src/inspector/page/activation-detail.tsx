@@ -1,13 +1,12 @@
 import { activationDetail } from "../view/detail.ts";
-import type { ActivationFact, SentFact } from "../view/run-facts.ts";
-import { shownLine } from "../view/shown-text.ts";
+import type { ActivationFact } from "../view/run-facts.ts";
 import { costText, counted, durationText, momentText, plural } from "./amounts.ts";
-import { Choose, clockFact, END_WORDS, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
+import { Facts, Part } from "./controls.tsx";
+import { CauseList, clockFact, END_WORDS, MessageLines, Rest, RoleLink, StepLine } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
-import { CauseList } from "./cause-list.tsx";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
-/** Entries of a list in the drawer. */
+/** Steps that are listed. */
 const MOST = 300;
 
 /** An activation: what it took, did and said, and what it cost. */
@@ -25,7 +24,7 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
         </Part>
       )}
       <Part title={`Took ${plural(took.length, "message")}`}>
-        <MessageList run={run} list={took} />
+        <MessageLines run={run} list={took} />
       </Part>
       <Part title={`Did ${plural(steps.length, "step")}`}>
         <ol class="lines">
@@ -39,7 +38,7 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
             </li>
           ))}
         </ol>
-        <Rest count={steps.length} />
+        <Rest count={steps.length} most={MOST} />
       </Part>
       {live !== undefined && (
         <Part title="The model says">
@@ -47,7 +46,7 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
         </Part>
       )}
       <Part title={`Said ${plural(said.length, "message")}`}>
-        <MessageList run={run} list={said} />
+        <MessageLines run={run} list={said} />
       </Part>
       {changes !== undefined && (
         <details class="part">
@@ -61,47 +60,21 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
 }
 
 function ActivationFacts({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
-  const { cost, unpriced, inputTokens, outputTokens } = fact;
   return (
     <Facts
       facts={[
-        [
-          "Role",
-          <Choose run={run} what={{ kind: "role", name: fact.role }}>
-            {shownLine(fact.role, 60)}
-          </Choose>,
-        ],
+        ["Role", <RoleLink run={run} name={fact.role} />],
         ["Attempt", `${fact.attempt} of activation #${fact.n}`],
         ["Result", END_WORDS[fact.end]],
         ["Began", momentText(fact.began)],
         clockFact(run, fact.from),
-        fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],
-        ["Cost", costText(cost, unpriced)],
-        ["Tokens", `${counted(inputTokens)} in, ${counted(outputTokens)} out`],
-        fact.retries === 0 ? undefined : ["Retries", counted(fact.retries)],
+        fact.ended !== undefined && ["Took", durationText(fact.ended - fact.began)],
+        ["Cost", costText(fact.cost, fact.unpriced)],
+        ["Tokens", `${counted(fact.inputTokens)} in, ${counted(fact.outputTokens)} out`],
+        fact.retries > 0 && ["Retries", counted(fact.retries)],
       ]}
     />
   );
-}
-
-function MessageList({ run, list }: { readonly run: OpenRun; readonly list: readonly SentFact[] }) {
-  return (
-    <>
-      <ul class="lines">
-        {list.slice(0, MOST).map((sent, place) => (
-          // An activation may have taken copies of one message.
-          <li key={place}>
-            <MessageLine run={run} sent={sent} />
-          </li>
-        ))}
-      </ul>
-      <Rest count={list.length} />
-    </>
-  );
-}
-
-function Rest({ count }: { readonly count: number }) {
-  return count <= MOST ? null : <p class="small soft">{counted(count - MOST)} more are not listed.</p>;
 }
 
 type Changes = NonNullable<NonNullable<ReturnType<typeof activationDetail>>["changes"]>;

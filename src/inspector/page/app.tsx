@@ -1,13 +1,13 @@
-import { signal, useSignal } from "@preact/signals";
+import { effect, signal, type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { shownText } from "../../kernel/value-text.ts";
 import { ComparePage } from "./compare-page.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Select, TextField } from "./controls.tsx";
+import { Icon } from "./status.tsx";
 import { hashOf, routeOf, type Route } from "./route.ts";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
 import type { RunSource } from "./run-source.ts";
-import { theme, type Theme } from "./theme.ts";
 
 const route = signal(routeOf(location.hash));
 addEventListener("hashchange", () => {
@@ -52,7 +52,7 @@ export function App({ opening }: { readonly opening: Opening }) {
           </ol>
         </nav>
         <div class="head-end">
-          <ThemeSwitch />
+          <Select class="theme" name="Theme" value={theme.value} options={THEMES} onValue={(value) => (theme.value = value as Theme)} />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
@@ -90,19 +90,10 @@ function Refusal({ why, retry }: RefusalProps) {
             retry(token.value.trim());
           }}
         >
-          <label>
-            <span>Token</span>{" "}
-            <input
-              class="field-input"
-              type="password"
-              autoComplete="off"
-              value={token.value}
-              onInput={({ currentTarget }) => (token.value = currentTarget.value)}
-            />
-          </label>
-          <button type="submit" class="button button-main">
+          <TextField name="Token" text={token} type="password" autoComplete="off" />
+          <Button type="submit" look="main">
             Open
-          </button>
+          </Button>
         </form>
       )}
     </div>
@@ -137,28 +128,26 @@ function skipToMain(event: Event): void {
   document.querySelector<HTMLElement>("#main")?.focus();
 }
 
-const THEMES: readonly (readonly [Theme, string])[] = [
+const THEMES = [
   ["auto", "As the system"],
   ["light", "Light"],
   ["dark", "Dark"],
-];
+] as const;
 
-function ThemeSwitch() {
-  return (
-    <label class="theme">
-      <span>Theme</span>
-      <select
-        value={theme.value}
-        onChange={({ currentTarget }) => {
-          theme.value = currentTarget.value as Theme;
-        }}
-      >
-        {THEMES.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+type Theme = (typeof THEMES)[number][0];
+
+const KEY = "troupe-theme";
+
+/** The theme that a person has chosen. It is kept in the browser where that is allowed. */
+const theme: Signal<Theme> = signal("auto");
+
+/** Takes the theme that was chosen before, and shows each one that is chosen from now on. */
+export function useTheme(page: Document, storage: Storage | undefined): void {
+  const kept = storage?.getItem(KEY);
+  if (kept === "light" || kept === "dark") theme.value = kept;
+  effect(() => {
+    if (theme.value === "auto") delete page.documentElement.dataset["theme"];
+    else page.documentElement.dataset["theme"] = theme.value;
+    storage?.setItem(KEY, theme.value);
+  });
 }

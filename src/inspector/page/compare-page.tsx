@@ -1,8 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type ActivationPair, compareRuns, type RunComparison, type RunTotals } from "../view/run-comparison.ts";
+import { type ActivationPair, compareRuns, type RunTotals } from "../view/run-comparison.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
+import { DataTable, Fault } from "./controls.tsx";
+import { Rest } from "./detail-parts.tsx";
 import { OpenRun } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunSource } from "./run-source.ts";
@@ -33,34 +35,27 @@ export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
       <div class="page-title">
         <h1 id="compare-title">Comparison of two runs</h1>
       </div>
-      {refused !== undefined && (
-        <p class="note note-bad" role="alert">
-          {refused.why}
-        </p>
-      )}
+      <Fault text={refused?.why} />
       {isHere && <Comparison runs={runs} />}
     </section>
   );
 }
 
-interface Compared {
-  readonly comparison: RunComparison;
-  readonly costs: readonly ReadonlyMap<string, number>[];
-}
-
 /** Compares the runs when all of their events that have come are read: a comparison takes as long as the runs are. */
-function useComparison(runs: Pair): Compared | undefined {
-  const last = useRef<Compared | undefined>(undefined);
-  const isReading = runs.some(({ count, known }) => count.value < known.value);
-  if (!isReading) last.current = { comparison: compareRuns(runs[0].timeline, runs[1].timeline), costs: runs.map(costByRole) };
+function useComparison(runs: Pair) {
+  const last = useRef<ReturnType<typeof compared> | undefined>(undefined);
+  if (!runs.some(({ count, known }) => count.value < known.value)) last.current = compared(runs);
   return last.current;
 }
 
+function compared([a, b]: Pair) {
+  return { ...compareRuns(a.timeline, b.timeline), costs: [costByRole(a), costByRole(b)] };
+}
+
 function Comparison({ runs }: { readonly runs: Pair }) {
-  const compared = useComparison(runs);
-  if (compared === undefined) return <p role="status">Reading the runs.</p>;
-  const { comparison, costs } = compared;
-  const { left, right, roles, pairs, first } = comparison;
+  const comparison = useComparison(runs);
+  if (comparison === undefined) return <p role="status">Reading the runs.</p>;
+  const { left, right, roles, pairs, first, costs } = comparison;
   return (
     <>
       <PairTable caption="Sums of the runs" first="Sum" runs={runs} hasDifference>
@@ -84,7 +79,7 @@ function Comparison({ runs }: { readonly runs: Pair }) {
             <SumRow key={role} name={shownLine(role, 80)} values={[costs[0]?.get(role), costs[1]?.get(role)]} text={costText} />
           ))}
         </PairTable>
-        {roles.length > MOST && <p class="small soft">{counted(roles.length - MOST)} more roles are not listed.</p>}
+        <Rest count={roles.length} most={MOST} of=" roles" />
       </section>
       <section>
         <h2>What they said</h2>
@@ -98,7 +93,7 @@ function Comparison({ runs }: { readonly runs: Pair }) {
             <SaidRow key={`${pair.role}#${pair.n}`} pair={pair} />
           ))}
         </PairTable>
-        {pairs.length > MOST && <p class="small soft">{counted(pairs.length - MOST)} more activations are not listed.</p>}
+        <Rest count={pairs.length} most={MOST} of=" activations" />
       </section>
     </>
   );
@@ -145,28 +140,18 @@ interface PairTableProps {
 }
 
 function PairTable({ caption, first, runs, hasDifference = false, children }: PairTableProps) {
+  const heads = runs.map((run) => (
+    <a key={run.id} class="run-link mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
+      {run.id}
+    </a>
+  ));
   return (
-    <div class="table-frame">
-      <table>
-        <caption class="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{first}</th>
-            {runs.map((run) => (
-              <th scope="col" key={run.id}>
-                <a class="run-link mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
-                  {run.id}
-                </a>
-              </th>
-            ))}
-            <th scope="col" class={hasDifference ? "right" : ""}>
-              Difference
-            </th>
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
+    <DataTable
+      label={caption}
+      columns={[[first, "text"], ...heads.map((head) => [head, "text"] as const), ["Difference", hasDifference ? "number" : "text"]]}
+    >
+      {children}
+    </DataTable>
   );
 }
 

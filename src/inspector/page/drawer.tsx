@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivationView } from "./activation-detail.tsx";
-import { Choose, clockFact, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
-import { ForkForm } from "./fork-form.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Facts, Part } from "./controls.tsx";
+import { ActivationLink, clockFact, MessageLines, StepLine } from "./detail-parts.tsx";
+import { Icon } from "./status.tsx";
 import { MessageView } from "./message-detail.tsx";
+import { traitsOf } from "../view/role-graph.ts";
 import { shownLine } from "../view/shown-text.ts";
 import type { OpenRun, Selection } from "./open-run.ts";
 import { hashOf } from "./route.ts";
@@ -47,9 +48,9 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
     >
       <header class="drawer-head">
         <h2 id="drawer-title">{title}</h2>
-        <button type="button" class="button button-plain" aria-label="Close the details" onClick={close}>
+        <Button look="plain" aria-label="Close the details" onClick={close}>
           <Icon name="close" />
-        </button>
+        </Button>
       </header>
       <div class="drawer-body" key={JSON.stringify(selected)}>
         {body}
@@ -58,12 +59,7 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
   );
 }
 
-interface Detail {
-  readonly title: string;
-  readonly body: ComponentChildren;
-}
-
-function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail {
+function detailOf(run: OpenRun, source: RunSource, selected: Selection): { readonly title: string; readonly body: ComponentChildren } {
   // The selected activation may still grow.
   void run.count.value;
   const { record } = run.timeline;
@@ -71,8 +67,7 @@ function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail 
     case "message": {
       const sent = record.sentWithId(selected.id);
       if (sent === undefined) break;
-      const fork = <ForkForm key={selected.id} run={run} source={source} sent={sent} />;
-      return { title: "Message", body: [<MessageView key="detail" run={run} sent={sent} />, fork] };
+      return { title: "Message", body: <MessageView run={run} source={source} sent={sent} /> };
     }
     case "activation": {
       const fact = record.activationNamed(selected.act);
@@ -106,13 +101,13 @@ const STEP_TITLES: Readonly<Record<string, string>> = {
 function RoleDetail({ run, name }: { readonly run: OpenRun; readonly name: string }) {
   const role = run.timeline.stateAt(run.shown.value).roles.get(name);
   if (role === undefined) return <p class="soft">The role is not hired yet at this event.</p>;
-  const card = (role.traits["card"] ?? {}) as { readonly profile?: unknown; readonly goal?: unknown };
+  const { profile, goal } = traitsOf(role.traits);
   return (
     <>
       <Facts
         facts={[
-          typeof card.profile === "string" && card.profile !== "" ? ["Profile", shownLine(card.profile, 200)] : undefined,
-          typeof card.goal === "string" && card.goal !== "" ? ["Goal", shownLine(card.goal, 500)] : undefined,
+          profile !== "" && ["Profile", shownLine(profile, 200)],
+          goal !== "" && ["Goal", shownLine(goal, 500)],
           ["Activations", String(role.n)],
           ["Mailbox", `${role.waiting} waiting`],
         ]}
@@ -166,25 +161,12 @@ function EventDetail({ run, seq }: { readonly run: OpenRun; readonly seq: number
           ["Type", <span class="mono">{event.type}</span>],
           ["Time", momentText(event.time)],
           clockFact(run, seq),
-          "act" in event
-            ? [
-                "Activation",
-                <Choose run={run} what={{ kind: "activation", act: event.act }}>
-                  {shownLine(event.act, 80)}
-                </Choose>,
-              ]
-            : undefined,
+          "act" in event && ["Activation", <ActivationLink run={run} act={event.act} />],
         ]}
       />
       {said.length > 0 && (
         <Part title="Messages">
-          <ul class="lines">
-            {said.map((sent) => (
-              <li key={sent.place}>
-                <MessageLine run={run} sent={sent} />
-              </li>
-            ))}
-          </ul>
+          <MessageLines run={run} list={said} />
         </Part>
       )}
       <Part title="Record">

@@ -2,12 +2,11 @@ import { render } from "preact";
 import { createClient } from "../../client/client.ts";
 import { TroupeError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import { App, type Opening } from "./app.tsx";
+import { App, type Opening, useTheme } from "./app.tsx";
 import { liveSource } from "./live-source.ts";
 import { offlineSource } from "./offline-source.ts";
 import { wordsOf } from "./open-run.ts";
 import { admissionIn, FIRST_PANEL, hashOf } from "./route.ts";
-import { useTheme } from "./theme.ts";
 
 const TOKEN = "troupe-token";
 /** Milliseconds for which the page tries to reach a server that is gone: a page may stay open over night. */

@@ -1,8 +1,10 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { visibleText } from "../../kernel/value-text.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
 import { faultCountsText, schedulerOf, tickText } from "../view/run-terms.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText, plural } from "./amounts.ts";
+import { type Fact, Facts, Fault } from "./controls.tsx";
 import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
 import { PANELS } from "./panels.ts";
@@ -103,11 +105,7 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
             {way.why} {plural(run.count.value, "event")} are here.
           </p>
         )}
-        {way.state === "refused" && (
-          <p class="note note-bad" role="alert">
-            {way.why}
-          </p>
-        )}
+        <Fault text={way.state === "refused" ? way.why : undefined} />
         {summary?.error !== undefined && summary.status !== "waiting" && (
           <p class="note note-bad">
             {summary.error.code}: {visibleText(summary.error.message)}
@@ -144,22 +142,20 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
   const summary = standing.value?.summary;
   const began = summary?.started ?? timeline.event(0)?.time;
   const last = timeline.event(run.count.value - 1);
+  const [here, all] = [run.count.value, eventsInAll(run)];
+  const facts: readonly Fact[] = [
+    summary && ["Cost", costText(summary.cost, summary.unpriced)],
+    summary && ["Calls", counted(summary.calls)],
+    summary && ["Tokens", counted(summary.tokens)],
+    began !== undefined && last !== undefined && ["Duration", durationText(Math.max(0, last.time - began))],
+    ["Events", here < all ? `${counted(here)} of ${counted(all)}` : counted(here)],
+    ...(here > 0 ? termsOf(timeline.now) : []),
+  ];
   return (
     <div class="facts">
       {summary !== undefined && <StatusBadge status={summary.status} />}
       <ConnectionBadge connection={connection.value} />
-      <dl class="facts">
-        {summary !== undefined && (
-          <>
-            <Fact name="Cost" value={costText(summary.cost, summary.unpriced)} />
-            <Fact name="Calls" value={counted(summary.calls)} />
-            <Fact name="Tokens" value={counted(summary.tokens)} />
-          </>
-        )}
-        {began !== undefined && last !== undefined && <Fact name="Duration" value={durationText(Math.max(0, last.time - began))} />}
-        <Fact name="Events" value={eventsText(run.count.value, eventsInAll(run))} />
-        {run.count.value > 0 && <Terms run={run} />}
-      </dl>
+      <Facts class="facts" facts={facts} />
       {summary?.parent !== undefined && (
         <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
           Fork of {summary.parent.runId} after event {summary.parent.at}
@@ -169,28 +165,11 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** Who chooses what acts next, how far the clock has come, and what the edges did. */
-function Terms({ run }: { readonly run: OpenRun }) {
-  const { now } = run.timeline;
-  return (
-    <>
-      <Fact name="Scheduler" value={shownLine(schedulerOf(now), 100)} />
-      {now.clock !== "activations" && <Fact name={now.clock === "rounds" ? "Rounds" : "Time"} value={tickText(now.tick)} />}
-      {now.edges.length > 0 && <Fact name="On the edges" value={faultCountsText(now.faults)} />}
-    </>
-  );
-}
-
-/** While a long run is read, how much of it is here. */
-function eventsText(here: number, all: number): string {
-  return here < all ? `${counted(here)} of ${counted(all)}` : counted(here);
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
+/** The scheduler, the time of the clock, and what the edges did. */
+function termsOf(now: RunState): readonly Fact[] {
+  return [
+    ["Scheduler", shownLine(schedulerOf(now), 100)],
+    now.clock !== "activations" && [now.clock === "rounds" ? "Rounds" : "Time", tickText(now.tick)],
+    now.edges.length > 0 && ["On the edges", faultCountsText(now.faults)],
+  ];
 }

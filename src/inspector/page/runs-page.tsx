@@ -3,10 +3,10 @@ import { useEffect } from "preact/hooks";
 import { visibleText } from "../../kernel/value-text.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
 import { agoText, costText, counted, durationText, momentText } from "./amounts.ts";
+import { Button, type Column, DataTable, Fault } from "./controls.tsx";
 import { wordsOf } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
-import { extended, refreshed, type RunList } from "./run-list.ts";
-import type { RunSource } from "./run-source.ts";
+import type { RunPage, RunSource } from "./run-source.ts";
 import { StatusBadge } from "./status.tsx";
 
 /** Milliseconds between two looks at the list of a server. */
@@ -14,7 +14,7 @@ const LOOK = 3_000;
 
 /** The list of runs. Two of them can be chosen and compared. */
 export function RunsPage({ source }: { readonly source: RunSource }) {
-  const list = useSignal<RunList | undefined>(undefined);
+  const list = useSignal<RunPage | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
   const chosen = useSignal<readonly string[]>([]);
   const more = useRuns(source, list, fault);
@@ -28,11 +28,7 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
       <div class="page-title">
         <h1 id="runs-title">Runs</h1>
       </div>
-      {fault.value !== undefined && (
-        <p class="note note-warn" role="alert">
-          {fault.value}
-        </p>
-      )}
+      <Fault text={fault.value} tone="warn" />
       {runs?.length === 0 && (
         <div class="empty">
           <h2>No runs yet</h2>
@@ -40,11 +36,7 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
         </div>
       )}
       {runs !== undefined && runs.length > 0 && <RunTable runs={runs} chosen={chosen.value} choose={choose} />}
-      {list.value?.next !== undefined && (
-        <button type="button" class="button" onClick={more}>
-          Show older runs
-        </button>
-      )}
+      {list.value?.next !== undefined && <Button onClick={more}>Show older runs</Button>}
       <CompareBar chosen={chosen.value} />
     </section>
   );
@@ -53,7 +45,7 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
 type Held<T> = { value: T };
 
 /** Reads the list, and looks at it again while it is open. Returns a function that adds the next page. */
-function useRuns(source: RunSource, list: Held<RunList | undefined>, fault: Held<string | undefined>): () => void {
+function useRuns(source: RunSource, list: Held<RunPage | undefined>, fault: Held<string | undefined>): () => void {
   const stop = useSignal(new AbortController());
   const isReading = useSignal(false);
   const read = async (cursor: string | undefined): Promise<void> => {
@@ -88,50 +80,28 @@ interface RunTableProps {
   readonly choose: (id: string, isChosen: boolean) => void;
 }
 
+const COLUMNS: readonly Column[] = [
+  [<span class="hidden">Compare</span>, "text"],
+  ["Run", "text"],
+  ["Status", "text"],
+  ["Cost", "number"],
+  ["Calls", "number"],
+  ["Duration", "number"],
+  ["Events", "number"],
+  ["Began", "text"],
+];
+
 function RunTable({ runs, chosen, choose }: RunTableProps) {
   return (
-    <div class="table-frame">
-      <table>
-        <caption class="hidden">Runs, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">
-              <span class="hidden">Compare</span>
-            </th>
-            <th scope="col">Run</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="right">
-              Cost
-            </th>
-            <th scope="col" class="right">
-              Calls
-            </th>
-            <th scope="col" class="right">
-              Duration
-            </th>
-            <th scope="col" class="right">
-              Events
-            </th>
-            <th scope="col">Began</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <RunRow key={run.id} run={run} isChosen={chosen.includes(run.id)} choose={choose} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="Runs, the newest first" columns={COLUMNS}>
+      {runs.map((run) => (
+        <RunRow key={run.id} run={run} isChosen={chosen.includes(run.id)} choose={choose} />
+      ))}
+    </DataTable>
   );
 }
 
-interface RunRowProps {
-  readonly run: RunSummary;
-  readonly isChosen: boolean;
-  readonly choose: RunTableProps["choose"];
-}
-
-function RunRow({ run, isChosen, choose }: RunRowProps) {
+function RunRow({ run, isChosen, choose }: Pick<RunTableProps, "choose"> & { readonly run: RunSummary; readonly isChosen: boolean }) {
   const { id, idea, parent, started, moved } = run;
   return (
     <tr>
@@ -181,4 +151,22 @@ function CompareBar({ chosen }: { readonly chosen: readonly string[] }) {
       )}
     </div>
   );
+}
+
+/**
+ * Returns a list after its newest runs were read again. Runs that came meanwhile are in it, and those that were removed from the part that was read
+ * are not.
+ */
+export function refreshed(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
+  const last = runs.at(-1);
+  const end = known?.runs.findIndex(({ id }) => id === last?.id) ?? -1;
+  // Without a next page it is the whole list. Where the last run is not known, so many came that the known ones are older pages.
+  if (known === undefined || next === undefined || end === -1) return { runs, ...(next === undefined ? {} : { next }) };
+  return { runs: [...runs, ...known.runs.slice(end + 1)], ...(known.next === undefined ? {} : { next: known.next }) };
+}
+
+/** Returns a list with the next page at its end. */
+export function extended(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
+  const added = new Set(runs.map(({ id }) => id));
+  return { runs: [...(known?.runs ?? []).filter(({ id }) => !added.has(id)), ...runs], ...(next === undefined ? {} : { next }) };
 }

@@ -1,9 +1,9 @@
 import { useRef } from "preact/hooks";
 import { type CallDetail, stepDetail, type PromptPart, type StepDetail, type TryDetail } from "../view/detail.ts";
-import type { StepFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
-import { Choose, Facts, Part } from "./detail-parts.tsx";
+import { Facts, Part } from "./controls.tsx";
+import { ActivationLink } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
@@ -20,18 +20,11 @@ export function StepView({ run, act, place }: { readonly run: OpenRun; readonly 
         facts={[
           ["Kind", <span class="tag">{shownLine(step.kind, 40)}</span>],
           [step.kind === "model" ? "Model" : "Name", shownLine(step.name, 100)],
-          [
-            "Activation",
-            <Choose run={run} what={{ kind: "activation", act }}>
-              {shownLine(act, 100)}
-            </Choose>,
-          ],
+          ["Activation", <ActivationLink run={run} act={act} />],
           ["Result", step.ok === undefined ? "no answer yet" : step.ok ? "answered" : "failed"],
           ["Took", durationText(took)],
           ["Cost", step.isReused ? "nothing: another run's record answered it" : costText(step.cost, step.unpriced)],
-          step.inputTokens + step.outputTokens === 0
-            ? undefined
-            : ["Tokens", `${counted(step.inputTokens)} in, ${counted(step.outputTokens)} out`],
+          step.inputTokens + step.outputTokens > 0 && ["Tokens", `${counted(step.inputTokens)} in, ${counted(step.outputTokens)} out`],
         ]}
       />
       <Tries tries={tries} />
@@ -42,7 +35,7 @@ export function StepView({ run, act, place }: { readonly run: OpenRun; readonly 
           <JsonView value={request} label="Request of the step" />
         </Part>
       )}
-      <Answer run={run} act={act} step={step} detail={detail} />
+      <Answer run={run} act={act} detail={detail} />
       {(prompt.length > 0 || (answerText !== undefined && typeof answer !== "string")) && (
         <details class="part">
           <summary>Everything that is recorded</summary>
@@ -53,14 +46,8 @@ export function StepView({ run, act, place }: { readonly run: OpenRun; readonly 
   );
 }
 
-interface AnswerProps {
-  readonly run: OpenRun;
-  readonly act: string;
-  readonly step: StepFact;
-  readonly detail: StepDetail;
-}
-
-function Answer({ run, act, step, detail: { answer, answerText, answerCalls } }: AnswerProps) {
+function Answer({ run, act, detail }: { readonly run: OpenRun; readonly act: string; readonly detail: StepDetail }) {
+  const { step, answer, answerText, answerCalls } = detail;
   const live = step.ok === undefined ? run.textOf(act, step.key) : undefined;
   return (
     <Part title="Answer">

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { visibleText } from "../../kernel/value-text.ts";
 import { SHOWN_AT_FIRST, shownText } from "../view/shown-text.ts";
 import { counted } from "./amounts.ts";
+import { Button } from "./controls.tsx";
 
 /** Characters that each press of the button adds. */
 const MORE = 200_000;
@@ -18,11 +19,7 @@ export function TextView({ text, label }: { readonly text: string; readonly labe
       <pre tabIndex={0} role="region" aria-label={label} dir="auto">
         {shown.text}
       </pre>
-      {shown.left > 0 && (
-        <button type="button" class="button" onClick={() => (most.value += MORE)}>
-          Show more ({counted(shown.left)} characters left)
-        </button>
-      )}
+      {shown.left > 0 && <Button onClick={() => (most.value += MORE)}>Show more ({counted(shown.left)} characters left)</Button>}
     </div>
   );
 }

@@ -41,22 +41,13 @@ export interface Arrow {
 /** The state of a message on its way to one recipient. */
 export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "double";
 
-/** Bars and arrows of a range. */
-export interface LaneDrawing {
-  readonly lanes: readonly string[];
-  readonly bars: readonly Bar[];
-  readonly arrows: readonly Arrow[];
-  /** Arrows beyond the limit. */
-  readonly omitted: number;
-  /** The ticks of the clock in the range; none for a clock that counts activations. */
-  readonly ticks: readonly TickFact[];
-}
+export type LaneDrawing = ReturnType<typeof lanesIn>;
 
 /**
  * Returns what a range of events shows: a bar per activation, and an arrow per message and recipient. The cost grows with the range and not with
- * the run.
+ * the run. `omitted` counts arrows beyond the limit.
  */
-export function lanesIn(timeline: RunTimeline, range: LaneRange): LaneDrawing {
+export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const { record } = timeline;
   const shown = Math.min(range.shown ?? Infinity, timeline.length - 1);
   const until = Math.min(range.until, shown);
@@ -96,8 +87,9 @@ function barsOf(timeline: RunTimeline, role: string, lane: number, from: number,
   const { activations, byRole } = timeline.record;
   const own = byRole.get(role) ?? [];
   const bars: Bar[] = [];
+  const first = firstAtLeast(own.length, (nth) => (activations[own[nth] ?? -1]?.from ?? 0) >= from);
   // The one before the first that begins in the range may reach into it.
-  for (let nth = Math.max(0, firstFrom(timeline, own, from) - 1); nth < own.length; nth += 1) {
+  for (let nth = Math.max(0, first - 1); nth < own.length; nth += 1) {
     const activation = activations[own[nth] ?? -1];
     if (activation === undefined || activation.from > until) break;
     const isOpen = activation.until === undefined || activation.until > shown;
@@ -107,12 +99,7 @@ function barsOf(timeline: RunTimeline, role: string, lane: number, from: number,
   return bars;
 }
 
-/** The first of a role's activations that begins at an event or later. */
-function firstFrom({ record }: RunTimeline, own: readonly number[], from: number): number {
-  return firstAtLeast(own.length, (nth) => (record.activations[own[nth] ?? -1]?.from ?? 0) >= from);
-}
-
-/** The first of so many places for which a condition holds, where it holds for all after it; their number when it holds for none. */
+/** The first index below `count` for which a condition holds, where it holds for all after it; else `count`. */
 export function firstAtLeast(count: number, holds: (place: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -133,17 +120,10 @@ export function endOf(way: WayFact, shown: number): { readonly end: number; read
   return { end: shown, fate: "on its way" };
 }
 
-/** How much happens in one part of a run. */
-export interface DensityBin {
-  readonly from: number;
-  readonly until: number;
-  readonly activations: number;
-  readonly messages: number;
-  readonly failures: number;
-}
+export type DensityBin = ReturnType<typeof densityOf>[number];
 
 /** Returns the activity of a whole run in at most `count` parts of equal length. */
-export function densityOf(timeline: RunTimeline, count: number): readonly DensityBin[] {
+export function densityOf(timeline: RunTimeline, count: number) {
   const size = Math.max(1, Math.ceil(timeline.length / Math.max(1, count)));
   const bins = Array.from({ length: Math.ceil(timeline.length / size) }, (_, nth) => ({
     from: nth * size,

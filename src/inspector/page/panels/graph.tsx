@@ -4,9 +4,11 @@ import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../..
 import { edgeText, faultCountsText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
+import { ChooseMarked, type Column, DataTable } from "../controls.tsx";
+import { RoleLink } from "../detail-parts.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { type Column, DataTable } from "./data-table.tsx";
+import { Marker } from "./lane-drawing.tsx";
 import { type EdgeLine, edgeLines, graphLayout, type GraphLayout, OUTSIDE } from "./graph-layout.ts";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
@@ -47,18 +49,9 @@ function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGr
       <div class="graph-field" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
         <svg width={layout.width} height={layout.height} aria-hidden="true">
           <defs>
-            <marker
-              id="graph-head"
-              viewBox="0 0 8 8"
-              refX="6"
-              refY="4"
-              markerWidth="9"
-              markerHeight="9"
-              markerUnits="userSpaceOnUse"
-              orient="auto"
-            >
+            <Marker id="graph-head" refX={6} size={9}>
               <path d="M0 0.5L8 4L0 7.5Z" fill="context-stroke" />
-            </marker>
+            </Marker>
           </defs>
           {graph.edges.map((edge, nth) => (
             <Edge key={`${edge.from} > ${edge.to}`} edge={edge} line={lines[nth]} most={most} chosen={chosen} />
@@ -68,7 +61,7 @@ function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGr
           outside
         </span>
         {graph.nodes.map((node) => (
-          <NodeCard key={node.name} run={run} node={node} layout={layout} isChosen={node.name === chosen} />
+          <NodeCard key={node.name} run={run} node={node} layout={layout} />
         ))}
       </div>
     </div>
@@ -101,27 +94,20 @@ function Edge({ edge, line, most, chosen }: EdgeProps) {
   );
 }
 
-function NodeCard({
-  run,
-  node,
-  layout,
-  isChosen,
-}: {
+interface NodeProps {
   readonly run: OpenRun;
   readonly node: GraphNode;
   readonly layout: GraphLayout;
-  readonly isChosen: boolean;
-}) {
+}
+
+function NodeCard({ run, node, layout }: NodeProps) {
   const { name, profile, waiting, held, isActing, activations, isHired } = node;
   return (
-    <button
-      type="button"
+    <ChooseMarked
       class={`graph-node${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
       style={placeOf(layout, name)}
-      aria-pressed={isChosen}
-      onClick={() => {
-        run.selection.value = { kind: "role", name };
-      }}
+      run={run}
+      what={{ kind: "role", name }}
     >
       <span class="graph-name">{shownLine(name, 24)}</span>
       {profile !== name && profile !== "" && <span class="soft">{shownLine(profile, 26)}</span>}
@@ -131,7 +117,7 @@ function NodeCard({
         {held > 0 ? `, ${counted(held)} held back` : ""}
       </span>
       <span class="hidden">, acted {plural(activations, "time")}</span>
-    </button>
+    </ChooseMarked>
   );
 }
 
@@ -170,9 +156,9 @@ function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: Role
       <DataTable label="Messages between roles" columns={FLOW}>
         {edges.slice(0, MOST_LINES).map(({ from, to, messages, lost, causes, isSubscribed }) => (
           <tr key={`${from} > ${to}`}>
-            <td>{from === OUTSIDE ? "outside" : <RoleButton run={run} name={from} />}</td>
+            <td>{from === OUTSIDE ? "outside" : <RoleLink run={run} name={from} />}</td>
             <td>
-              <RoleButton run={run} name={to} />
+              <RoleLink run={run} name={to} />
             </td>
             <td class="right">{counted(messages)}</td>
             <td class="right">{counted(lost)}</td>
@@ -205,7 +191,7 @@ function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: 
         {graph.nodes.slice(0, MOST_LINES).map(({ name, watch, observesAll, waiting, activations }) => (
           <tr key={name}>
             <th scope="row">
-              <RoleButton run={run} name={name} />
+              <RoleLink run={run} name={name} />
             </th>
             <td>{observesAll ? "everything" : watch.map(visibleText).join(", ") || "nothing"}</td>
             <td class="right">{counted(waiting)}</td>
@@ -214,19 +200,5 @@ function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: 
         ))}
       </DataTable>
     </section>
-  );
-}
-
-function RoleButton({ run, name }: { readonly run: OpenRun; readonly name: string }) {
-  return (
-    <button
-      type="button"
-      class="choose"
-      onClick={() => {
-        run.selection.value = { kind: "role", name };
-      }}
-    >
-      {shownLine(name, 60)}
-    </button>
   );
 }

@@ -1,33 +1,26 @@
+import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { CauseChain } from "../../view/cause-chain.ts";
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
-import type { SentFact, WayFact } from "../../view/run-facts.ts";
+import type { ActivationEnd, SentFact, WayFact } from "../../view/run-facts.ts";
 import { tickText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
-import { counted } from "../amounts.ts";
-import type { OpenRun, Selection } from "../open-run.ts";
-import { ActivationSign, activationWords } from "./activation-sign.tsx";
+import { counted, plural } from "../amounts.ts";
+import { ChooseMarked } from "../controls.tsx";
+import { END_WORDS } from "../detail-parts.tsx";
+import type { OpenRun } from "../open-run.ts";
 import { arrowPath, barAfterKey, barPlace, dotStep, LANE, type LaneFrame, tickLines, withSlots, xOf, yOf } from "./lane-frame.ts";
 
 export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly role: string; readonly top: number }) {
   const state = run.timeline.stateAt(run.shown.value).roles.get(role);
   const waiting = state?.waiting ?? 0;
-  const selected = run.selection.value;
   return (
-    <button
-      type="button"
-      class="lane-name"
-      style={{ top: `${top}px`, height: `${LANE}px` }}
-      aria-pressed={selected?.kind === "role" && selected.name === role}
-      onClick={() => {
-        run.selection.value = { kind: "role", name: role };
-      }}
-    >
+    <ChooseMarked class="lane-name" style={{ top: `${top}px`, height: `${LANE}px` }} run={run} what={{ kind: "role", name: role }}>
       <span class="lane-role">{shownLine(role, 60)}</span>
       <span class="lane-mail numbers">
         {state === undefined ? "not hired yet" : state.isHired ? (waiting > 0 ? `${counted(waiting)} waiting` : "") : "retired"}
       </span>
-    </button>
+    </ChooseMarked>
   );
 }
 
@@ -48,7 +41,7 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
     const next = barAfterKey(drawing, bar, event.key);
     if (next === undefined) return;
     event.preventDefault();
-    select(run, { kind: "activation", act: next.activation.act, stays: true });
+    run.selection.value = { kind: "activation", act: next.activation.act, stays: true };
     const list = (event.currentTarget as HTMLElement).parentElement;
     list?.querySelector<HTMLElement>(`[data-place="${next.activation.place}"]`)?.focus();
   };
@@ -66,19 +59,41 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
             data-place={place}
             tabIndex={bar === entry ? 0 : -1}
             aria-pressed={isChosen(bar)}
-            aria-label={`${visibleText(act)}: ${activationWords(bar.activation, bar.isOpen)}`}
+            aria-label={`${visibleText(act)}: ${activationWords(bar)}`}
             title={visibleText(act)}
             style={{ left: `${left}px`, width: `${width}px`, top: `${yOf(frame, bar.lane)}px` }}
-            onClick={() => select(run, { kind: "activation", act })}
+            onClick={() => (run.selection.value = { kind: "activation", act })}
             onKeyDown={(event) => onKeyDown(event, bar)}
           >
-            {width >= 16 && <ActivationSign end={bar.isOpen ? "open" : end} />}
+            {width >= 16 && (
+              <span class="sign" aria-hidden="true">
+                {SIGNS[bar.isOpen ? "open" : end]}
+              </span>
+            )}
             {width >= 44 && <span class="bar-text">#{bar.activation.n}</span>}
           </button>
         );
       })}
     </div>
   );
+}
+
+/** A sign for the end of an activation, so that its colour is no more than a help. */
+const SIGNS: Readonly<Record<ActivationEnd, string>> = {
+  open: "…",
+  ended: "✓",
+  retry: "↻",
+  isolate: "✕",
+  dead: "✕",
+  stop: "✕",
+  retired: "–",
+};
+
+/** The outcome of an activation, in words. */
+function activationWords({ activation: { end, took, said, from, until }, isOpen }: Bar): string {
+  const when = isOpen || until === undefined ? `from event ${from}` : from === until ? `event ${from}` : `events ${from} to ${until}`;
+  const words = END_WORDS[isOpen ? "open" : end];
+  return `${words}, ${when}, took ${plural(took.length, "message")}${isOpen ? "" : `, said ${plural(said.length, "message")}`}`;
 }
 
 /** Characters of a text under way in a lane: its end. */
@@ -137,7 +152,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
             aria-pressed={chosen === message.id}
             aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${shownLine(message.content, 60)}`}
             style={{ left: `${xOf(frame, sent.seq) + nth * dotStep(frame, count)}px`, top: `${y}px` }}
-            onClick={() => select(run, { kind: "message", id: message.id })}
+            onClick={() => (run.selection.value = { kind: "message", id: message.id })}
           />
         );
       })}
@@ -148,11 +163,11 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
 /** A recipient with what happened on the way to it. */
 function wayWords(role: string, { isLost, due, fault }: WayFact): string {
   const said = [
-    ...(isLost ? ["lost"] : []),
-    ...(due === undefined ? [] : ["delayed"]),
-    ...(fault?.copy === undefined ? [] : ["a copy"]),
-    ...(fault?.reads === undefined ? [] : ["rewritten"]),
-  ];
+    isLost && "lost",
+    due !== undefined && "delayed",
+    fault?.copy !== undefined && "a copy",
+    fault?.reads && "rewritten",
+  ].filter(Boolean);
   return said.length === 0 ? role : `${role} (${said.join(", ")})`;
 }
 
@@ -191,24 +206,15 @@ export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayer
   return (
     <svg class="arrows" width={frame.width} height={height} aria-hidden="true">
       <defs>
-        <marker
-          id="arrow-head"
-          viewBox="0 0 8 8"
-          refX="7"
-          refY="4"
-          markerWidth="9"
-          markerHeight="9"
-          markerUnits="userSpaceOnUse"
-          orient="auto-start-reverse"
-        >
+        <Marker id="arrow-head" refX={7} size={9}>
           <path d="M0 0.8L8 4L0 7.2Z" fill="context-stroke" />
-        </marker>
-        <marker id="arrow-open" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
+        </Marker>
+        <Marker id="arrow-open" refX={7} size={10}>
           <circle cx="4" cy="4" r="2.8" fill="var(--sheet)" stroke="context-stroke" stroke-width="1.4" />
-        </marker>
-        <marker id="arrow-gone" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
+        </Marker>
+        <Marker id="arrow-gone" refX={4} size={10}>
           <path d="M1 1L7 7M7 1L1 7" stroke="context-stroke" stroke-width="1.6" />
-        </marker>
+        </Marker>
       </defs>
       {tickLines(frame, drawing.ticks).map(({ tick, x, isLabelled }) => (
         <path key={`tick ${tick.seq}`} class={`tick-line${isLabelled ? " tick-labelled" : ""}`} d={`M${x} 0V${height}`} />
@@ -223,6 +229,18 @@ export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayer
       ))}
     </svg>
   );
+}
+
+interface MarkerProps {
+  readonly id: string;
+  readonly refX: number;
+  readonly size: number;
+  readonly children: ComponentChildren;
+}
+
+/** The head of a line. */
+export function Marker({ size, ...rest }: MarkerProps) {
+  return <marker viewBox="0 0 8 8" refY="4" markerWidth={size} markerHeight={size} markerUnits="userSpaceOnUse" orient="auto" {...rest} />;
 }
 
 const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
@@ -240,10 +258,6 @@ function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen:
   if (chain === undefined) return "";
   const isIn = chain.messages.has(sent.place) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
   return isIn ? " in-chain" : " faint";
-}
-
-function select(run: OpenRun, selection: Selection): void {
-  run.selection.value = selection;
 }
 
 export function chosenMessage({ selection }: OpenRun): string | undefined {

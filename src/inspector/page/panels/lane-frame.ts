@@ -64,18 +64,12 @@ function lostPath(x: number, y1: number, y2: number): string {
 const LINE = 6;
 const LABEL = 64;
 
-/** A tick of the clock in a frame. */
-export interface TickLine {
-  readonly tick: TickFact;
-  /** Pixels from the left: where what came after its event begins. */
-  readonly x: number;
-  /** False where there is no room for its label. */
-  readonly isLabelled: boolean;
-}
-
-/** The ticks that have room in a frame. Of those that follow each other at once nothing happened before the last one. */
-export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]): readonly TickLine[] {
-  const lines: TickLine[] = [];
+/**
+ * The ticks that have room in a frame, and whether their labels have. `x` is the left side of what came after. Of ticks that follow each other
+ * at once nothing happened before the last one.
+ */
+export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
+  const lines: { readonly tick: TickFact; readonly x: number; readonly isLabelled: boolean }[] = [];
   let [line, label] = [0, 0];
   for (const [place, tick] of ticks.entries()) {
     const x = xOf(frame, tick.seq + 0.5);

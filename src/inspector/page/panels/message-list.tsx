@@ -1,9 +1,11 @@
+import type { ComponentChildren } from "preact";
 import type { Message } from "../../../message/message.ts";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { MessageList } from "../../view/role-view.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { plural } from "../amounts.ts";
-import type { OpenRun } from "../open-run.ts";
+import { Choose, ChooseMarked } from "../controls.tsx";
+import type { OpenRun, Selection } from "../open-run.ts";
 import { RowWindow } from "../row-window.tsx";
 
 /** Rows of a list of messages that are seen at once. */
@@ -39,34 +41,43 @@ export function Messages({ run, list, label }: MessagesProps) {
 /** A message as one line: its sender, its cause and the beginning of its text. */
 export function MessageButton({ run, message }: { readonly run: OpenRun; readonly message: Message }) {
   const { id, sentFrom, causeBy, content } = message;
-  const selected = run.selection.value;
   return (
-    <button
-      type="button"
-      class="message-line"
-      aria-pressed={selected?.kind === "message" && selected.id === id}
-      onClick={() => {
-        run.selection.value = { kind: "message", id };
-      }}
-    >
+    <ChooseMarked class="message-line" run={run} what={{ kind: "message", id }}>
       <span class="message-from">{sentFrom === "" ? "from outside" : shownLine(sentFrom, 40)}</span>
       <span class="message-cause">{visibleText(causeBy)}</span>
       <span class="message-text">{shownLine(content, 160)}</span>
-    </button>
+    </ChooseMarked>
   );
 }
 
-/** A name of an activation that opens it. */
-export function ActivationButton({ run, act }: { readonly run: OpenRun; readonly act: string }) {
+/** A panel of a list and the detail of the entry that is chosen. */
+export function TwoParts<T>({ run, label, entries, chosen, more, children }: TwoPartsProps<T>) {
   return (
-    <button
-      type="button"
-      class="choose mono"
-      onClick={() => {
-        run.selection.value = { kind: "activation", act };
-      }}
-    >
-      {shownLine(act, 80)}
-    </button>
+    <div class="panel-two">
+      <nav class="panel-list" aria-label={label}>
+        <ul>
+          {entries.map(({ of, what, name, words }) => (
+            <li key={JSON.stringify(what)}>
+              <Choose class="panel-item" run={run} what={what} aria-current={of === chosen ? "true" : undefined}>
+                <span class="panel-item-name">{name}</span>
+                <span class="soft small numbers">{words}</span>
+              </Choose>
+            </li>
+          ))}
+        </ul>
+        {more}
+      </nav>
+      {children}
+    </div>
   );
+}
+
+interface TwoPartsProps<T> {
+  readonly run: OpenRun;
+  readonly label: string;
+  readonly entries: readonly { readonly of: T; readonly what: Selection; readonly name: ComponentChildren; readonly words: string }[];
+  readonly chosen: T;
+  /** Below the list. */
+  readonly more?: ComponentChildren;
+  readonly children: ComponentChildren;
 }

@@ -4,6 +4,7 @@ import type { RunEvent } from "../../../runtime/record/event.ts";
 import { type DensityBin, densityOf } from "../../view/lanes.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { counted } from "../amounts.ts";
+import { Button } from "../controls.tsx";
 import type { PanelProps } from "../panels.ts";
 
 /** Parts of the run that the drawing behind the slider has. */
@@ -28,12 +29,18 @@ export function Scrubber({ run }: PanelProps) {
   return (
     <section class="scrubber" aria-label="Events in time">
       <div class="scrubber-buttons">
-        <StepButton label="Start: the first event" text="Start" isOff={shown <= 0} onClick={() => go(0)} />
-        <StepButton label="One event back" text="◀" isOff={shown <= 0} onClick={() => go(shown - 1)} />
-        <StepButton label="One event on" text="▶" isOff={scrubbed.value === undefined} onClick={() => go(shown + 1)} />
-        <button type="button" class="button" aria-pressed={scrubbed.value === undefined} onClick={() => go(count)}>
+        <Button aria-label="Start: the first event" disabled={shown <= 0} onClick={() => go(0)}>
+          Start
+        </Button>
+        <Button aria-label="One event back" disabled={shown <= 0} onClick={() => go(shown - 1)}>
+          ◀
+        </Button>
+        <Button aria-label="One event on" disabled={scrubbed.value === undefined} onClick={() => go(shown + 1)}>
+          ▶
+        </Button>
+        <Button aria-pressed={scrubbed.value === undefined} onClick={() => go(count)}>
           Follow
-        </button>
+        </Button>
       </div>
       <div class="scrubber-track">
         <Density run={run} count={count} />
@@ -43,21 +50,6 @@ export function Scrubber({ run }: PanelProps) {
         {counted(shown)} / {counted(count - 1)} <span class="soft">{words}</span>
       </p>
     </section>
-  );
-}
-
-interface StepButtonProps {
-  readonly label: string;
-  readonly text: string;
-  readonly isOff: boolean;
-  readonly onClick: () => void;
-}
-
-function StepButton({ label, text, isOff, onClick }: StepButtonProps) {
-  return (
-    <button type="button" class="button" aria-label={label} disabled={isOff} onClick={onClick}>
-      {text}
-    </button>
   );
 }
 

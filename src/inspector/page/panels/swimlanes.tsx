@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type CauseChain, causeChain } from "../../view/cause-chain.ts";
 import { type LaneDrawing, lanesIn } from "../../view/lanes.ts";
 import { counted, plural } from "../amounts.ts";
+import { Button, Select } from "../controls.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
 import { ArrowLayer, BarButtons, ClockAxis, chosenMessage, LaneName, LiveLines, MessageButtons } from "./lane-drawing.tsx";
@@ -82,22 +83,18 @@ function WindowBar({ frame, last, shown, zoom, choose, move, words }: WindowBarP
   const half = Math.ceil(frame.span / 2);
   return (
     <div class="panel-bar" role="toolbar" aria-label="Window">
-      <button type="button" class="button" onClick={() => move(-half)} disabled={frame.from <= 0}>
+      <Button onClick={() => move(-half)} disabled={frame.from <= 0}>
         Earlier
-      </button>
-      <button type="button" class="button" onClick={() => move(half)} disabled={last >= shown}>
+      </Button>
+      <Button onClick={() => move(half)} disabled={last >= shown}>
         Later
-      </button>
-      <label class="panel-choice">
-        <span>Window</span>
-        <select value={String(zoom)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
-          {SPANS.map((events, nth) => (
-            <option key={events} value={String(nth)}>
-              {counted(events)} events
-            </option>
-          ))}
-        </select>
-      </label>
+      </Button>
+      <Select
+        name="Window"
+        value={String(zoom)}
+        options={SPANS.map((events, nth) => [String(nth), `${counted(events)} events`])}
+        onValue={(value) => choose(Number(value))}
+      />
       <p class="soft small numbers" role="status">
         {words}
       </p>

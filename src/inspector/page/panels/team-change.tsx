@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { shownLine } from "../../view/shown-text.ts";
 import { plural } from "../amounts.ts";
+import { Button, Fault, Form, Select, TextField, useTask } from "../controls.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { RunActions } from "../run-source.ts";
-import { Fault, useTask } from "../task.tsx";
 
 interface TeamChangeProps {
   readonly run: OpenRun;
@@ -14,11 +14,7 @@ interface TeamChangeProps {
 export function HireButton(props: TeamChangeProps) {
   const isOpen = useSignal(false);
   if (isOpen.value) return <HireForm {...props} close={() => (isOpen.value = false)} />;
-  return (
-    <button type="button" class="button" onClick={() => (isOpen.value = true)}>
-      Hire a role
-    </button>
-  );
+  return <Button onClick={() => (isOpen.value = true)}>Hire a role</Button>;
 }
 
 function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: () => void }) {
@@ -32,38 +28,23 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
     close();
   };
   return (
-    <form
-      class="form"
+    <Form
       aria-label="Hire a role"
-      onSubmit={(event) => {
-        event.preventDefault();
-        task.start(hire);
-      }}
+      task={task}
+      submit={() => task.start(hire)}
+      verb="Hire"
+      isOff={definition.value === ""}
+      cancel={["Cancel", close]}
     >
-      <label class="field">
-        <span>Definition</span>
-        <select class="field-input" value={definition.value} onChange={({ currentTarget }) => (definition.value = currentTarget.value)}>
-          {actions.definitions.map((one) => (
-            <option key={one} value={one}>
-              {shownLine(one, 60)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>Name in this run, if another</span>
-        <input class="field-input" maxLength={200} value={name.value} onInput={({ currentTarget }) => (name.value = currentTarget.value)} />
-      </label>
-      <Fault text={task.fault} />
-      <div class="form-end">
-        <button type="button" class="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="submit" class="button button-main" disabled={task.isBusy || definition.value === ""}>
-          Hire
-        </button>
-      </div>
-    </form>
+      <Select
+        class="field"
+        name="Definition"
+        value={definition.value}
+        options={actions.definitions.map((one) => [one, shownLine(one, 60)])}
+        onValue={(one) => (definition.value = one)}
+      />
+      <TextField name="Name in this run, if another" text={name} maxLength={200} />
+    </Form>
   );
 }
 
@@ -71,12 +52,7 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
 export function RetireButton({ run, actions, role, waiting }: TeamChangeProps & { readonly role: string; readonly waiting: number }) {
   const isSure = useSignal(false);
   const task = useTask();
-  if (!isSure.value)
-    return (
-      <button type="button" class="button" onClick={() => (isSure.value = true)}>
-        Retire
-      </button>
-    );
+  if (!isSure.value) return <Button onClick={() => (isSure.value = true)}>Retire</Button>;
   return (
     <div class="form" role="group" aria-label={`Retire ${shownLine(role, 60)}`}>
       <p class="small">
@@ -85,17 +61,10 @@ export function RetireButton({ run, actions, role, waiting }: TeamChangeProps & 
       </p>
       <Fault text={task.fault} />
       <div class="form-end">
-        <button type="button" class="button" onClick={() => (isSure.value = false)}>
-          Keep
-        </button>
-        <button
-          type="button"
-          class="button button-main"
-          disabled={task.isBusy}
-          onClick={() => task.start(() => actions.retire(run.id, role))}
-        >
+        <Button onClick={() => (isSure.value = false)}>Keep</Button>
+        <Button look="main" disabled={task.isBusy} onClick={() => task.start(() => actions.retire(run.id, role))}>
           Retire {shownLine(role, 40)}
-        </button>
+        </Button>
       </div>
     </div>
   );
