@@ -27,11 +27,11 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
         <MessageLines run={run} list={took} />
       </Part>
       <Part title={`Did ${plural(steps.length, "step")}`}>
-        <ol class="lines">
+        <ol class="lines tight">
           {steps.slice(0, MOST).map((step) => (
             <li key={step.place}>
               <StepLine run={run} act={fact.act} step={step} />
-              <span class="line-end numbers">
+              <span class="line-end soft numbers">
                 {step.tries > 1 ? `${step.tries} tries ` : ""}
                 {step.cost > 0 || step.unpriced > 0 ? costText(step.cost, step.unpriced) : ""}
               </span>

@@ -33,32 +33,42 @@ export function App({ opening }: { readonly opening: Opening }) {
   }, [at]);
   return (
     <>
-      <header class="head">
+      <header class="head flex">
         <a class="skip" href="#main" onClick={skipToMain}>
           Skip to the content
         </a>
-        <a class="brand" href={hashOf({ page: "runs" })}>
+        <a class="brand inline" href={hashOf({ page: "runs" })}>
           <Icon name="troupe" size={18} />
           Troupe
         </a>
         <nav class="crumbs" aria-label="Place">
-          <ol>
+          <ol class="flex small">
             <li>
               <a href={hashOf({ page: "runs" })} aria-current={at.page === "runs" ? "page" : undefined}>
                 Runs
               </a>
             </li>
-            {at.page !== "runs" && <li aria-current="page">{titleOf(at)}</li>}
+            {at.page !== "runs" && (
+              <li class="cut mono" aria-current="page">
+                {titleOf(at)}
+              </li>
+            )}
           </ol>
         </nav>
-        <div class="head-end">
-          <Select class="theme" name="Theme" value={theme.value} options={THEMES} onValue={(value) => (theme.value = value as Theme)} />
+        <div class="head-end flex">
+          <Select
+            class="theme inline small soft"
+            name="Theme"
+            value={theme.value}
+            options={THEMES}
+            onValue={(value) => (theme.value = value as Theme)}
+          />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
         {opening.state === "open" && <Place at={at} source={opening.source} />}
         {opening.state === "asking" && (
-          <div class="empty" role="status">
+          <div class="empty soft" role="status">
             <h1>Connecting</h1>
             <p>The page asks the server for its runs.</p>
           </div>
@@ -77,7 +87,7 @@ interface RefusalProps {
 function Refusal({ why, retry }: RefusalProps) {
   const token = useSignal("");
   return (
-    <div class="empty">
+    <div class="empty soft">
       <div role="alert">
         <h1>The server refused the page</h1>
         <p>{why}</p>

@@ -32,7 +32,7 @@ export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   const isHere = runs.every(({ count }) => count.value > 0);
   return (
     <section class="compare" aria-labelledby="compare-title">
-      <div class="page-title">
+      <div class="page-title flex">
         <h1 id="compare-title">Comparison of two runs</h1>
       </div>
       <Fault text={refused?.why} />
@@ -141,7 +141,7 @@ interface PairTableProps {
 
 function PairTable({ caption, first, runs, hasDifference = false, children }: PairTableProps) {
   const heads = runs.map((run) => (
-    <a key={run.id} class="run-link mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
+    <a key={run.id} class="run-link strong mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
       {run.id}
     </a>
   ));
@@ -162,7 +162,7 @@ function TextRow({ name, values }: { readonly name: string; readonly values: rea
       {values.map((value, place) => (
         <td key={place}>{value === "" ? "none" : shownLine(value, 120)}</td>
       ))}
-      <td class="right soft">{values[0] === values[1] ? "the same" : "not the same"}</td>
+      <td class="right numbers soft">{values[0] === values[1] ? "the same" : "not the same"}</td>
     </tr>
   );
 }
@@ -185,7 +185,9 @@ function SumRow({ name, values, text }: SumRowProps) {
           {value === undefined ? "none" : text(value)}
         </td>
       ))}
-      <td class="right soft">{by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`}</td>
+      <td class="right numbers soft">
+        {by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`}
+      </td>
     </tr>
   );
 }
@@ -200,7 +202,11 @@ function SaidRow({ pair }: { readonly pair: ActivationPair }) {
       <td>{left === undefined ? <span class="soft">none</span> : leftText}</td>
       <td>{right === undefined ? <span class="soft">none</span> : rightText}</td>
       <td>
-        {difference === "equal" ? <span class="soft">the same</span> : <span class="badge badge-warn">{DIFFERENCE_WORDS[difference]}</span>}
+        {difference === "equal" ? (
+          <span class="soft">the same</span>
+        ) : (
+          <span class="badge inline tiny soft badge-warn">{DIFFERENCE_WORDS[difference]}</span>
+        )}
       </td>
     </tr>
   );

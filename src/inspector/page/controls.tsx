@@ -7,7 +7,7 @@ interface ButtonProps extends ComponentProps<"button"> {
 }
 
 export function Button({ look, ...rest }: ButtonProps) {
-  return <button type="button" {...rest} class={`button${look === undefined ? "" : ` button-${look}`}`} />;
+  return <button type="button" {...rest} class={`button inline small strong nowrap${look === undefined ? "" : ` button-${look}`}`} />;
 }
 
 interface ChooseProps extends ComponentProps<"button"> {
@@ -49,7 +49,7 @@ export function useTask() {
 export function Fault({ text, tone = "bad" }: { readonly text: string | undefined; readonly tone?: "bad" | "warn" }) {
   if (text === undefined) return null;
   return (
-    <p class={`note note-${tone}`} role="alert">
+    <p class={`note frame small note-${tone}`} role="alert">
       {text}
     </p>
   );
@@ -70,7 +70,7 @@ interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
 export function Form({ task, verb, submit, fault, isOff = false, cancel, beside, children, ...rest }: FormProps) {
   return (
     <form
-      class="form"
+      class="form frame stack"
       {...rest}
       onSubmit={(event) => {
         event.preventDefault();
@@ -79,7 +79,7 @@ export function Form({ task, verb, submit, fault, isOff = false, cancel, beside,
     >
       {children}
       <Fault text={fault ?? task.fault} />
-      <div class="form-end">
+      <div class="form-end flex">
         {beside}
         {cancel !== undefined && <Button onClick={cancel[1]}>{cancel[0]}</Button>}
         <Button type="submit" look="main" disabled={task.isBusy || isOff}>
@@ -103,7 +103,7 @@ export function TextField({ name, text, ...rest }: TextFieldProps) {
     onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => (text.value = currentTarget.value),
   };
   return (
-    <label class="field">
+    <label class="field tight">
       <span>{name}</span>
       <Input class="field-input" {...(rest as object)} value={text.value} {...listen} />
     </label>
@@ -119,7 +119,7 @@ interface SelectProps {
 }
 
 /** A choice of one of some values, with its name. */
-export function Select({ name, value, options, onValue, class: look = "panel-choice" }: SelectProps) {
+export function Select({ name, value, options, onValue, class: look = "panel-choice inline small soft" }: SelectProps) {
   return (
     <label class={look}>
       <span>{name}</span>
@@ -135,7 +135,7 @@ export function Select({ name, value, options, onValue, class: look = "panel-cho
 }
 
 /** A list of terms and their values. An entry without a value is left out. */
-export function Facts({ facts, class: look = "detail-facts" }: { readonly facts: readonly Fact[]; readonly class?: string }) {
+export function Facts({ facts, class: look = "detail-facts tight" }: { readonly facts: readonly Fact[]; readonly class?: string }) {
   return (
     <dl class={look}>
       {facts.map(
@@ -176,7 +176,7 @@ interface DataTableProps {
 /** A table in a frame that scrolls by itself and can be focused, so that a keyboard can scroll it. */
 export function DataTable({ label, columns, children }: DataTableProps) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
+    <div class="table-frame frame" tabIndex={0} role="region" aria-label={label}>
       <table>
         <caption class="hidden">{label}</caption>
         <thead>

@@ -23,7 +23,7 @@ export function MessageLine({ run, sent }: OfRun & { readonly sent: SentFact }) 
   const { message } = sent;
   return (
     <Choose run={run} what={{ kind: "message", id: message.id }}>
-      <span class="line-who">{senderOf(sent)}</span> <span class="tag">{shownLine(message.causeBy, 60)}</span>{" "}
+      <span class="strong">{senderOf(sent)}</span> <span class="tag tiny soft mono">{shownLine(message.causeBy, 60)}</span>{" "}
       <span class="soft">{shownLine(message.content, MOST)}</span>
     </Choose>
   );
@@ -32,7 +32,7 @@ export function MessageLine({ run, sent }: OfRun & { readonly sent: SentFact }) 
 export function MessageLines({ run, list }: OfRun & { readonly list: readonly SentFact[] }) {
   return (
     <>
-      <ul class="lines">
+      <ul class="lines tight">
         {list.slice(0, MOST_LINES).map((sent, nth) => (
           // An activation may have taken copies of one message.
           <li key={nth}>
@@ -81,7 +81,7 @@ export function StepLine({ run, act, step }: OfRun & { readonly act: string; rea
   const { ok } = stepAt(run.timeline, step, run.shown.value);
   return (
     <Choose run={run} what={{ kind: "step", act, key: step.key }}>
-      <span class="tag">{step.kind}</span> {shownLine(step.name, 60)}{" "}
+      <span class="tag tiny soft mono">{step.kind}</span> {shownLine(step.name, 60)}{" "}
       <span class="soft">{ok === undefined ? "no answer yet" : ok ? "" : "failed"}</span>
     </Choose>
   );
@@ -117,7 +117,7 @@ export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }
     nodes.map((node) => <CauseEntry key={`${node.kind} ${node.place}`} run={run} chain={chain} node={node} />);
   return (
     <Part title="Cause chain">
-      <ol class="chain">
+      <ol class="chain tight">
         {entries(chain.nodes.filter(({ steps }) => steps < 0))}
         <li class="chain-here">This {"message" in start ? "message" : "activation"}</li>
         {entries(chain.nodes.filter(({ steps }) => steps > 0))}

@@ -46,13 +46,13 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
         if (event.key === "Escape") close();
       }}
     >
-      <header class="drawer-head">
+      <header class="drawer-head flex">
         <h2 id="drawer-title">{title}</h2>
         <Button look="plain" aria-label="Close the details" onClick={close}>
           <Icon name="close" />
         </Button>
       </header>
-      <div class="drawer-body" key={JSON.stringify(selected)}>
+      <div class="body" key={JSON.stringify(selected)}>
         {body}
       </div>
     </aside>
@@ -130,7 +130,7 @@ function FileDetail({ run, file: { path, fork } }: { readonly run: OpenRun; read
   const versions = record.files.filter((file) => file.path === path && file.fork === fork && file.seq <= run.shown.value);
   return (
     <Part title="Versions">
-      <ol class="lines">
+      <ol class="lines tight">
         {versions.map(({ seq, step: place, content }) => {
           const step = record.steps[place];
           const by = step === undefined ? undefined : record.activations[step.activation];

@@ -26,10 +26,10 @@ function EventRow({ run, event }: { readonly run: OpenRun; readonly event: RunEv
   const isSimulated = run.timeline.now.clock === "time";
   return (
     <li>
-      <ChooseMarked class="event" run={run} what={selectionOf(event)}>
-        <span class="event-seq">{event.seq}</span>
-        <span class="event-type">{event.type}</span>
-        <span class="event-time">
+      <ChooseMarked class="event row cells" run={run} what={selectionOf(event)}>
+        <span class="event-seq soft numbers">{event.seq}</span>
+        <span class="tiny mono">{event.type}</span>
+        <span class="event-time soft numbers">
           {isSimulated ? `t ${tickText(tickAt(run.timeline, event.seq))}` : `+${durationText(event.time - began)}`}
         </span>
         <span class="event-text">{visibleText(textOf(event).slice(0, MOST))}</span>

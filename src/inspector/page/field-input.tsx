@@ -23,7 +23,7 @@ export function FieldInput({ field, text, fault, onText }: FieldInputProps) {
     value: text,
   } as const;
   return (
-    <div class="field">
+    <div class="field tight">
       <label for={id}>
         {shownText(label, 200)}
         {!field.isRequired && <span class="soft"> (may be left out)</span>}

@@ -33,7 +33,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
         facts={[
           ["From", message.sentFrom === "" ? senderOf(sent) : <RoleLink run={run} name={message.sentFrom} />],
           ["To", message.sendTo.map((address) => shownLine(address, 60)).join(", ")],
-          ["Cause", <span class="tag">{shownLine(message.causeBy, 100)}</span>],
+          ["Cause", <span class="tag tiny soft mono">{shownLine(message.causeBy, 100)}</span>],
           by && ["Sent by", <ActivationLine run={run} fact={by} />],
           [
             "Event",
@@ -54,7 +54,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
       <Recipients run={run} sent={sent} hearers={detail.hearers} />
       {detail.parents.length > 0 && (
         <Part title="Answers">
-          <ul class="lines">
+          <ul class="lines tight">
             {detail.parents.map(({ id, sent: parent }) => (
               <li key={id}>
                 {parent === undefined ? <span class="mono">{shownLine(id, 100)}</span> : <MessageLine run={run} sent={parent} />}
@@ -102,7 +102,7 @@ function Recipients({ run, sent, hearers }: Omit<MessageViewProps, "source"> & {
     <Part title="Recipients">
       {sent.isRemoved && <p class="small">The fork has removed it: no role received it.</p>}
       {hearers.length === 0 && !sent.isRemoved && <p class="small soft">No role watches for it.</p>}
-      <ul class="lines">
+      <ul class="lines tight">
         {hearers.map((hearer, place) => (
           <li key={place}>
             <RoleLink run={run} name={hearer.role} />

@@ -32,7 +32,7 @@ export function Questions({ run, actions, ask }: QuestionsProps) {
   return (
     <>
       {gone.map(({ id, role }) => (
-        <div key={id} class="note note-warn" role="status">
+        <div key={id} class="note frame small note-warn" role="status">
           <span>The question of {shownText(role, 60)} is closed: it was answered elsewhere, or the run went on without an answer.</span>
           <Button onClick={() => settle(id)}>Understood</Button>
         </div>
@@ -65,7 +65,7 @@ interface QuestionCardProps {
 function QuestionCard({ question, answer }: QuestionCardProps) {
   const { role, text, to, deadline, form } = question;
   return (
-    <section class="question" aria-label={`Question of ${shownText(role, 60)}`}>
+    <section class="question frame stack" aria-label={`Question of ${shownText(role, 60)}`}>
       <h2>
         {shownText(role, 60)} asks{to === undefined ? "" : ` ${shownText(to, 60)}`}
       </h2>
@@ -125,7 +125,7 @@ function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: 
   };
   return (
     <Form aria-label={`Answer to ${shownText(question.role, 60)}`} task={task} fault={missing.value} submit={send} verb="Answer">
-      <fieldset class="choices">
+      <fieldset class="choices tight">
         <legend class="hidden">Answers</legend>
         {choices.map(({ value, label }) => (
           <label key={value} class="choice">
@@ -181,7 +181,7 @@ function FieldsForm({ form, question, answer, verb = "Answer" }: AnswerProps & {
   };
   return (
     <Form
-      class="form form-fields"
+      class="form frame stack form-fields"
       aria-label={`${verb} to ${shownText(question.role, 60)}`}
       noValidate
       task={task}

@@ -50,7 +50,7 @@ export function RowWindow({ count, label, most, at, rows }: RowWindowProps) {
   }, [at]);
   return (
     <div
-      class="rows"
+      class={most === undefined ? "rows" : "rows frame"}
       ref={box}
       style={most === undefined ? undefined : { height: `${Math.min(count, most) * ROW}px` }}
       // A box that shows all of its rows is no stop for the keyboard.

@@ -27,7 +27,7 @@ export function RunActionBar(props: RunActionsProps) {
     (status !== undefined && RESTING.has(status)) || (status === "finished" && run.count.value > 0 && run.timeline.now.ready.size > 0);
   return (
     <>
-      <div class="run-actions" role="group" aria-label="Actions on the run">
+      <div class="run-actions flex" role="group" aria-label="Actions on the run">
         <Button aria-expanded={isSaying.value} onClick={() => (isSaying.value = !isSaying.value)}>
           <Icon name="say" size={12} /> Say something
         </Button>
@@ -73,7 +73,7 @@ function PublishForm({ run, actions, ask, close }: RunActionsProps & { readonly 
       cancel={["Close", close]}
       beside={
         <Select
-          class="field-line"
+          class="field-line inline small"
           name="To"
           value={to.value}
           options={[["", "Whoever watches for it"], ...options]}

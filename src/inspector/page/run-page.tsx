@@ -26,7 +26,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
   const connection = run.connection.value;
   if (connection.state === "refused" && run.count.value === 0)
     return (
-      <div class="empty" role="alert">
+      <div class="empty soft" role="alert">
         <h1>This run cannot be shown</h1>
         <p>{connection.why}</p>
         <p>
@@ -59,7 +59,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
 function Coming({ run }: { readonly run: OpenRun }) {
   const events = run.standing.value?.summary.events;
   return (
-    <div class="empty" role="status">
+    <div class="empty soft" role="status">
       <h2>{events === 0 ? "The run has no events yet" : "Reading the run"}</h2>
       <p>{events === undefined || events === 0 ? "Its events appear here as they come." : `On their way: ${plural(events, "event")}.`}</p>
     </div>
@@ -93,26 +93,26 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
   const way = run.connection.value;
   return (
     <header class="run-head">
-      <div class="run-title">
-        <h1>{summary === undefined ? run.id : visibleText(summary.idea === "" ? run.id : summary.idea)}</h1>
+      <div class="run-title flex">
+        <h1 class="cut-two">{summary === undefined ? run.id : visibleText(summary.idea === "" ? run.id : summary.idea)}</h1>
         {source.actions !== undefined && <RunActionBar run={run} actions={source.actions} ask={ask} />}
       </div>
       <RunFacts run={run} />
       <Reading run={run} />
-      <div class="run-notes">
+      <div class="run-notes stack">
         {way.state === "lost" && (
-          <p class="note note-warn" role="status">
+          <p class="note frame small note-warn" role="status">
             {way.why} {plural(run.count.value, "event")} are here.
           </p>
         )}
         <Fault text={way.state === "refused" ? way.why : undefined} />
         {summary?.error !== undefined && summary.status !== "waiting" && (
-          <p class="note note-bad">
+          <p class="note frame small note-bad">
             {summary.error.code}: {visibleText(summary.error.message)}
           </p>
         )}
         {summary?.failures?.map(({ act, code, message }) => (
-          <p key={act} class="note note-bad">
+          <p key={act} class="note frame small note-bad">
             {visibleText(act)} failed: {code}: {visibleText(message)}
           </p>
         ))}
@@ -152,10 +152,10 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
     ...(here > 0 ? termsOf(timeline.now) : []),
   ];
   return (
-    <div class="facts">
+    <div class="facts flex small">
       {summary !== undefined && <StatusBadge status={summary.status} />}
       <ConnectionBadge connection={connection.value} />
-      <Facts class="facts" facts={facts} />
+      <Facts class="facts flex small" facts={facts} />
       {summary?.parent !== undefined && (
         <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
           Fork of {summary.parent.runId} after event {summary.parent.at}

@@ -25,12 +25,12 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
   const runs = list.value?.runs;
   return (
     <section class="runs" aria-labelledby="runs-title">
-      <div class="page-title">
+      <div class="page-title flex">
         <h1 id="runs-title">Runs</h1>
       </div>
       <Fault text={fault.value} tone="warn" />
       {runs?.length === 0 && (
-        <div class="empty">
+        <div class="empty soft">
           <h2>No runs yet</h2>
           <p>A run that begins appears here.</p>
         </div>
@@ -114,10 +114,10 @@ function RunRow({ run, isChosen, choose }: Pick<RunTableProps, "choose"> & { rea
         />
       </td>
       <th scope="row">
-        <a class="run-link run-idea" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
+        <a class="run-link strong cut-two" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
           {idea === "" ? id : visibleText(idea)}
         </a>
-        <span class="run-id">
+        <span class="tiny soft mono nowrap">
           {id}
           {parent === undefined ? "" : `, fork of ${parent.runId} after event ${parent.at}`}
         </span>
@@ -125,11 +125,11 @@ function RunRow({ run, isChosen, choose }: Pick<RunTableProps, "choose"> & { rea
       <td>
         <StatusBadge status={run.status} />
       </td>
-      <td class="right">{costText(run.cost, run.unpriced)}</td>
-      <td class="right">{counted(run.calls)}</td>
-      <td class="right">{started === null || moved === null ? "" : durationText(moved - started)}</td>
-      <td class="right">{counted(run.events)}</td>
-      <td class="soft">{started === null ? "" : <time title={momentText(started)}>{agoText(started, Date.now())}</time>}</td>
+      <td class="right numbers">{costText(run.cost, run.unpriced)}</td>
+      <td class="right numbers">{counted(run.calls)}</td>
+      <td class="right numbers">{started === null || moved === null ? "" : durationText(moved - started)}</td>
+      <td class="right numbers">{counted(run.events)}</td>
+      <td class="soft nowrap">{started === null ? "" : <time title={momentText(started)}>{agoText(started, Date.now())}</time>}</td>
     </tr>
   );
 }
@@ -138,13 +138,13 @@ function CompareBar({ chosen }: { readonly chosen: readonly string[] }) {
   const [a, b] = chosen;
   if (a === undefined) return null;
   return (
-    <div class="compare-bar" role="status">
+    <div class="compare-bar flex small" role="status">
       {b === undefined ? (
         <span>Choose one more run to compare.</span>
       ) : (
         <>
           <span>Two runs are chosen.</span>
-          <a class="button button-main" href={hashOf({ page: "compare", runs: [a, b] })}>
+          <a class="button inline small strong button-main" href={hashOf({ page: "compare", runs: [a, b] })}>
             Compare
           </a>
         </>

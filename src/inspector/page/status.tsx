@@ -69,7 +69,7 @@ const SIGNS: Readonly<Record<SummaryStatus, Sign>> = {
 export function StatusBadge({ status }: { readonly status: SummaryStatus }) {
   const { word, tone, icon, hint } = SIGNS[status];
   return (
-    <span class={`badge badge-${tone}`} title={hint}>
+    <span class={`badge inline tiny soft nowrap badge-${tone}`} title={hint}>
       <Icon name={icon} size={12} />
       {word}
     </span>
@@ -80,7 +80,7 @@ export function StatusBadge({ status }: { readonly status: SummaryStatus }) {
 export function ConnectionBadge({ connection }: { readonly connection: Connection }) {
   const [tone, icon, word, hint] = connectionSign(connection);
   return (
-    <span class={`badge badge-${tone}`} role="status" title={hint}>
+    <span class={`badge inline tiny soft nowrap badge-${tone}`} role="status" title={hint}>
       <Icon name={icon} size={12} class={connection.state === "live" ? "pulse" : ""} />
       {word}
     </span>

@@ -18,7 +18,7 @@ export function StepView({ run, act, place }: { readonly run: OpenRun; readonly 
     <>
       <Facts
         facts={[
-          ["Kind", <span class="tag">{shownLine(step.kind, 40)}</span>],
+          ["Kind", <span class="tag tiny soft mono">{shownLine(step.kind, 40)}</span>],
           [step.kind === "model" ? "Model" : "Name", shownLine(step.name, 100)],
           ["Activation", <ActivationLink run={run} act={act} />],
           ["Result", step.ok === undefined ? "no answer yet" : step.ok ? "answered" : "failed"],
@@ -82,12 +82,12 @@ function Tries({ tries }: { readonly tries: readonly TryDetail[] }) {
   if (tries.length === 1 && tries[0]?.ok !== false) return null;
   return (
     <Part title={`${tries.length} ${tries.length === 1 ? "try" : "tries"}`}>
-      <ol class="lines">
+      <ol class="lines tight">
         {tries.map((one) => (
           <li key={one.started} class={one.ok === false ? "bad" : ""}>
             {`Try ${one.try}: ${one.ok === undefined ? "has not ended" : one.ok ? "answered" : "failed"}`}
             {one.error !== undefined && ` with ${shownLine(`${one.error.code}: ${one.error.message}`, 600)}`}
-            <span class="line-end numbers">
+            <span class="line-end soft numbers">
               {one.ms === undefined ? "" : durationText(one.ms)}{" "}
               {one.cost === undefined ? "" : costText(one.cost ?? 0, one.cost === null ? 1 : 0)}
             </span>
@@ -101,10 +101,10 @@ function Tries({ tries }: { readonly tries: readonly TryDetail[] }) {
 function Prompt({ parts }: { readonly parts: readonly PromptPart[] }) {
   return (
     <Part title="Prompt">
-      <ol class="prompt">
+      <ol class="prompt stack">
         {parts.map(({ role, text, calls }, place) => (
           <li key={place}>
-            <span class="tag">{shownLine(role, 40)}</span>
+            <span class="tag tiny soft mono">{shownLine(role, 40)}</span>
             {text !== "" && <TextView text={text} label={`Message ${place + 1} of the prompt`} />}
             <Calls calls={calls} of={`message ${place + 1}`} />
           </li>

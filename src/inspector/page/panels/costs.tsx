@@ -20,8 +20,8 @@ export function CostsPanel({ run }: PanelProps) {
     saved > 0 && ["Saved", `${costText(saved)} by answers of another run`],
   ];
   return (
-    <div class="costs">
-      <Facts class="cost-facts numbers" facts={facts} />
+    <div class="costs body">
+      <Facts class="cost-facts flex numbers" facts={facts} />
       {budget !== undefined && budget > 0 && (
         <p class="cost-budget small">
           <label>
@@ -75,18 +75,18 @@ function SpendingLine({ row, run }: { readonly row: SpendingRow; readonly run: O
   return (
     <tr>
       <th scope="row">{run === undefined ? <span class="mono">{shownLine(name, 80)}</span> : <RoleLink run={run} name={name} />}</th>
-      <td class="right">{costText(known, unpriced)}</td>
-      <td class="cost-share">
+      <td class="right numbers">{costText(known, unpriced)}</td>
+      <td class="cost-share nowrap">
         <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
           <rect class="cost-whole" width="100" height="8" />
           <rect class="cost-part" width={share * 100} height="8" />
         </svg>
         <span class="numbers small">{shareText(share)}</span>
       </td>
-      <td class="right">{counted(calls)}</td>
-      <td class="right">{counted(retries)}</td>
-      <td class="right">{`${about}${counted(inputTokens)}`}</td>
-      <td class="right">{`${about}${counted(outputTokens)}`}</td>
+      <td class="right numbers">{counted(calls)}</td>
+      <td class="right numbers">{counted(retries)}</td>
+      <td class="right numbers">{`${about}${counted(inputTokens)}`}</td>
+      <td class="right numbers">{`${about}${counted(outputTokens)}`}</td>
     </tr>
   );
 }

@@ -29,7 +29,7 @@ export function FilesPanel({ run }: PanelProps) {
   if (chosen?.kind === "file") last.current = chosen;
   const { path: wanted, fork } = last.current ?? {};
   const file = files.find((one) => one.path === wanted && one.fork === fork) ?? files[0];
-  if (file === undefined) return <p class="empty">No file has been written up to this event.</p>;
+  if (file === undefined) return <p class="empty soft">No file has been written up to this event.</p>;
   const entries = files.map((one) => ({
     of: one,
     what: { kind: "file", path: one.path, fork: one.fork } as const,
@@ -51,9 +51,9 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
   const version = file.versions[(number.value ?? file.versions.length) - 1] ?? file.versions.at(-1);
   if (version === undefined) return null;
   return (
-    <article class="panel-detail" aria-label={`File ${visibleText(file.path)}`}>
+    <article class="panel-detail body" aria-label={`File ${visibleText(file.path)}`}>
       <h2 class="mono">{shownLine(file.path, 200)}</h2>
-      <div class="panel-bar">
+      <div class="panel-bar flex">
         <Select
           name="Version"
           value={String(version.number)}
@@ -85,7 +85,7 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
 function Binary({ path, base64 }: { readonly path: string; readonly base64: string }) {
   const url = pictureUrl(base64);
   const size = `${counted(bytesIn(base64))} bytes`;
-  if (url === undefined) return <p class="note">This file is no text: {size}.</p>;
+  if (url === undefined) return <p class="note frame small">This file is no text: {size}.</p>;
   return (
     <figure class="file-picture">
       <img src={url} alt={shownLine(path, 200)} />
@@ -118,7 +118,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
   if (before.length + after.length > MOST_COMPARED)
     return (
       <>
-        <p class="note">These texts are too long to be compared line by line.</p>
+        <p class="note frame small">These texts are too long to be compared line by line.</p>
         <TextView text={after} label="Content" />
       </>
     );
@@ -132,7 +132,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
       <p class="small numbers">
         {plural(added, "line")} added, {counted(removed)} removed
       </p>
-      <div class="diff">
+      <div class="diff mono">
         <DataTable label="Difference from the version before" columns={DIFF_COLUMNS}>
           {changed.slice(0, most.value).map(({ line, isFirst }) => (
             <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
@@ -158,8 +158,8 @@ function DiffRow({ line, isFirst }: { readonly line: DiffLine; readonly isFirst:
   const [sign, word] = SIGNS[line.kind];
   return (
     <tr class={`diff-${line.kind}${isFirst ? " diff-gap" : ""}`}>
-      <td class="diff-number">{line.before ?? ""}</td>
-      <td class="diff-number">{line.after ?? ""}</td>
+      <td class="diff-number soft">{line.before ?? ""}</td>
+      <td class="diff-number soft">{line.after ?? ""}</td>
       <td class="diff-sign">
         <span aria-hidden="true">{sign}</span>
         <span class="hidden">{word}</span>

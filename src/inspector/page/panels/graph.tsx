@@ -20,13 +20,13 @@ const MOST_LINES = 300;
 export function GraphPanel({ run }: PanelProps) {
   const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
   const graph = flows.graphAt(run.shown.value);
-  if (graph.nodes.length === 0) return <p class="empty">No role has been hired yet.</p>;
+  if (graph.nodes.length === 0) return <p class="empty soft">No role has been hired yet.</p>;
   return (
-    <div class="graph">
+    <div class="graph body">
       {graph.nodes.length <= MOST_DRAWN ? (
         <Drawing run={run} graph={graph} />
       ) : (
-        <p class="note">{plural(graph.nodes.length, "role")} are too many for a drawing.</p>
+        <p class="note frame small">{plural(graph.nodes.length, "role")} are too many for a drawing.</p>
       )}
       <p class="soft small">
         Solid lines: the receiver watches the cause. Dashed lines: every message was addressed to it. Numbers count messages.
@@ -45,7 +45,7 @@ function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGr
   const chosen = run.selection.value?.kind === "role" ? run.selection.value.name : undefined;
   const most = Math.max(1, ...graph.edges.map(({ messages }) => messages));
   return (
-    <div class="graph-frame" tabIndex={0} role="region" aria-label="Graph of the roles">
+    <div class="graph-frame frame" tabIndex={0} role="region" aria-label="Graph of the roles">
       <div class="graph-field" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
         <svg width={layout.width} height={layout.height} aria-hidden="true">
           <defs>
@@ -57,7 +57,7 @@ function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGr
             <Edge key={`${edge.from} > ${edge.to}`} edge={edge} line={lines[nth]} most={most} chosen={chosen} />
           ))}
         </svg>
-        <span class="graph-outside" style={placeOf(layout, OUTSIDE)}>
+        <span class="graph-outside small soft" style={placeOf(layout, OUTSIDE)}>
           outside
         </span>
         {graph.nodes.map((node) => (
@@ -86,7 +86,7 @@ function Edge({ edge, line, most, chosen }: EdgeProps) {
   return (
     <g class={`edge${edge.isSubscribed ? "" : " edge-addressed"}${isFaint ? " faint" : ""}`}>
       <path d={line.path} stroke-width={1 + 3 * Math.sqrt(edge.messages / most)} marker-end="url(#graph-head)" />
-      <text x={line.label.x} y={line.label.y} text-anchor="middle" dominant-baseline="central">
+      <text class="tiny numbers" x={line.label.x} y={line.label.y} text-anchor="middle" dominant-baseline="central">
         {counted(edge.messages)}
         {edge.lost > 0 && <tspan class="edge-lost">{` ✕${counted(edge.lost)}`}</tspan>}
       </text>
@@ -104,12 +104,12 @@ function NodeCard({ run, node, layout }: NodeProps) {
   const { name, profile, waiting, held, isActing, activations, isHired } = node;
   return (
     <ChooseMarked
-      class={`graph-node${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
+      class={`graph-node tiny${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
       style={placeOf(layout, name)}
       run={run}
       what={{ kind: "role", name }}
     >
-      <span class="graph-name">{shownLine(name, 24)}</span>
+      <span class="small strong">{shownLine(name, 24)}</span>
       {profile !== name && profile !== "" && <span class="soft">{shownLine(profile, 26)}</span>}
       <span class="numbers">
         {isActing ? "● acts, " : ""}
@@ -128,7 +128,7 @@ function Policies({ run }: { readonly run: OpenRun }) {
   return (
     <section>
       <h2>Edges</h2>
-      <ol class="policies">
+      <ol class="policies small">
         {edges.map((edge, place) => (
           <li key={place}>{shownLine(edgeText(edge), 200)}</li>
         ))}
@@ -160,8 +160,8 @@ function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: Role
             <td>
               <RoleLink run={run} name={to} />
             </td>
-            <td class="right">{counted(messages)}</td>
-            <td class="right">{counted(lost)}</td>
+            <td class="right numbers">{counted(messages)}</td>
+            <td class="right numbers">{counted(lost)}</td>
             <td>{causes.slice(0, 5).map(causeWords).join(", ")}</td>
             <td>{isSubscribed ? "it watches" : "addressed"}</td>
           </tr>
@@ -194,8 +194,8 @@ function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: 
               <RoleLink run={run} name={name} />
             </th>
             <td>{observesAll ? "everything" : watch.map(visibleText).join(", ") || "nothing"}</td>
-            <td class="right">{counted(waiting)}</td>
-            <td class="right">{counted(activations)}</td>
+            <td class="right numbers">{counted(waiting)}</td>
+            <td class="right numbers">{counted(activations)}</td>
           </tr>
         ))}
       </DataTable>

@@ -15,9 +15,9 @@ export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly r
   const state = run.timeline.stateAt(run.shown.value).roles.get(role);
   const waiting = state?.waiting ?? 0;
   return (
-    <ChooseMarked class="lane-name" style={{ top: `${top}px`, height: `${LANE}px` }} run={run} what={{ kind: "role", name: role }}>
-      <span class="lane-role">{shownLine(role, 60)}</span>
-      <span class="lane-mail numbers">
+    <ChooseMarked class="lane-name row" style={{ top: `${top}px`, height: `${LANE}px` }} run={run} what={{ kind: "role", name: role }}>
+      <span class="lane-role cut strong">{shownLine(role, 60)}</span>
+      <span class="lane-mail tiny soft numbers">
         {state === undefined ? "not hired yet" : state.isHired ? (waiting > 0 ? `${counted(waiting)} waiting` : "") : "retired"}
       </span>
     </ChooseMarked>
@@ -66,7 +66,7 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
             onKeyDown={(event) => onKeyDown(event, bar)}
           >
             {width >= 16 && (
-              <span class="sign" aria-hidden="true">
+              <span class="sign mono" aria-hidden="true">
                 {SIGNS[bar.isOpen ? "open" : end]}
               </span>
             )}
@@ -112,7 +112,7 @@ export function LiveLines({ run, drawing, frame }: Pick<LayerProps, "run" | "dra
         return (
           <p
             key={bar.activation.place}
-            class="lane-live"
+            class="lane-live soft"
             aria-hidden="true"
             style={{ top: `${yOf(frame, bar.lane) + 11}px`, width: `${Math.max(end, LIVE)}px` }}
           >
@@ -176,7 +176,7 @@ export function ClockAxis({ run, drawing, frame }: Pick<LayerProps, "run" | "dra
   const { clock } = run.timeline.now;
   const word = clock === "rounds" ? "round " : "t ";
   return (
-    <div class="lane-axis numbers" aria-hidden="true">
+    <div class="lane-axis tiny soft numbers" aria-hidden="true">
       <span class="lane-axis-name">{clock === "rounds" ? "Rounds" : "Time"}</span>
       <div class="lane-axis-field">
         {tickLines(frame, drawing.ticks).map(

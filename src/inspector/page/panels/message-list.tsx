@@ -42,9 +42,9 @@ export function Messages({ run, list, label }: MessagesProps) {
 export function MessageButton({ run, message }: { readonly run: OpenRun; readonly message: Message }) {
   const { id, sentFrom, causeBy, content } = message;
   return (
-    <ChooseMarked class="message-line" run={run} what={{ kind: "message", id }}>
-      <span class="message-from">{sentFrom === "" ? "from outside" : shownLine(sentFrom, 40)}</span>
-      <span class="message-cause">{visibleText(causeBy)}</span>
+    <ChooseMarked class="message-line row cells" run={run} what={{ kind: "message", id }}>
+      <span class="strong">{sentFrom === "" ? "from outside" : shownLine(sentFrom, 40)}</span>
+      <span class="message-cause tiny soft mono">{visibleText(causeBy)}</span>
       <span class="message-text">{shownLine(content, 160)}</span>
     </ChooseMarked>
   );
@@ -58,8 +58,8 @@ export function TwoParts<T>({ run, label, entries, chosen, more, children }: Two
         <ul>
           {entries.map(({ of, what, name, words }) => (
             <li key={JSON.stringify(what)}>
-              <Choose class="panel-item" run={run} what={what} aria-current={of === chosen ? "true" : undefined}>
-                <span class="panel-item-name">{name}</span>
+              <Choose class="panel-item row" run={run} what={what} aria-current={of === chosen ? "true" : undefined}>
+                <span class="small strong">{name}</span>
                 <span class="soft small numbers">{words}</span>
               </Choose>
             </li>

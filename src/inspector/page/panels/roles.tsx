@@ -25,7 +25,7 @@ export function RolesPanel({ run, actions }: PanelProps) {
   last.current = chosenRole(run) ?? last.current;
   const chosen = names.find((name) => name === last.current) ?? names[0];
   const view = chosen === undefined ? undefined : roleView(state, chosen);
-  if (view === undefined) return <p class="empty">No role has been hired yet.</p>;
+  if (view === undefined) return <p class="empty soft">No role has been hired yet.</p>;
   const entries = names.slice(0, MOST).map((name) => {
     const { waiting = 0, open, isHired } = state.roles.get(name) ?? {};
     const words = [isHired === false ? "retired" : "", open === undefined ? "" : "acts", waiting > 0 ? `${counted(waiting)} waiting` : ""];
@@ -59,7 +59,7 @@ interface RoleDetailProps {
 function RoleDetail({ run, view, actions }: RoleDetailProps) {
   const { name, traits, questions, mailbox, memory, working, plan, state, summary } = view;
   return (
-    <article class="panel-detail" aria-label={`Role ${visibleText(name)}`}>
+    <article class="panel-detail body" aria-label={`Role ${visibleText(name)}`}>
       <h2>{shownLine(name, 120)}</h2>
       {traits.profile !== "" && traits.profile !== name && <p class="soft">{shownLine(traits.profile, 200)}</p>}
       {traits.goal !== "" && <p>{shownLine(traits.goal, 500)}</p>}
@@ -125,10 +125,10 @@ function PlanPart({ plan }: { readonly plan: NonNullable<RoleView["plan"]> }) {
   return (
     <Part title={`Plan (${done} of ${plan.tasks.length} done)`}>
       {plan.goal !== "" && <p class="small">{shownLine(plan.goal, 500)}</p>}
-      <ol class="tasks">
+      <ol class="tasks tight">
         {plan.tasks.map((task) => (
           <li key={task.id}>
-            <span class="sign" aria-hidden="true">
+            <span class="sign mono" aria-hidden="true">
               {task.status === "done" ? "✓" : "○"}
             </span>
             <span>

@@ -28,7 +28,7 @@ export function Scrubber({ run }: PanelProps) {
   const words = event === undefined ? "" : `${moment}${eventWords(event)}`;
   return (
     <section class="scrubber" aria-label="Events in time">
-      <div class="scrubber-buttons">
+      <div class="flex">
         <Button aria-label="Start: the first event" disabled={shown <= 0} onClick={() => go(0)}>
           Start
         </Button>
@@ -46,7 +46,7 @@ export function Scrubber({ run }: PanelProps) {
         <Density run={run} count={count} />
         <Slider count={count} shown={shown} words={words} go={go} />
       </div>
-      <p class="scrubber-words small numbers">
+      <p class="scrubber-words cut small numbers">
         {counted(shown)} / {counted(count - 1)} <span class="soft">{words}</span>
       </p>
     </section>

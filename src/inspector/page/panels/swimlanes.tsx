@@ -82,7 +82,7 @@ interface WindowBarProps {
 function WindowBar({ frame, last, shown, zoom, choose, move, words }: WindowBarProps) {
   const half = Math.ceil(frame.span / 2);
   return (
-    <div class="panel-bar" role="toolbar" aria-label="Window">
+    <div class="panel-bar flex" role="toolbar" aria-label="Window">
       <Button onClick={() => move(-half)} disabled={frame.from <= 0}>
         Earlier
       </Button>
@@ -155,9 +155,9 @@ function LaneView({ run, roles, drawing, frame, box, chain, move }: LaneViewProp
 function LaneLegend() {
   return (
     <p class="lane-legend soft small">
-      Bars are activations: <span class="sign">✓</span> took effect, <span class="sign">✕</span> failed, <span class="sign">…</span> under
-      way. Arrows are messages: a head is taken, a ring waits, a cross halfway was lost by the edges, a cross at the end was dropped. Long
-      dashes: delayed. Arrow keys go from bar to bar.
+      Bars are activations: <span class="sign mono">✓</span> took effect, <span class="sign mono">✕</span> failed,{" "}
+      <span class="sign mono">…</span> under way. Arrows are messages: a head is taken, a ring waits, a cross halfway was lost by the edges,
+      a cross at the end was dropped. Long dashes: delayed. Arrow keys go from bar to bar.
     </p>
   );
 }

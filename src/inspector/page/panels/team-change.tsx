@@ -37,7 +37,7 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
       cancel={["Cancel", close]}
     >
       <Select
-        class="field"
+        class="field tight"
         name="Definition"
         value={definition.value}
         options={actions.definitions.map((one) => [one, shownLine(one, 60)])}
@@ -54,13 +54,13 @@ export function RetireButton({ run, actions, role, waiting }: TeamChangeProps & 
   const task = useTask();
   if (!isSure.value) return <Button onClick={() => (isSure.value = true)}>Retire</Button>;
   return (
-    <div class="form" role="group" aria-label={`Retire ${shownLine(role, 60)}`}>
+    <div class="form frame stack" role="group" aria-label={`Retire ${shownLine(role, 60)}`}>
       <p class="small">
         It ends what it is at and gets no further messages.
         {waiting > 0 && ` ${plural(waiting, "unread message")} will be dead letters.`}
       </p>
       <Fault text={task.fault} />
-      <div class="form-end">
+      <div class="form-end flex">
         <Button onClick={() => (isSure.value = false)}>Keep</Button>
         <Button look="main" disabled={task.isBusy} onClick={() => task.start(() => actions.retire(run.id, role))}>
           Retire {shownLine(role, 40)}
