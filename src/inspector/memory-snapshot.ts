@@ -11,15 +11,7 @@ import { LongTermMemory } from "../memory/long-term-memory.ts";
 import { MemoryStorage, TICK } from "../memory/memory-storage.ts";
 import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts";
 import type { MessageToStore } from "../memory/message-store.ts";
-import {
-  type MemorySnapshot,
-  MOST_MESSAGES,
-  readSnapshot,
-  SNAPSHOT_VERSION,
-  type SnapshotContent,
-  type StorageJson,
-  tooLarge,
-} from "./snapshot-form.ts";
+import { type MemorySnapshot, MOST_MESSAGES, readSnapshot, SNAPSHOT_VERSION, type SnapshotContent, tooLarge } from "./snapshot-form.ts";
 
 /** Options of {@link exportSnapshot}. */
 export interface SnapshotOptions {
@@ -29,11 +21,9 @@ export interface SnapshotOptions {
 
 const snapshotOptions: Known<SnapshotOptions> = { clock: kinds.clock };
 
-/** The result of an import. */
-export interface ImportedSnapshot {
-  /** Messages of the snapshot. */
+/** The number of messages of a snapshot, and of those that were new. */
+interface ImportedSnapshot {
   readonly messages: number;
-  /** The number of new ones. */
   readonly added: number;
 }
 
@@ -68,12 +58,9 @@ export async function exportSnapshot(
  * Writes a snapshot as the lines of one JSON document, without line breaks. Each message has a line of its own, so a diff tool can compare two
  * snapshots.
  */
-export function snapshotLines(snapshot: MemorySnapshot): Generator<string> {
+export function* snapshotLines(snapshot: MemorySnapshot): Generator<string> {
   takes("snapshotLines", "snapshot", snapshot, object("a snapshot that exportSnapshot made", { body: object("what was in the memory") }));
-  return linesOf(snapshot);
-}
-
-function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
+  const { body, ...head } = snapshot;
   if (!("messages" in body)) {
     yield `${JSON.stringify(head).slice(0, -1)},"body":${JSON.stringify(body)}}`;
     return;
@@ -116,7 +103,7 @@ export async function importContent(
     await memory.recover();
     return imported;
   }
-  if (content.kind !== "memory") throw otherKind(content, "a short-term memory");
+  if (content.kind !== "memory") throw otherKind(content, "memory");
   if (content.ignoreId !== memory.ignoreId) {
     throw new UsageError(
       "SNAPSHOT_KIND",
@@ -129,10 +116,7 @@ export async function importContent(
 type Taken = MemorySnapshot extends infer S ? (S extends MemorySnapshot ? Pick<S, "kind" | "messages" | "body"> : never) : never;
 
 async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
-  if (memory instanceof BrainMemory) {
-    const body = memory.toJSON();
-    return { kind: "brain", messages: heldIn(memory), body };
-  }
+  if (memory instanceof BrainMemory) return { kind: "brain", messages: heldIn(memory), body: memory.toJSON() };
   if (memory instanceof MemoryStorage) return takenOfStorage(memory);
   if (memory instanceof LongTermMemory) {
     await stored(memory);
@@ -144,11 +128,8 @@ async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Pr
 
 async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
   const entries = await storage.entries();
-  const body: StorageJson = {
-    roleId: storage.roleId,
-    messages: entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) })),
-  };
-  return { kind: "storage", messages: entries.length, body };
+  const messages = entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) }));
+  return { kind: "storage", messages: entries.length, body: { roleId: storage.roleId, messages } };
 }
 
 /** Messages are stored even when the embedder fails, and a snapshot has no vectors. */
@@ -161,25 +142,24 @@ async function stored(memory: LongTermMemory): Promise<void> {
 }
 
 async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise<ImportedSnapshot> {
-  if (content.kind !== "brain") throw otherKind(content, "a brain memory");
+  if (content.kind !== "brain") throw otherKind(content, "brain");
   const before = heldIn(memory);
   await memory.adopt(content.state);
   return { messages: heldIn(content.state), added: heldIn(memory) - before };
 }
 
 async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {
-  if (content.kind !== "storage") throw otherKind(content, "a long-term memory");
+  if (content.kind !== "storage") throw otherKind(content, "storage");
   const now = await storage.nextTime();
   const entries = content.messages.map((entry, n): MessageToStore => ({ ...entry, addedAt: Math.min(entry.addedAt, now + n * TICK) }));
   return { messages: entries.length, added: await storage.adopt(entries) };
 }
 
-const KINDS: Readonly<Record<SnapshotContent["kind"], string>> = {
-  memory: "a short-term memory",
-  storage: "a long-term memory",
-  brain: "a brain memory",
-};
+const KINDS = { memory: "a short-term memory", storage: "a long-term memory", brain: "a brain memory" } as const;
 
-function otherKind({ kind }: SnapshotContent, came: string): UsageError {
-  return new UsageError("SNAPSHOT_KIND", `Expected ${KINDS[kind]} for this snapshot, got ${came}. Import it into a memory of its kind.`);
+function otherKind({ kind }: SnapshotContent, came: SnapshotContent["kind"]): UsageError {
+  return new UsageError(
+    "SNAPSHOT_KIND",
+    `Expected ${KINDS[kind]} for this snapshot, got ${KINDS[came]}. Import it into a memory of its kind.`,
+  );
 }

@@ -15,21 +15,19 @@ export const MOST_MESSAGES = 1_000_000;
 /** The latest date of JavaScript. */
 const LATEST = 8.64e15;
 
-/** A long-term memory as plain JSON, without vectors: they can be computed again. */
-export interface StorageJson {
+/** A long-term memory in order of arrival, without vectors, which can be computed again. */
+interface StorageJson {
   readonly roleId: string;
-  /** In order of arrival. */
-  readonly messages: readonly StoredJson[];
+  readonly messages: readonly {
+    readonly runId: string;
+    /** The time at which the store took it. */
+    readonly addedAt: number;
+    readonly message: MemoryJson["messages"][number];
+  }[];
 }
 
-/** A message of a long-term memory, with its run and the time it was added to the store. */
-export interface StoredJson {
-  readonly runId: string;
-  readonly addedAt: number;
-  readonly message: MemoryJson["messages"][number];
-}
-
-interface Head {
+/** An exported memory as plain JSON. */
+export type MemorySnapshot = {
   readonly troupe: "memory";
   readonly v: typeof SNAPSHOT_VERSION;
   /** Milliseconds since 1970. */
@@ -38,15 +36,11 @@ interface Head {
   readonly messages: number;
   /** Hash of the canonical JSON of `body`. */
   readonly sha256: string;
-}
-
-/** An exported memory as plain JSON. */
-export type MemorySnapshot = Head &
-  (
-    | { readonly kind: "memory"; readonly body: MemoryJson }
-    | { readonly kind: "storage"; readonly body: StorageJson }
-    | { readonly kind: "brain"; readonly body: BrainJson }
-  );
+} & (
+  | { readonly kind: "memory"; readonly body: MemoryJson }
+  | { readonly kind: "storage"; readonly body: StorageJson }
+  | { readonly kind: "brain"; readonly body: BrainJson }
+);
 
 /** The validated content of a snapshot. */
 export type SnapshotContent =
@@ -74,16 +68,14 @@ const EntrySchema = z.strictObject({ runId: z.string(), addedAt: time, message: 
 /** `MessageSchema` would invent a missing id or time. */
 const WholeMessage = z.object({ id: z.string().min(1), timestamp: z.number() });
 
-/**
- * Reads a snapshot from its text or its JSON and validates all of it.
- *
- * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER` for one of a newer version;
- * `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes
- */
+/** Reads a snapshot from its text or its JSON and validates all of it. Its errors are those of `importSnapshot`. */
 export function readSnapshot(given: unknown): SnapshotContent {
   const json = typeof given === "string" ? parsed(given) : given;
   const { troupe, v } = (json ?? {}) as { readonly troupe?: unknown; readonly v?: unknown };
-  if (troupe !== "memory") throw foreign(json);
+  if (troupe !== "memory") {
+    const came = `got ${valueText(json)}. Nothing was taken over.`;
+    throw new UsageError("SNAPSHOT_FOREIGN", `Expected the snapshot of a memory, as exportSnapshot makes it, ${came}`);
+  }
   if (typeof v === "number" && v > SNAPSHOT_VERSION) throw newer(`a snapshot of version ${SNAPSHOT_VERSION} at most, got version ${v}`);
   const { kind, messages, sha256 } = fitting(HeadSchema, json, "its head");
   // The raw value, because a schema silently drops keys such as `__proto__`.
@@ -145,9 +137,8 @@ function brainIn(body: unknown): BrainState {
 
 function messageAt(wire: unknown, place: number): Message {
   const { v } = (wire ?? {}) as { readonly v?: unknown };
-  if (typeof v === "number" && v > MESSAGE_VERSION) {
+  if (typeof v === "number" && v > MESSAGE_VERSION)
     throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${place}`);
-  }
   fitting(WholeMessage, wire, `message ${place}`);
   return fitting(MessageSchema, wire, `message ${place}`);
 }
@@ -183,13 +174,6 @@ function invalid(why: string, cause?: unknown): UsageError {
     "SNAPSHOT_INVALID",
     `Expected a whole snapshot of a memory, but ${why}. Take another copy of it; nothing was taken over.`,
     cause === undefined ? {} : { cause },
-  );
-}
-
-function foreign(came: unknown): UsageError {
-  return new UsageError(
-    "SNAPSHOT_FOREIGN",
-    `Expected the snapshot of a memory, as exportSnapshot makes it, got ${valueText(came)}. Nothing was taken over.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type ActivationPair, compareRuns, type RunTotals } from "../view/run-comparison.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
-import { DataTable, Fault } from "./controls.tsx";
+import { type Column, DataTable, Fault } from "./controls.tsx";
 import { Rest } from "./detail-parts.tsx";
 import { OpenRun } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
@@ -58,26 +58,19 @@ function Comparison({ runs }: { readonly runs: Pair }) {
   const { left, right, roles, pairs, first, costs } = comparison;
   return (
     <>
-      <PairTable caption="Sums of the runs" first="Sum" runs={runs} hasDifference>
-        <tr>
-          <th scope="row">Status</th>
-          {runs.map((run) => (
-            <td key={run.id}>{run.standing.value !== undefined && <StatusBadge status={run.standing.value.summary.status} />}</td>
-          ))}
-          <td />
-        </tr>
-        <TextRow name="Scheduler" values={[left.scheduler, right.scheduler]} />
-        {left.faults + right.faults !== "" && <TextRow name="On the edges" values={[left.faults, right.faults]} />}
-        {SUMS.map(([name, of, text]) => (
-          <SumRow key={name} name={name} values={[of(left), of(right)]} text={text} />
-        ))}
+      <PairTable caption="Sums of the runs" first="Sum" runs={runs}>
+        <PairRow
+          name="Status"
+          values={runs.map(({ standing }) => standing.value && <StatusBadge status={standing.value.summary.status} />)}
+        />
+        {textRow("Scheduler", [left.scheduler, right.scheduler])}
+        {left.faults + right.faults !== "" && textRow("On the edges", [left.faults, right.faults])}
+        {SUMS.map(([name, of, text]) => sumRow(name, [of(left), of(right)], text))}
       </PairTable>
       <section>
         <h2>Cost by role</h2>
-        <PairTable caption="Cost by role" first="Role" runs={runs} hasDifference>
-          {roles.slice(0, MOST).map((role) => (
-            <SumRow key={role} name={shownLine(role, 80)} values={[costs[0]?.get(role), costs[1]?.get(role)]} text={costText} />
-          ))}
+        <PairTable caption="Cost by role" first="Role" runs={runs}>
+          {roles.slice(0, MOST).map((role) => sumRow(shownLine(role, 80), [costs[0]?.get(role), costs[1]?.get(role)], costText))}
         </PairTable>
         <Rest count={roles.length} most={MOST} of=" roles" />
       </section>
@@ -89,9 +82,7 @@ function Comparison({ runs }: { readonly runs: Pair }) {
             : `They first differ at activation #${first.n} of ${shownLine(first.role, 80)}: ${DIFFERENCE_WORDS[first.difference]}.`}
         </p>
         <PairTable caption="What each activation said" first="Activation" runs={runs}>
-          {pairs.slice(0, MOST).map((pair) => (
-            <SaidRow key={`${pair.role}#${pair.n}`} pair={pair} />
-          ))}
+          {pairs.slice(0, MOST).map(saidRow)}
         </PairTable>
         <Rest count={pairs.length} most={MOST} of=" activations" />
       </section>
@@ -135,79 +126,76 @@ interface PairTableProps {
   readonly caption: string;
   readonly first: string;
   readonly runs: Pair;
-  readonly hasDifference?: boolean;
   readonly children: ComponentChildren;
 }
 
-function PairTable({ caption, first, runs, hasDifference = false, children }: PairTableProps) {
-  const heads = runs.map((run) => (
-    <a key={run.id} class="run-link strong mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
+function PairTable({ caption, first, runs, children }: PairTableProps) {
+  const heads = runs.map((run): Column => [
+    <a class="run-link strong mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
       {run.id}
-    </a>
-  ));
+    </a>,
+    "text",
+  ]);
   return (
-    <DataTable
-      label={caption}
-      columns={[[first, "text"], ...heads.map((head) => [head, "text"] as const), ["Difference", hasDifference ? "number" : "text"]]}
-    >
+    <DataTable label={caption} columns={[[first, "text"], ...heads, ["Difference", "text"]]}>
       {children}
     </DataTable>
   );
 }
 
-function TextRow({ name, values }: { readonly name: string; readonly values: readonly [string, string] }) {
+interface PairRowProps {
+  readonly name: ComponentChildren;
+  readonly values: readonly ComponentChildren[];
+  readonly difference?: ComponentChildren;
+}
+
+function PairRow({ name, values, difference }: PairRowProps) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      {values.map((value, place) => (
-        <td key={place}>{value === "" ? "none" : shownLine(value, 120)}</td>
-      ))}
-      <td class="right numbers soft">{values[0] === values[1] ? "the same" : "not the same"}</td>
-    </tr>
-  );
-}
-
-interface SumRowProps {
-  readonly name: string;
-  /** Undefined where a run has no such thing. */
-  readonly values: readonly [number | undefined, number | undefined];
-  readonly text: (value: number) => string;
-}
-
-function SumRow({ name, values, text }: SumRowProps) {
-  const [x, y] = values;
-  const by = x === undefined || y === undefined ? undefined : y - x;
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      {values.map((value, place) => (
-        <td key={place} class="numbers">
-          {value === undefined ? "none" : text(value)}
+      {values.map((value, nth) => (
+        <td key={nth} class="numbers">
+          {value ?? <span class="soft">none</span>}
         </td>
       ))}
-      <td class="right numbers soft">
-        {by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`}
-      </td>
+      <td class="soft">{difference}</td>
     </tr>
   );
 }
 
-function SaidRow({ pair }: { readonly pair: ActivationPair }) {
-  const { role, n, left, right, leftText, rightText, difference } = pair;
+function textRow(name: string, values: readonly [string, string]) {
+  const texts = values.map((value) => (value === "" ? undefined : shownLine(value, 120)));
+  return <PairRow name={name} values={texts} difference={values[0] === values[1] ? "the same" : "not the same"} />;
+}
+
+/** A value is undefined where a run has no such thing. */
+function sumRow(name: string, [x, y]: readonly [number | undefined, number | undefined], text: (value: number) => string) {
+  const by = x === undefined || y === undefined ? undefined : y - x;
+  const difference = by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`;
   return (
-    <tr>
-      <th scope="row">
-        {shownLine(role, 60)} <span class="soft numbers">#{n}</span>
-      </th>
-      <td>{left === undefined ? <span class="soft">none</span> : leftText}</td>
-      <td>{right === undefined ? <span class="soft">none</span> : rightText}</td>
-      <td>
-        {difference === "equal" ? (
-          <span class="soft">the same</span>
-        ) : (
-          <span class="badge inline tiny soft badge-warn">{DIFFERENCE_WORDS[difference]}</span>
-        )}
-      </td>
-    </tr>
+    <PairRow
+      key={name}
+      name={name}
+      values={[x, y].map((value) => (value === undefined ? undefined : text(value)))}
+      difference={difference}
+    />
+  );
+}
+
+function saidRow({ role, n, left, right, leftText, rightText, difference }: ActivationPair) {
+  const name = (
+    <>
+      {shownLine(role, 60)} <span class="soft numbers">#{n}</span>
+    </>
+  );
+  const values = [left && leftText, right && rightText];
+  const words = DIFFERENCE_WORDS[difference];
+  return (
+    <PairRow
+      key={`${role}#${n}`}
+      name={name}
+      values={values}
+      difference={difference === "equal" ? words : <span class="badge inline tiny nowrap badge-warn">{words}</span>}
+    />
   );
 }

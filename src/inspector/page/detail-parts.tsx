@@ -1,5 +1,5 @@
 import { visibleText } from "../../kernel/value-text.ts";
-import { causeChain, type CauseChain, type CauseNode, type CauseStart, PROOF_TEXTS } from "../view/cause-chain.ts";
+import { causeChain, type CauseChain, type CauseNode, type CauseStart } from "../view/cause-chain.ts";
 import { activationAt, stepAt } from "../view/detail.ts";
 import { tickAt } from "../view/lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "../view/run-facts.ts";
@@ -138,7 +138,11 @@ function CauseEntry({ run, chain, node: { kind, place } }: OfRun & { readonly ch
     <li class={`chain-${kind}`}>
       {sent !== undefined && <MessageLine run={run} sent={sent} />}
       {fact !== undefined && <ActivationLine run={run} fact={fact} />}
-      {isUncertain && <p class="small soft">{PROOF_TEXTS["took with others"]}</p>}
+      {isUncertain && (
+        <p class="small soft">
+          The activation took it together with other messages. The record does not say which of them led to its answer.
+        </p>
+      )}
     </li>
   );
 }

@@ -1,38 +1,28 @@
 import type { RunTimeline } from "./run-timeline.ts";
 
 /**
- * The proof of a link in the record.
- *
- * `said`: the message stands in the event that ended the activation. `took`: the activation took the message from its mailbox, alone. `took
- * with others`: it took several messages at once, and the record does not say which of them led to what it said. `answers`: the same, and the
- * later message names the earlier one as one of its parents.
+ * The proof of a link in the record. `said`: the event that ended the activation has the message. `took`: the activation took the message
+ * alone. `took with others`: it took several at once, and the record does not say which of them led to what it said. `answers`: the same, and
+ * what it said names the message as one of its parents.
  */
 export type CauseProof = "said" | "took" | "took with others" | "answers";
 
-/** A message or an activation in a chain of causes. */
-export type CauseNode =
-  | { readonly kind: "message"; readonly place: number; readonly steps: number }
-  | { readonly kind: "activation"; readonly place: number; readonly steps: number };
+/** A message or an activation in a chain of causes, by its place in its table. `steps` is negative before the start. */
+export interface CauseNode {
+  readonly kind: "message" | "activation";
+  readonly place: number;
+  readonly steps: number;
+}
 
-/** A link between two entries of a chain. Places of messages and of activations are those of the record's tables. */
+/** A link between two entries of a chain. `in`: the message went into the activation. `out`: it came out of it. */
 export interface CauseLink {
   readonly message: number;
   readonly activation: number;
-  /** `in`: the message went into the activation. `out`: it came out of it. */
   readonly direction: "in" | "out";
   readonly proof: CauseProof;
 }
 
-/** The causes and effects of a message or an activation. */
-export interface CauseChain {
-  /** From the first cause to the last effect: `steps` is negative before the start, 0 at it and positive after it. */
-  readonly nodes: readonly CauseNode[];
-  readonly links: readonly CauseLink[];
-  readonly messages: ReadonlySet<number>;
-  readonly activations: ReadonlySet<number>;
-  /** More entries belong to the chain. */
-  readonly isCut: boolean;
-}
+export type CauseChain = ReturnType<typeof causeChain>;
 
 /** The start of a chain: a place in the table of messages or of activations. */
 export type CauseStart = { readonly message: number } | { readonly activation: number };
@@ -45,11 +35,9 @@ const MOST = 200;
  *
  * @param shown the event that the run is shown after: later effects are left out. Default: the last one.
  */
-export function causeChain(timeline: RunTimeline, start: CauseStart, shown: number = timeline.length - 1): CauseChain {
-  const walk = new ChainWalk(timeline, shown);
-  const node: CauseNode =
-    "message" in start ? { kind: "message", place: start.message, steps: 0 } : { kind: "activation", place: start.activation, steps: 0 };
-  return walk.chain(node);
+export function causeChain(timeline: RunTimeline, start: CauseStart, shown: number = timeline.length - 1) {
+  const [kind, place] = "message" in start ? (["message", start.message] as const) : (["activation", start.activation] as const);
+  return new ChainWalk(timeline, shown).chain({ kind, place, steps: 0 });
 }
 
 /**
@@ -72,7 +60,8 @@ class ChainWalk {
     this.#shown = shown;
   }
 
-  chain(start: CauseNode): CauseChain {
+  /** From the first cause to the last effect. `isCut`: more entries belong to the chain. */
+  chain(start: CauseNode) {
     this.#walk(start, -1);
     this.#walk(start, 1);
     const nodes = [...this.#messages.values(), ...this.#activations.values()].sort((a, b) => a.steps - b.steps);
@@ -151,11 +140,3 @@ class ChainWalk {
     this.#links.set(`${link.direction} ${link.message} ${link.activation}`, link);
   }
 }
-
-/** The words for what a link proves. */
-export const PROOF_TEXTS: Readonly<Record<CauseProof, string>> = {
-  said: "The record has it in the event that ended this activation.",
-  took: "The activation took this message, and no other.",
-  "took with others": "The activation took it together with other messages. The record does not say which of them led to its answer.",
-  answers: "The activation took it together with others, and what it said names it as one that it answers.",
-};

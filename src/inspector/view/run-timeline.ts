@@ -1,6 +1,4 @@
 import { JournalError } from "../../kernel/errors.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import { kinds } from "../../kernel/option-kinds.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { RunState } from "../../runtime/record/run-state.ts";
@@ -10,14 +8,6 @@ import { RunRecord } from "./run-record.ts";
 /** Most copies of earlier states. */
 const MOST_COPIES = 64;
 const SPACING = 512;
-
-/** Options of a {@link RunTimeline}. */
-export interface RunTimelineOptions {
-  /** Fewest events between two kept states, 1 or more. Default 512: so many are folded in a few milliseconds. */
-  readonly spacing?: number;
-}
-
-const runTimelineOptions: Known<RunTimelineOptions> = { spacing: kinds.size };
 
 /**
  * The events of a run, and its state after each of them. A page adds events as they come and asks for any earlier state.
@@ -38,10 +28,9 @@ export class RunTimeline {
   #past: RunState | undefined;
   #trouble: JournalError | undefined;
 
-  /** @throws UsageError `OPTION_UNKNOWN` */
-  constructor(options: RunTimelineOptions = {}) {
-    checkKnownOptions("new RunTimeline", options, runTimelineOptions);
-    this.#spacing = Math.max(1, options.spacing ?? SPACING);
+  /** @param spacing the fewest events between two kept states: 512 are folded in a few milliseconds */
+  constructor({ spacing = SPACING }: { readonly spacing?: number } = {}) {
+    this.#spacing = spacing;
   }
 
   /** Adds the next events. Events that are there already are skipped, so that a stream may begin again earlier. Returns how many are new. */

@@ -48,15 +48,7 @@ export class WayTable {
   /** Adds a way that has just begun. Returns its place. */
   add({ sent, role, id, from, due, fault }: NewWay): number {
     const place = this.#ways.length;
-    const ahead = {
-      delivered: undefined,
-      opened: undefined,
-      opener: undefined,
-      consumed: undefined,
-      consumer: undefined,
-      dropped: undefined,
-    };
-    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false, isLost: false, due, fault });
+    this.#ways.push({ place, sent, role, from, due, fault, isDouble: false, isDead: false, isLost: false });
     this.#ids.push(id);
     this.#count(place, 1);
     this.#reach(place, from);
