@@ -58,9 +58,12 @@ export async function exportSnapshot(
  * Writes a snapshot as the lines of one JSON document, without line breaks. Each message has a line of its own, so a diff tool can compare two
  * snapshots.
  */
-export function* snapshotLines(snapshot: MemorySnapshot): Generator<string> {
+export function snapshotLines(snapshot: MemorySnapshot): Generator<string> {
   takes("snapshotLines", "snapshot", snapshot, object("a snapshot that exportSnapshot made", { body: object("what was in the memory") }));
-  const { body, ...head } = snapshot;
+  return linesOf(snapshot);
+}
+
+function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
   if (!("messages" in body)) {
     yield `${JSON.stringify(head).slice(0, -1)},"body":${JSON.stringify(body)}}`;
     return;
