@@ -36,13 +36,14 @@ export { study, type Study, type StudyFigure } from "./figures/study.ts";
 
 // Experiments.
 export { latinHypercube } from "./experiment/cell.ts";
-export { type Experiment, experiment } from "./experiment/experiment.ts";
+export { type AnyExperiment, type Experiment, experiment } from "./experiment/experiment.ts";
 export { heldSeries } from "./experiment/held-series.ts";
 export { replayCell } from "./experiment/replay.ts";
 export { readExperiment } from "./experiment/results.ts";
 export type { Row } from "./experiment/row.ts";
 export { type ExperimentResult, runExperiment } from "./experiment/sweep.ts";
 // Failures of coordination in the log of a run.
+export type { FailureFinding } from "./detectors/finding.ts";
 export { failuresIn, FailureWatch } from "./detectors/failure-watch.ts";
 export { watchFailures } from "./detectors/watch-failures.ts";
 export { experimentTable } from "./experiment/table.ts";
@@ -51,4 +52,4 @@ export { type Verification, verifyExperiment } from "./experiment/verify.ts";
 // Models without a provider, in the place of live ones.
 export { policyModel, type Policy } from "./policy/policy-model.ts";
 export { noisyOracle } from "./policy/noisy-oracle.ts";
-export { fitSurrogate, surrogateModel } from "./policy/surrogate.ts";
+export { fitSurrogate, type SurrogateFit, surrogateModel } from "./policy/surrogate.ts";
