@@ -6,10 +6,8 @@ import { CauseList, clockFact, END_WORDS, MessageLines, Rest, RoleLink, StepLine
 import type { OpenRun } from "./open-run.ts";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
-/** Steps that are listed. */
 const MOST = 300;
 
-/** An activation: what it took, did and said, and what it cost. */
 export function ActivationView({ run, place }: { readonly run: OpenRun; readonly place: number }) {
   const detail = activationDetail(run.timeline, place, run.shown.value);
   if (detail === undefined) return <p class="soft">It begins after the event that the scrubber stands on.</p>;

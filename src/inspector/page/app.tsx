@@ -41,20 +41,7 @@ export function App({ opening }: { readonly opening: Opening }) {
           <Icon name="troupe" size={18} />
           Troupe
         </a>
-        <nav class="crumbs" aria-label="Place">
-          <ol class="flex small">
-            <li>
-              <a href={hashOf({ page: "runs" })} aria-current={at.page === "runs" ? "page" : undefined}>
-                Runs
-              </a>
-            </li>
-            {at.page !== "runs" && (
-              <li class="cut mono" aria-current="page">
-                {titleOf(at)}
-              </li>
-            )}
-          </ol>
-        </nav>
+        <Crumbs at={at} />
         <div class="head-end flex">
           <Select
             class="theme inline small soft"
@@ -73,18 +60,32 @@ export function App({ opening }: { readonly opening: Opening }) {
             <p>The page asks the server for its runs.</p>
           </div>
         )}
-        {opening.state === "refused" && <Refusal why={opening.why} retry={opening.retry} />}
+        {opening.state === "refused" && <Refusal {...opening} />}
       </main>
     </>
   );
 }
 
-interface RefusalProps {
-  readonly why: string;
-  readonly retry: ((token: string) => void) | undefined;
+function Crumbs({ at }: { readonly at: Route }) {
+  return (
+    <nav class="crumbs" aria-label="Place">
+      <ol class="flex small">
+        <li>
+          <a href={hashOf({ page: "runs" })} aria-current={at.page === "runs" ? "page" : undefined}>
+            Runs
+          </a>
+        </li>
+        {at.page !== "runs" && (
+          <li class="cut mono" aria-current="page">
+            {titleOf(at)}
+          </li>
+        )}
+      </ol>
+    </nav>
+  );
 }
 
-function Refusal({ why, retry }: RefusalProps) {
+function Refusal({ why, retry }: Extract<Opening, { readonly state: "refused" }>) {
   const token = useSignal("");
   return (
     <div class="empty soft">
@@ -111,25 +112,13 @@ function Refusal({ why, retry }: RefusalProps) {
 }
 
 function Place({ at, source }: { readonly at: Route; readonly source: RunSource }) {
-  switch (at.page) {
-    case "runs":
-      return <RunsPage source={source} />;
-    case "run":
-      return <RunPage key={at.run} source={source} id={at.run} panel={at.panel} />;
-    case "compare":
-      return <ComparePage key={at.runs.join(" ")} source={source} ids={at.runs} />;
-  }
+  if (at.page === "run") return <RunPage key={at.run} source={source} id={at.run} panel={at.panel} />;
+  if (at.page === "compare") return <ComparePage key={at.runs.join(" ")} source={source} ids={at.runs} />;
+  return <RunsPage source={source} />;
 }
 
 function titleOf(at: Route): string {
-  switch (at.page) {
-    case "runs":
-      return "Runs";
-    case "run":
-      return shownText(at.run, 60);
-    case "compare":
-      return "Comparison";
-  }
+  return at.page === "run" ? shownText(at.run, 60) : at.page === "compare" ? "Comparison" : "Runs";
 }
 
 /** The fragment of the address is the route: a link to `#main` would leave it. */

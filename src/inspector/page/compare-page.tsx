@@ -17,7 +17,6 @@ interface ComparePageProps {
 
 type Pair = readonly [OpenRun, OpenRun];
 
-/** Two runs side by side: their sums, their costs by role, and what each activation said. */
 export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   const runs = useMemo<Pair>(() => [new OpenRun(a), new OpenRun(b)], [a, b]);
   useEffect(() => {
@@ -90,7 +89,6 @@ function Comparison({ runs }: { readonly runs: Pair }) {
   );
 }
 
-/** Activations, and roles, that are listed. */
 const MOST = 500;
 
 const SUMS: readonly (readonly [string, (run: RunTotals) => number, (value: number) => string])[] = [
@@ -168,7 +166,6 @@ function textRow(name: string, values: readonly [string, string]) {
   return <PairRow name={name} values={texts} difference={values[0] === values[1] ? "the same" : "not the same"} />;
 }
 
-/** A value is undefined where a run has no such thing. */
 function sumRow(name: string, [x, y]: readonly [number | undefined, number | undefined], text: (value: number) => string) {
   const by = x === undefined || y === undefined ? undefined : y - x;
   const difference = by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`;

@@ -20,7 +20,6 @@ export function Choose({ run, what, ...rest }: ChooseProps) {
   return <button type="button" class="choose" {...rest} onClick={() => (run.selection.value = what)} />;
 }
 
-/** The same as a row or a card that shows whether it is selected. */
 export function ChooseMarked(props: ChooseProps) {
   const selected = props.run.selection.value;
   return <Choose aria-pressed={selected !== undefined && JSON.stringify(selected) === JSON.stringify(props.what)} {...props} />;
@@ -63,7 +62,6 @@ interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
   readonly fault?: string | undefined;
   readonly isOff?: boolean;
   readonly cancel?: readonly [word: string, close: () => void];
-  /** Beside the buttons. */
   readonly beside?: ComponentChildren;
 }
 
@@ -118,7 +116,6 @@ interface SelectProps {
   readonly class?: string;
 }
 
-/** A choice of one of some values, with its name. */
 export function Select({ name, value, options, onValue, class: look = "panel-choice inline small soft" }: SelectProps) {
   return (
     <label class={look}>
@@ -134,7 +131,6 @@ export function Select({ name, value, options, onValue, class: look = "panel-cho
   );
 }
 
-/** A list of terms and their values. An entry without a value is left out. */
 export function Facts({ facts, class: look = "detail-facts tight" }: { readonly facts: readonly Fact[]; readonly class?: string }) {
   return (
     <dl class={look}>
@@ -154,7 +150,6 @@ export function Facts({ facts, class: look = "detail-facts tight" }: { readonly 
 
 export type Fact = readonly [string, ComponentChildren] | false | undefined;
 
-/** A part of the drawer or of a panel under a heading. */
 export function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <section class="part">

@@ -18,7 +18,6 @@ interface OfRun {
   readonly run: OpenRun;
 }
 
-/** A message as one line: its sender, its cause and its first words. */
 export function MessageLine({ run, sent }: OfRun & { readonly sent: SentFact }) {
   const { message } = sent;
   return (
@@ -45,7 +44,6 @@ export function MessageLines({ run, list }: OfRun & { readonly list: readonly Se
   );
 }
 
-/** Says how many entries of a list are left out. */
 export function Rest({ count, most, of = "" }: { readonly count: number; readonly most: number; readonly of?: string }) {
   return count <= most ? null : <p class="small soft">{`${counted(count - most)} more${of} are not listed.`}</p>;
 }
@@ -66,7 +64,6 @@ export function ActivationLink({ run, act }: OfRun & { readonly act: string }) {
   );
 }
 
-/** An activation as one line. */
 export function ActivationLine({ run, fact }: OfRun & { readonly fact: ActivationFact }) {
   const { end } = activationAt(run.timeline, fact, run.shown.value);
   return (
@@ -76,7 +73,6 @@ export function ActivationLine({ run, fact }: OfRun & { readonly fact: Activatio
   );
 }
 
-/** A step as one line. */
 export function StepLine({ run, act, step }: OfRun & { readonly act: string; readonly step: StepFact }) {
   const { ok } = stepAt(run.timeline, step, run.shown.value);
   return (
@@ -87,7 +83,6 @@ export function StepLine({ run, act, step }: OfRun & { readonly act: string; rea
   );
 }
 
-/** The ends of an activation in words. */
 export const END_WORDS: Readonly<Record<ActivationFact["end"], string>> = {
   open: "under way",
   ended: "took effect",
@@ -98,7 +93,6 @@ export const END_WORDS: Readonly<Record<ActivationFact["end"], string>> = {
   retired: "given up, the role was retired",
 };
 
-/** The sender of a message in words. */
 export function senderOf({ message }: Pick<SentFact, "message">): string {
   return message.sentFrom === "" ? "From outside" : shownLine(message.sentFrom, 60);
 }

@@ -14,7 +14,6 @@ import { StepView } from "./step-detail.tsx";
 import { JsonView } from "./text-view.tsx";
 import { momentText } from "./amounts.ts";
 
-/** The details of the selection. Nothing is shown while nothing is selected. */
 export function Drawer({ run, source }: { readonly run: OpenRun; readonly source: RunSource }) {
   const selected = run.selection.value;
   const drawer = useRef<HTMLElement>(null);
@@ -136,8 +135,7 @@ function FileDetail({ run, file: { path, fork } }: { readonly run: OpenRun; read
           const by = step === undefined ? undefined : record.activations[step.activation];
           return (
             <li key={seq}>
-              {content === undefined ? "Removed" : `${content.length} characters`}
-              {fork === undefined ? "" : ` in the fork ${shownLine(fork, 60)}`}{" "}
+              {content === undefined ? "Removed" : `${content.length} characters`}{" "}
               {step !== undefined && by !== undefined && <StepLine run={run} act={by.act} step={step} />}
             </li>
           );

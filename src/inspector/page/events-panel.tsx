@@ -1,4 +1,4 @@
-import type { ActEnded, RunEvent, RunResumed, RunStarted, Sent } from "../../runtime/record/event.ts";
+import type { ActEnded, RunEvent, RunStarted, Sent } from "../../runtime/record/event.ts";
 import { tickAt } from "../view/lanes.ts";
 import { faultsText, resumeText, schedulerText, tickText } from "../view/run-terms.ts";
 import { visibleText } from "../../kernel/value-text.ts";
@@ -8,7 +8,6 @@ import type { OpenRun, Selection } from "./open-run.ts";
 import type { PanelProps } from "./panels.ts";
 import { RowWindow } from "./row-window.tsx";
 
-/** All events as rows. */
 export function EventsPanel({ run }: PanelProps) {
   const count = run.shown.value + 1;
   return (
@@ -45,7 +44,6 @@ function selectionOf(event: RunEvent): Selection {
   return { kind: "event", seq: event.seq };
 }
 
-/** Characters of a text in a row. */
 const MOST = 200;
 
 function saidWords({ message, due }: Sent): string {
@@ -61,17 +59,12 @@ function namesOf({ roles }: Pick<RunStarted, "roles">): string {
   return roles.map(({ name }) => name).join(", ");
 }
 
-function resumedWords(event: RunResumed): string {
-  const why = resumeText(event);
-  return why === "" ? "The run was resumed." : `The run was resumed: ${why}.`;
-}
-
 function textOf(event: RunEvent): string {
   switch (event.type) {
     case "run.started":
       return `${event.team === "" ? "The team" : event.team}, ${schedulerText(event)}: ${namesOf(event)}`;
     case "message":
-      return `${event.due === undefined ? "" : `(arrives at ${tickText(event.due)}) `}${event.message.content.slice(0, MOST)}`;
+      return saidWords(event);
     case "act.started":
     case "act.resumed":
       return event.act;
@@ -92,7 +85,7 @@ function textOf(event: RunEvent): string {
     case "role.retired":
       return event.role;
     case "run.resumed":
-      return resumedWords(event);
+      return `The run was resumed${resumeText(event) === "" ? "" : `: ${resumeText(event)}`}.`;
     case "run.settled":
       return `${plural(event.settles.length, "lost call")} settled`;
     case "run.erased":

@@ -9,7 +9,6 @@ interface FieldInputProps {
   readonly onText: (text: string) => void;
 }
 
-/** One field of a form: its name, what is wanted in words, and what is wrong with what was typed. */
 export function FieldInput({ field, text, fault, onText }: FieldInputProps) {
   const id = useId();
   const label = field.name === "" ? "Your answer" : field.name;

@@ -19,7 +19,6 @@ interface MessageViewProps {
   readonly sent: SentFact;
 }
 
-/** A message: its content, its recipients and its causes. */
 export function MessageView({ run, source, sent }: MessageViewProps) {
   const detail = messageDetail(run.timeline, sent.place, run.shown.value);
   if (detail === undefined)
@@ -70,7 +69,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
 }
 
 /** "Fork here": a new run that shares the past up to a message, with that message edited. */
-export function ForkForm({ run, source, sent }: MessageViewProps) {
+function ForkForm({ run, source, sent }: MessageViewProps) {
   const isOpen = useSignal(false);
   const text = useSignal(sent.message.content);
   const task = useTask();

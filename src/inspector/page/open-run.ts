@@ -41,7 +41,6 @@ export class OpenRun {
   /** All events so far, and the state after each. It grows in place: read `count` to follow it. */
   readonly timeline: RunTimeline = new RunTimeline();
   readonly #count = signal(0);
-  /** The number of events so far. */
   readonly count: ReadonlySignal<number> = this.#count;
   readonly #known = signal(0);
   /** The number of events that have come: those behind `count` are folded soon. */

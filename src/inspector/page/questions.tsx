@@ -61,7 +61,6 @@ interface QuestionCardProps {
   readonly answer: ((answer: Json) => Promise<void>) | undefined;
 }
 
-/** A question that waits for a person, with the form of its answer. */
 function QuestionCard({ question, answer }: QuestionCardProps) {
   const { role, text, to, deadline, form } = question;
   return (
@@ -202,7 +201,6 @@ function FieldsForm({ form, question, answer, verb = "Answer" }: AnswerProps & {
   );
 }
 
-/** Undefined for a field that is left out. */
 function valueOf(field: FormField, text: string): Json | undefined {
   return text.trim() === "" && !field.takesNull && !field.isRequired ? undefined : readField(field, text);
 }

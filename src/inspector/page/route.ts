@@ -1,4 +1,3 @@
-/** The part of the page that its address names. */
 export type Route =
   | { readonly page: "runs" }
   | { readonly page: "compare"; readonly runs: readonly [string, string] }
@@ -37,7 +36,6 @@ export function hashOf(route: Route): string {
 /** The text that `troupe inspect` and `troupe serve` print behind the address of the page. */
 export interface Admission {
   readonly token: string;
-  /** The run to open. */
   readonly run: string | undefined;
 }
 

@@ -9,9 +9,7 @@ const MOST_SPARE = 10;
 /** Pixels: browsers draw no element that is much higher. */
 const HIGHEST = 10_000_000;
 
-/** The box in which rows scroll. */
 export interface RowWindowProps {
-  /** The number of rows. */
   readonly count: number;
   /** The words that a screen reader says for the box. */
   readonly label: string;

@@ -12,7 +12,6 @@ interface RunActionsProps {
   readonly ask: () => void;
 }
 
-/** The buttons of a run: what fits the state it is in. */
 export function RunActionBar(props: RunActionsProps) {
   const { run, actions, ask } = props;
   const task = useTask();
@@ -47,7 +46,6 @@ export function RunActionBar(props: RunActionsProps) {
 /** States from which a run can be resumed. A finished run can once a role has mail again. */
 const RESTING: ReadonlySet<string> = new Set(["waiting", "rounds", "budget", "stopped", "failed", "open"]);
 
-/** A message from outside to a run. */
 function PublishForm({ run, actions, ask, close }: RunActionsProps & { readonly close: () => void }) {
   const text = useSignal("");
   const to = useSignal("");

@@ -18,7 +18,6 @@ import { ConnectionBadge, StatusBadge } from "./status.tsx";
 /** Milliseconds after which the server is asked how a run stands that has grown. */
 const CALM = 300;
 
-/** One run: its head, the questions that wait, the tabs of its panels, the chosen panel and the drawer. */
 export function RunPage({ source, id, panel }: { readonly source: RunSource; readonly id: string; readonly panel: string }) {
   const run = useMemo(() => new OpenRun(id), [id]);
   const ask = useStanding(run, source);
@@ -125,14 +124,12 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
 /** Fewer events that are not here yet come in a moment: a bar would only flicker. */
 const SEEN = 1_000;
 
-/** How much of a long run has been read, while it is not all here. */
 function Reading({ run }: { readonly run: OpenRun }) {
   const [here, all] = [run.count.value, eventsInAll(run)];
   if (here === 0 || all - here < SEEN || run.connection.value.state === "refused") return null;
   return <progress class="reading" value={here} max={all} aria-label="Events that have been read" />;
 }
 
-/** The events of a run as far as it is known how many there are. */
 function eventsInAll(run: OpenRun): number {
   return Math.max(run.known.value, run.standing.value?.summary.events ?? 0);
 }
@@ -165,7 +162,6 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** The scheduler, the time of the clock, and what the edges did. */
 function termsOf(now: RunState): readonly Fact[] {
   return [
     ["Scheduler", shownLine(schedulerOf(now), 100)],

@@ -12,7 +12,6 @@ import { StatusBadge } from "./status.tsx";
 /** Milliseconds between two looks at the list of a server. */
 const LOOK = 3_000;
 
-/** The list of runs. Two of them can be chosen and compared. */
 export function RunsPage({ source }: { readonly source: RunSource }) {
   const list = useSignal<RunPage | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);

@@ -44,30 +44,22 @@ export function Icon({ name, size = 14, class: className }: { readonly name: Ico
 
 type Tone = "good" | "warn" | "bad" | "info" | "plain";
 
-interface Sign {
-  readonly word: string;
-  readonly tone: Tone;
-  readonly icon: IconName;
-  readonly hint: string;
-}
-
-const SIGNS: Readonly<Record<SummaryStatus, Sign>> = {
-  running: { word: "Running", tone: "info", icon: "run", hint: "The server drives this run." },
-  paused: { word: "Paused", tone: "warn", icon: "pause", hint: "No role begins to act until the run proceeds." },
-  waiting: { word: "Waiting", tone: "warn", icon: "question", hint: "A question waits for a person." },
-  finished: { word: "Finished", tone: "good", icon: "done", hint: "No role has mail." },
-  rounds: { word: "Rounds used up", tone: "warn", icon: "limit", hint: "The run reached its limit of rounds." },
-  budget: { word: "Budget used up", tone: "warn", icon: "limit", hint: "The run reached its budget." },
-  stopped: { word: "Stopped", tone: "plain", icon: "stop", hint: "Somebody stopped the run. It can be resumed." },
-  failed: { word: "Failed", tone: "bad", icon: "fault", hint: "An error ended the run." },
-  open: { word: "Open", tone: "info", icon: "wait", hint: "The record has no end: a process works on it, or its process died." },
-  empty: { word: "Empty", tone: "plain", icon: "none", hint: "The record has no events." },
-  damaged: { word: "Damaged", tone: "bad", icon: "fault", hint: "The record cannot be read." },
+const SIGNS: Readonly<Record<SummaryStatus, readonly [Tone, IconName, word: string, hint: string]>> = {
+  running: ["info", "run", "Running", "The server drives this run."],
+  paused: ["warn", "pause", "Paused", "No role begins to act until the run proceeds."],
+  waiting: ["warn", "question", "Waiting", "A question waits for a person."],
+  finished: ["good", "done", "Finished", "No role has mail."],
+  rounds: ["warn", "limit", "Rounds used up", "The run reached its limit of rounds."],
+  budget: ["warn", "limit", "Budget used up", "The run reached its budget."],
+  stopped: ["plain", "stop", "Stopped", "The run was stopped. It can be resumed."],
+  failed: ["bad", "fault", "Failed", "An error ended the run."],
+  open: ["info", "wait", "Open", "The record has no end: a process works on it, or its process died."],
+  empty: ["plain", "none", "Empty", "The record has no events."],
+  damaged: ["bad", "fault", "Damaged", "The record cannot be read."],
 };
 
-/** The state of a run, as a sign with a word. */
 export function StatusBadge({ status }: { readonly status: SummaryStatus }) {
-  const { word, tone, icon, hint } = SIGNS[status];
+  const [tone, icon, word, hint] = SIGNS[status];
   return (
     <span class={`badge inline tiny soft nowrap badge-${tone}`} title={hint}>
       <Icon name={icon} size={12} />
@@ -76,28 +68,21 @@ export function StatusBadge({ status }: { readonly status: SummaryStatus }) {
   );
 }
 
-/** The state of the connection, as a sign with words. A change is told to a screen reader. */
+/** The state of the connection, as a sign with words. A screen reader reads a change. */
 export function ConnectionBadge({ connection }: { readonly connection: Connection }) {
-  const [tone, icon, word, hint] = connectionSign(connection);
+  const [tone, icon, word, hint] = CONNECTIONS[connection.state];
   return (
-    <span class={`badge inline tiny soft nowrap badge-${tone}`} role="status" title={hint}>
+    <span class={`badge inline tiny soft nowrap badge-${tone}`} role="status" title={"why" in connection ? connection.why : hint}>
       <Icon name={icon} size={12} class={connection.state === "live" ? "pulse" : ""} />
       {word}
     </span>
   );
 }
 
-function connectionSign(connection: Connection): readonly [Tone, IconName, string, string] {
-  switch (connection.state) {
-    case "offline":
-      return ["plain", "none", "Offline copy", "The events came with this file."];
-    case "connecting":
-      return ["info", "wait", "Connecting", "The page asks the server for the events."];
-    case "live":
-      return ["good", "run", "Live", "New events appear as they happen."];
-    case "lost":
-      return ["warn", "fault", "Reconnecting", connection.why];
-    case "refused":
-      return ["bad", "fault", "Refused", connection.why];
-  }
-}
+const CONNECTIONS: Readonly<Record<Connection["state"], readonly [Tone, IconName, word: string, hint?: string]>> = {
+  offline: ["plain", "none", "Offline copy", "The events came with this file."],
+  connecting: ["info", "wait", "Connecting", "The page asks the server for the events."],
+  live: ["good", "run", "Live", "New events appear as they happen."],
+  lost: ["warn", "fault", "Reconnecting"],
+  refused: ["bad", "fault", "Refused"],
+};

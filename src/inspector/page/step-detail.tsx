@@ -7,7 +7,6 @@ import { ActivationLink } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
-/** A step: what was asked, what was answered, each try, and what it cost. */
 export function StepView({ run, act, place }: { readonly run: OpenRun; readonly act: string; readonly place: number }) {
   const detail = stepDetail(run.timeline, place, run.shown.value);
   const { prompt = [], tries = [] } = detail ?? {};

@@ -4,7 +4,6 @@ import { SHOWN_AT_FIRST, shownText } from "../view/shown-text.ts";
 import { counted } from "./amounts.ts";
 import { Button } from "./controls.tsx";
 
-/** Characters that each press of the button adds. */
 const MORE = 200_000;
 
 /**
@@ -45,7 +44,6 @@ export function LiveTextView({ text, isCut, label }: { readonly text: string; re
   );
 }
 
-/** A value of a record as indented JSON. */
 export function JsonView({ value, label }: { readonly value: unknown; readonly label: string }) {
   return <TextView text={JSON.stringify(value, undefined, 2) ?? "nothing"} label={label} />;
 }

@@ -2,7 +2,7 @@ import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { endOf } from "./lanes.ts";
-import type { ActivationFact, StepFact } from "./run-facts.ts";
+import { type ActivationFact, addSpent, NOTHING_SPENT, type StepFact } from "./run-facts.ts";
 import { spentIn } from "./run-record.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
@@ -124,18 +124,14 @@ function answerText(answer: Json | undefined): string | undefined {
   return typeof content === "string" ? content : undefined;
 }
 
-const SUMS = ["cost", "unpriced", "inputTokens", "outputTokens"] as const;
-
 /** Returns a step as it was after an event: what came later is left out. */
 export function stepAt(timeline: RunTimeline, step: StepFact, shown: number): StepFact {
   if ((step.seqs.at(-1) ?? 0) <= shown) return step;
   const seqs = step.seqs.filter((seq) => seq <= shown);
-  const sums = { tries: 0, cost: 0, unpriced: 0, inputTokens: 0, outputTokens: 0 };
+  const sums = { ...NOTHING_SPENT, tries: 0 };
   for (const event of seqs.map((seq) => timeline.event(seq))) {
     if (event?.type === "step.started") sums.tries += 1;
-    if (event?.type !== "step.ended") continue;
-    const spent = spentIn(event);
-    for (const key of SUMS) sums[key] += spent[key];
+    if (event?.type === "step.ended") addSpent(sums, spentIn(event));
   }
   // The answer of a step is its last event.
   return { ...step, seqs, ...sums, ok: undefined };
@@ -145,14 +141,14 @@ export function stepAt(timeline: RunTimeline, step: StepFact, shown: number): St
 export function activationAt(timeline: RunTimeline, fact: ActivationFact, shown: number): ActivationFact {
   const isPresent = shown >= timeline.length - 1;
   if (isPresent || (fact.until !== undefined && fact.until <= shown)) return fact;
-  const sums = { cost: 0, unpriced: 0, inputTokens: 0, outputTokens: 0, retries: 0 };
+  const sums = { ...NOTHING_SPENT, retries: 0 };
   const steps: number[] = [];
   for (const place of fact.steps) {
     const whole = timeline.record.steps[place];
     if (whole === undefined || (whole.seqs[0] ?? Infinity) > shown) continue;
     const step = stepAt(timeline, whole, shown);
     steps.push(place);
-    for (const key of SUMS) sums[key] += step[key];
+    addSpent(sums, step);
     sums.retries += step.tries - 1;
   }
   return { ...fact, ...sums, steps, end: "open", until: undefined, ended: undefined, error: undefined, said: [] };

@@ -3,7 +3,6 @@ import type { RunTimeline } from "./run-timeline.ts";
 
 /** A recorded change of a file, with the activation that made it, the messages that it took, and those that it sent. */
 export interface FileVersion extends FileFact {
-  /** From 1. */
   readonly number: number;
   readonly activation: ActivationFact;
   /** `under way`: the step has no answer yet. */
@@ -71,7 +70,6 @@ export function pictureUrl(base64: string): string | undefined {
   return type && `data:${type};base64,${base64}`;
 }
 
-/** The number of bytes that a text of base64 stands for. */
 export function bytesIn(base64: string): number {
   return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 }

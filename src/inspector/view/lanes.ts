@@ -1,23 +1,20 @@
 import { type ActivationFact, isFailure, type SentFact, type TickFact, type WayFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** The part of a run that is drawn. */
+/**
+ * The part of a run that is drawn: the events `from` to `until`, both included, as they were after event `shown`; the lanes of `roles`, by default
+ * all in the order of hiring; and at most `most` arrows, by default 2,000.
+ */
 export interface LaneRange {
-  /** The first and the last event, both included. */
   readonly from: number;
   readonly until: number;
-  /** The event that the run is shown after: what comes later is not drawn. Default: the last one. */
   readonly shown?: number;
-  /** Names of the lanes from top to bottom. Default: all roles in the order of hiring. */
   readonly roles?: readonly string[];
-  /** Most arrows, default 2,000; further ones are counted. */
   readonly most?: number;
 }
 
-/** An activation as a bar in its role's lane. */
 export interface Bar {
   readonly activation: ActivationFact;
-  /** Place of the lane. */
   readonly lane: number;
   readonly from: number;
   /** The last shown event for a bar that is open there. */
@@ -25,7 +22,6 @@ export interface Bar {
   readonly isOpen: boolean;
 }
 
-/** A delivered message as an arrow. */
 export interface Arrow {
   readonly sent: SentFact;
   readonly way: WayFact;
@@ -38,7 +34,6 @@ export interface Arrow {
   readonly fate: Fate;
 }
 
-/** The state of a message on its way to one recipient. */
 export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "double";
 
 export type LaneDrawing = ReturnType<typeof lanesIn>;
@@ -77,7 +72,6 @@ export function tickAt({ record: { ticks } }: RunTimeline, seq: number): number 
   return ticks[firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
 }
 
-/** The ticks from one event to another, both included. */
 function ticksIn(ticks: readonly TickFact[], from: number, until: number): readonly TickFact[] {
   const after = (seq: number): number => firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) >= seq);
   return ticks.slice(after(from), after(until + 1));
@@ -122,7 +116,6 @@ export function endOf(way: WayFact, shown: number): { readonly end: number; read
 
 export type DensityBin = ReturnType<typeof densityOf>[number];
 
-/** Returns the activity of a whole run in at most `count` parts of equal length. */
 export function densityOf(timeline: RunTimeline, count: number) {
   const size = Math.max(1, Math.ceil(timeline.length / Math.max(1, count)));
   const bins = Array.from({ length: Math.ceil(timeline.length / size) }, (_, nth) => ({

@@ -4,13 +4,11 @@ import type { RunRecord } from "./run-record.ts";
 /** The text that a call of a model has given so far. Nothing of it is recorded. */
 export interface LiveText {
   readonly act: string;
-  /** The key of the step. */
   readonly step: string;
   readonly try: number;
   readonly text: string;
   /** The beginning is not here: the page came later, or the text is longer than what is kept. */
   readonly isCut: boolean;
-  /** Characters of the try so far. */
   readonly length: number;
 }
 
@@ -80,12 +78,10 @@ export class LiveTexts {
     return had;
   }
 
-  /** The text of a step. */
   of(act: string, step: string): LiveText | undefined {
     return this.#texts.get(addressOf(act, step));
   }
 
-  /** The text of an activation that grew last. */
   last(act: string): LiveText | undefined {
     return [...this.#texts.values()].findLast((one) => one.act === act);
   }

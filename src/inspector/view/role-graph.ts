@@ -9,9 +9,7 @@ export type GraphEdge = RoleGraph["edges"][number];
 
 interface Edge extends Pick<Flow, "from" | "to"> {
   messages: number;
-  /** Those of them that the edges lost. */
   lost: number;
-  /** The most frequent first. */
   readonly causes: { readonly name: string; readonly messages: number }[];
 }
 
@@ -21,7 +19,6 @@ interface Flow {
   readonly to: string;
   readonly cause: string;
   readonly seqs: number[];
-  /** Of the messages that the edges lost. */
   readonly lost: number[];
 }
 

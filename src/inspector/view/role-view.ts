@@ -38,7 +38,6 @@ export function roleView(state: RunState, name: string) {
   };
 }
 
-/** Delayed messages that are looked at. */
 const MOST_DELAYED = 1_000;
 
 /** Messages to a role that wait for a tick, and the first of those ticks. */

@@ -33,7 +33,6 @@ function differenceOf(a: ActivationFact | undefined, b: ActivationFact | undefin
   return isSame ? "equal" : "said differently";
 }
 
-/** The last attempt of each activation, by role and number. */
 function effective({ record }: RunTimeline): ReadonlyMap<string, ActivationFact> {
   return new Map(record.activations.map((activation) => [`${activation.role}#${activation.n}`, activation]));
 }

@@ -8,16 +8,26 @@ import type { Message } from "../../message/message.ts";
  * in micro-dollars, `unpriced` counts calls without a known price, `began` and `ended` are milliseconds.
  */
 
-/** The end of an activation: still open, effective, failed in one of the four ways of `act.failed`, or given up because its role was retired. */
 export type ActivationEnd = "open" | "ended" | "retry" | "isolate" | "dead" | "stop" | "retired";
 
-/** True for the end of an activation that failed. */
 export function isFailure(end: ActivationEnd): boolean {
   return end !== "open" && end !== "ended" && end !== "retired";
 }
 
-/** One attempt of one activation of a role. */
-export interface ActivationFact {
+export interface Spent {
+  readonly cost: number;
+  readonly unpriced: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export const NOTHING_SPENT: Spent = { cost: 0, unpriced: 0, inputTokens: 0, outputTokens: 0 };
+
+export function addSpent(sum: { -readonly [Key in keyof Spent]: number }, spent: Spent): void {
+  for (const key of ["cost", "unpriced", "inputTokens", "outputTokens"] as const) sum[key] += spent[key];
+}
+
+export interface ActivationFact extends Spent {
   readonly place: number;
   readonly act: string;
   readonly role: string;
@@ -32,17 +42,12 @@ export interface ActivationFact {
   readonly took: readonly number[];
   readonly said: readonly number[];
   readonly steps: readonly number[];
-  readonly cost: number;
-  readonly unpriced: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
   /** Failed tries of its steps that were followed by another try. */
   readonly retries: number;
   readonly error: ErrorRecord | undefined;
 }
 
-/** A recorded side effect of an activation. */
-export interface StepFact {
+export interface StepFact extends Spent {
   readonly place: number;
   readonly activation: number;
   readonly key: string;
@@ -52,15 +57,10 @@ export interface StepFact {
   readonly seqs: readonly number[];
   readonly tries: number;
   readonly ok: boolean | undefined;
-  readonly cost: number;
-  readonly unpriced: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
   /** Another run's record answered it. */
   readonly isReused: boolean;
 }
 
-/** A message that was sent, by a role or from outside. */
 export interface SentFact {
   readonly place: number;
   readonly seq: number;
@@ -75,7 +75,6 @@ export interface SentFact {
   readonly isRemoved: boolean;
 }
 
-/** The way of a message to one recipient. */
 export interface WayFact {
   readonly place: number;
   readonly sent: number;
@@ -100,18 +99,15 @@ export interface WayFact {
   readonly fault: WayFault | undefined;
 }
 
-/** What the edges did with a message on one way. */
 export interface WayFault extends Pick<Arrival, "copy" | "reads"> {
   readonly by: readonly string[];
 }
 
-/** A tick of the run's clock. */
 export interface TickFact {
   readonly seq: number;
   readonly tick: number;
 }
 
-/** A recorded change of a file. */
 export interface FileFact {
   readonly seq: number;
   readonly step: number;

@@ -2,7 +2,17 @@ import { arrivedId, eachRecipient } from "../../runtime/edges/arrivals.ts";
 import type { Sent, StepEnded, StepStarted, RunEvent, Arrival } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
-import type { ActivationFact, FileFact, SentFact, StepFact, TickFact, WayFault } from "./run-facts.ts";
+import {
+  type ActivationFact,
+  addSpent,
+  type FileFact,
+  NOTHING_SPENT,
+  type SentFact,
+  type Spent,
+  type StepFact,
+  type TickFact,
+  type WayFault,
+} from "./run-facts.ts";
 import { WayTable } from "./way-table.ts";
 
 type Open<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Member)[] ? Member[] : T[Key] };
@@ -36,7 +46,6 @@ export class RunRecord {
     return this.activations[this.#byAct.get(act) ?? -1];
   }
 
-  /** The message of an id, as it was sent last. */
   sentWithId(id: string): SentFact | undefined {
     return this.sent[this.#byMessage.get(id) ?? -1];
   }
@@ -44,10 +53,9 @@ export class RunRecord {
   /** Takes in an event that the state is about to apply. The result takes in the state after it. */
   add(event: RunEvent, before: RunState): (after: RunState) => void {
     switch (event.type) {
-      case "message": {
+      case "message":
         this.#send(event, event.seq, 0, undefined, event.atBarrier === true);
         break;
-      }
       case "act.started":
         this.#begin(event, before);
         break;
@@ -95,10 +103,8 @@ export class RunRecord {
         this.#byMessage.set(id, place);
         ways.push(way);
       }
-      if (arrives.length === 0)
-        ways.push(
-          this.ways.addLost({ sent: place, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) }),
-        );
+      const lost = { sent: place, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) };
+      if (arrives.length === 0) ways.push(this.ways.addLost(lost));
     };
     if (!isRemoved) eachRecipient(given, visit);
     this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
@@ -121,10 +127,7 @@ export class RunRecord {
       took: this.#taken(before, event, place),
       said: [],
       steps: [],
-      cost: 0,
-      unpriced: 0,
-      inputTokens: 0,
-      outputTokens: 0,
+      ...NOTHING_SPENT,
       retries: 0,
       error: undefined,
     };
@@ -195,10 +198,7 @@ export class RunRecord {
       seqs: [],
       tries: 0,
       ok: undefined,
-      cost: 0,
-      unpriced: 0,
-      inputTokens: 0,
-      outputTokens: 0,
+      ...NOTHING_SPENT,
       isReused: event.reused !== undefined,
     };
     if (known === undefined) {
@@ -228,34 +228,18 @@ export class RunRecord {
     if (step === undefined || activation === undefined) return;
     step.seqs.push(event.seq);
     const spent = spentIn(event);
-    for (const one of [step, activation]) {
-      one.cost += spent.cost;
-      one.unpriced += spent.unpriced;
-      one.inputTokens += spent.inputTokens;
-      one.outputTokens += spent.outputTokens;
-    }
+    addSpent(step, spent);
+    addSpent(activation, spent);
     if (event.retry === true) return;
     step.ok = event.ok;
     this.#openSteps.delete(address);
   }
 }
 
-/** What the edges did with a message that arrives at a role; undefined for nothing. */
 function faultOf(by: readonly string[] | undefined, { copy, reads }: Arrival): WayFault | undefined {
   return by && { by, ...(copy === undefined ? {} : { copy }), ...(reads === undefined ? {} : { reads }) };
 }
 
-/** The cost of one try. */
-export interface Spent {
-  /** Micro-dollars. */
-  readonly cost: number;
-  /** 1 for a call without a known price. */
-  readonly unpriced: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
-/** Returns what a try has cost. */
 export function spentIn({ cost, basis, usage }: StepEnded): Spent {
   const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
   return {

@@ -5,7 +5,6 @@ import type { RunState, FaultCounts } from "../../runtime/record/run-state.ts";
 
 /* The terms of a run in words, for the page and for a terminal. Names and values come from a record: who shows them makes them safe. */
 
-/** Characters of a parameter. */
 const LONGEST_VALUE = 80;
 
 /** A scheduler with its parameters and the order of arrival: `poisson, rate 0.5`. */
@@ -14,7 +13,6 @@ export function schedulerText({ scheduler, parameters, arrival }: Pick<RunStarte
   return [scheduler, ...parametersIn(parameters), ...order].join(", ");
 }
 
-/** The scheduler of the state of a run. */
 export function schedulerOf({ scheduler, parameters, arrival }: Pick<RunState, "scheduler" | "parameters" | "arrival">): string {
   return schedulerText({ scheduler, parameters, ...(arrival === "hire" ? {} : { arrival }) });
 }

@@ -5,7 +5,6 @@ import { RunState } from "../../runtime/record/run-state.ts";
 import { copyState } from "../../runtime/record/state-form.ts";
 import { RunRecord } from "./run-record.ts";
 
-/** Most copies of earlier states. */
 const MOST_COPIES = 64;
 const SPACING = 512;
 
@@ -44,7 +43,6 @@ export class RunTimeline {
     return this.length - before;
   }
 
-  /** The number of events. */
   get length(): number {
     return this.#events.length;
   }
@@ -58,7 +56,6 @@ export class RunTimeline {
     return this.#events[seq];
   }
 
-  /** The events `from` to `until`, both included. */
   events(from = 0, until: number = this.length - 1): readonly RunEvent[] {
     return this.#events.slice(Math.max(0, from), until + 1);
   }

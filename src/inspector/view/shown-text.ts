@@ -3,10 +3,8 @@ import { visibleText } from "../../kernel/value-text.ts";
 /** Characters of a long text that are shown at first, and that each press of "more" adds. */
 export const SHOWN_AT_FIRST = 20_000;
 
-/** The beginning of a text in a form that is safe to show. */
 export interface ShownText {
   readonly text: string;
-  /** Characters of the original that are left out. */
   readonly left: number;
 }
 

@@ -5,7 +5,6 @@ import type { WayFact } from "./run-facts.ts";
 
 type Way = { -readonly [Key in keyof WayFact]: WayFact[Key] };
 
-/** A way that has just begun. */
 type NewWay = Pick<WayFact, "sent" | "role" | "from" | "due" | "fault"> & { readonly id: string };
 
 /** Ways in one block. The latest end of each block is kept, so that a window skips blocks that ended before it. */
@@ -29,9 +28,7 @@ export class WayTable {
   /** Ways in mailboxes, by role and by the id of the message. */
   readonly #inMailbox = new Map<string, Map<string, Way>>();
   readonly #ids: string[] = [];
-  /** Sent in the present round. */
   #waiting: number[] = [];
-  /** Places of delayed ways by their ticks. */
   readonly #delayed = new Agenda<number>();
   /** Delivered by the present event, if their mailboxes have room. */
   #coming: number[] = [];
@@ -70,25 +67,21 @@ export class WayTable {
     else (isAtBarrier ? this.#waiting : this.#coming).push(...places);
   }
 
-  /** The round ends with the present event. */
   deliverWaiting(): void {
     this.#coming.push(...this.#waiting);
     this.#waiting = [];
   }
 
-  /** The clock comes to a tick with the present event. */
   deliverDue(tick: number): void {
     while ((this.#delayed.first ?? Infinity) <= tick) this.#coming.push(...this.#delayed.takeFirst());
   }
 
-  /** An activation began with the message. */
   open(role: string, id: string, activation: number, seq: number): WayFact | undefined {
     const way = this.#inMailbox.get(role)?.get(id);
     if (way !== undefined && way.opened === undefined) this.#opened(way, activation, seq);
     return way;
   }
 
-  /** An activation consumed the message. */
   consume(role: string, id: string, activation: number, seq: number): void {
     const way = this.#leave(role, id);
     if (way === undefined) return;

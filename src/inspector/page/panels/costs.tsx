@@ -6,7 +6,6 @@ import { RoleLink } from "../detail-parts.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
 
-/** The cost of the run after the shown event, by role and by model. */
 export function CostsPanel({ run }: PanelProps) {
   const { roles, models, total, budget, held, uncertain, saved } = spendingAt(run.timeline, run.shown.value);
   const facts: readonly Fact[] = [

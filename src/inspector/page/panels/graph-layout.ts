@@ -1,15 +1,12 @@
 import type { GraphEdge, RoleGraph } from "../../view/role-graph.ts";
 
-/** Pixels. */
 const NODE = { width: 168, height: 74 } as const;
 
-/** The middle of a role's card. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** The places of the roles in a graph. */
 export interface GraphLayout {
   readonly width: number;
   readonly height: number;

@@ -94,13 +94,7 @@ function Edge({ edge, line, most, chosen }: EdgeProps) {
   );
 }
 
-interface NodeProps {
-  readonly run: OpenRun;
-  readonly node: GraphNode;
-  readonly layout: GraphLayout;
-}
-
-function NodeCard({ run, node, layout }: NodeProps) {
+function NodeCard({ run, node, layout }: { readonly run: OpenRun; readonly node: GraphNode; readonly layout: GraphLayout }) {
   const { name, profile, waiting, held, isActing, activations, isHired } = node;
   return (
     <ChooseMarked

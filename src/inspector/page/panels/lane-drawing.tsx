@@ -24,7 +24,7 @@ export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly r
   );
 }
 
-interface LayerProps {
+export interface LayerProps {
   readonly run: OpenRun;
   readonly drawing: LaneDrawing;
   readonly frame: LaneFrame;
@@ -89,7 +89,6 @@ const SIGNS: Readonly<Record<ActivationEnd, string>> = {
   retired: "–",
 };
 
-/** The outcome of an activation, in words. */
 function activationWords({ activation: { end, took, said, from, until }, isOpen }: Bar): string {
   const when = isOpen || until === undefined ? `from event ${from}` : from === until ? `event ${from}` : `events ${from} to ${until}`;
   const words = END_WORDS[isOpen ? "open" : end];
@@ -100,7 +99,7 @@ function activationWords({ activation: { end, took, said, from, until }, isOpen 
 const MOST_TEXT = 120;
 
 /** The ends of the texts that models are giving, each below its bar. Only seen: the drawer of the activation has the text. */
-export function LiveLines({ run, drawing, frame }: Pick<LayerProps, "run" | "drawing" | "frame">) {
+export function LiveLines({ run, drawing, frame }: LayerProps) {
   const open = drawing.bars.filter(({ isOpen }) => isOpen);
   return (
     <>
@@ -160,7 +159,6 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   );
 }
 
-/** A recipient with what happened on the way to it. */
 function wayWords(role: string, { isLost, due, fault }: WayFact): string {
   const said = [
     isLost && "lost",
@@ -172,7 +170,7 @@ function wayWords(role: string, { isLost, due, fault }: WayFact): string {
 }
 
 /** The clock of the run above the lanes. Only seen: the scrubber and the list of events have it in words. */
-export function ClockAxis({ run, drawing, frame }: Pick<LayerProps, "run" | "drawing" | "frame">) {
+export function ClockAxis({ run, drawing, frame }: LayerProps) {
   const { clock } = run.timeline.now;
   const word = clock === "rounds" ? "round " : "t ";
   return (
@@ -193,16 +191,9 @@ export function ClockAxis({ run, drawing, frame }: Pick<LayerProps, "run" | "dra
   );
 }
 
-interface ArrowLayerProps {
-  readonly drawing: LaneDrawing;
-  readonly frame: LaneFrame;
-  readonly height: number;
-  readonly chain: CauseChain | undefined;
-  readonly chosen: string | undefined;
-}
-
 /** Only seen: each message has a button, a line in the list of events, and its recipients in the drawer. */
-export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayerProps) {
+export function ArrowLayer({ run, drawing, frame, height, chain }: LayerProps & { readonly height: number }) {
+  const chosen = chosenMessage(run);
   return (
     <svg class="arrows" width={frame.width} height={height} aria-hidden="true">
       <defs>
@@ -238,7 +229,6 @@ interface MarkerProps {
   readonly children: ComponentChildren;
 }
 
-/** The head of a line. */
 export function Marker({ size, ...rest }: MarkerProps) {
   return <marker viewBox="0 0 8 8" refY="4" markerWidth={size} markerHeight={size} markerUnits="userSpaceOnUse" orient="auto" {...rest} />;
 }
@@ -260,6 +250,6 @@ function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen:
   return isIn ? " in-chain" : " faint";
 }
 
-export function chosenMessage({ selection }: OpenRun): string | undefined {
+function chosenMessage({ selection }: OpenRun): string | undefined {
   return selection.value?.kind === "message" ? selection.value.id : undefined;
 }

@@ -4,21 +4,16 @@ import type { TickFact } from "../../view/run-facts.ts";
 /** Pixels: the height of a lane and of the bar in it. */
 export const LANE = 44;
 const BAR = 20;
-/** The narrowest bar that can be hit. */
 const NARROWEST = 7;
 
 /** The visible part of a run: events from left to right, lanes from top to bottom. */
 export interface LaneFrame {
-  /** The first event, and how many fit. */
   readonly from: number;
   readonly span: number;
-  /** Pixels. */
   readonly width: number;
-  /** The number of the first drawn lane. */
   readonly top: number;
 }
 
-/** The place of an event in pixels from the left. */
 export function xOf({ from, span, width }: LaneFrame, seq: number): number {
   return ((seq - from + 0.5) / span) * width;
 }
@@ -53,7 +48,6 @@ export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
   return `M${round(x1)} ${round(start)}C${round(x1)} ${round(middle)} ${round(x2)} ${round(middle)} ${round(x2)} ${round(end)}`;
 }
 
-/** A message that was lost stops on its way. */
 function lostPath(x: number, y1: number, y2: number): string {
   const down = y2 < y1 ? -1 : 1;
   const [start, length] = [y1 + (down * BAR) / 2, Math.max(LANE / 3, Math.abs(y2 - y1) / 2 - BAR / 2)];

@@ -14,11 +14,9 @@ const MOST_ROWS = 8;
 interface MessagesProps {
   readonly run: OpenRun;
   readonly list: MessageList;
-  /** The words that a screen reader says for the list. */
   readonly label: string;
 }
 
-/** Messages as rows that open them. */
 export function Messages({ run, list, label }: MessagesProps) {
   const { count, part } = list;
   if (count === 0) return <p class="soft small">Empty.</p>;
@@ -38,7 +36,6 @@ export function Messages({ run, list, label }: MessagesProps) {
   );
 }
 
-/** A message as one line: its sender, its cause and the beginning of its text. */
 export function MessageButton({ run, message }: { readonly run: OpenRun; readonly message: Message }) {
   const { id, sentFrom, causeBy, content } = message;
   return (
@@ -50,7 +47,6 @@ export function MessageButton({ run, message }: { readonly run: OpenRun; readonl
   );
 }
 
-/** A panel of a list and the detail of the entry that is chosen. */
 export function TwoParts<T>({ run, label, entries, chosen, more, children }: TwoPartsProps<T>) {
   return (
     <div class="panel-two">
@@ -77,7 +73,6 @@ interface TwoPartsProps<T> {
   readonly label: string;
   readonly entries: readonly { readonly of: T; readonly what: Selection; readonly name: ComponentChildren; readonly words: string }[];
   readonly chosen: T;
-  /** Below the list. */
   readonly more?: ComponentChildren;
   readonly children: ComponentChildren;
 }

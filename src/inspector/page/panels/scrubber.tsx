@@ -44,7 +44,7 @@ export function Scrubber({ run }: PanelProps) {
       </div>
       <div class="scrubber-track">
         <Density run={run} count={count} />
-        <Slider count={count} shown={shown} words={words} go={go} />
+        <Slider run={run} words={words} go={go} />
       </div>
       <p class="scrubber-words cut small numbers">
         {counted(shown)} / {counted(count - 1)} <span class="soft">{words}</span>
@@ -53,14 +53,8 @@ export function Scrubber({ run }: PanelProps) {
   );
 }
 
-interface SliderProps {
-  readonly count: number;
-  readonly shown: number;
-  readonly words: string;
-  readonly go: (seq: number) => void;
-}
-
-function Slider({ count, shown, words, go }: SliderProps) {
+function Slider({ run, words, go }: PanelProps & { readonly words: string; readonly go: (seq: number) => void }) {
+  const [count, shown] = [run.count.value, run.shown.value];
   const wanted = useRef<number | undefined>(undefined);
   /** A drag gives more values than frames: only the last one of a frame is shown. */
   const goInFrame = (seq: number): void => {

@@ -10,7 +10,6 @@ interface TeamChangeProps {
   readonly actions: RunActions;
 }
 
-/** Hires a role into the run. */
 export function HireButton(props: TeamChangeProps) {
   const isOpen = useSignal(false);
   if (isOpen.value) return <HireForm {...props} close={() => (isOpen.value = false)} />;
