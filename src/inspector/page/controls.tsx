@@ -102,7 +102,7 @@ export function TextField({ name, text, ...rest }: TextFieldProps) {
   };
   return (
     <label class="field tight">
-      <span>{name}</span>
+      <span class="strong">{name}</span>
       <Input class="field-input" {...(rest as object)} value={text.value} {...listen} />
     </label>
   );

@@ -113,7 +113,7 @@ export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }
     <Part title="Cause chain">
       <ol class="chain tight">
         {entries(chain.nodes.filter(({ steps }) => steps < 0))}
-        <li class="chain-here">This {"message" in start ? "message" : "activation"}</li>
+        <li class="chain-here strong">This {"message" in start ? "message" : "activation"}</li>
         {entries(chain.nodes.filter(({ steps }) => steps > 0))}
       </ol>
       {chain.isCut && <p class="small soft">The chain is longer. This is the part near the selection.</p>}

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { edgeLines, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
+import { edgeLines, graphLayout } from "../../../src/inspector/page/panels/graph.tsx";
 import {
   arrowPath,
   barAfterKey,
@@ -10,7 +10,7 @@ import {
   tickLines,
   withSlots,
   xOf,
-} from "../../../src/inspector/page/panels/lane-frame.ts";
+} from "../../../src/inspector/page/panels/lane-drawing.tsx";
 import { type Bar, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import type { GraphNode } from "../../../src/inspector/view/role-graph.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";

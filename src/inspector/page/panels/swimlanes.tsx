@@ -6,8 +6,18 @@ import { counted, plural } from "../amounts.ts";
 import { Button, Select } from "../controls.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { ArrowLayer, BarButtons, ClockAxis, LaneName, type LayerProps, LiveLines, MessageButtons } from "./lane-drawing.tsx";
-import { LANE, type LaneFrame, yOf } from "./lane-frame.ts";
+import {
+  ArrowLayer,
+  BarButtons,
+  ClockAxis,
+  LANE,
+  type LaneFrame,
+  LaneName,
+  type LayerProps,
+  LiveLines,
+  MessageButtons,
+  yOf,
+} from "./lane-drawing.tsx";
 
 /** How many events fit into the window. */
 const SPANS: readonly [number, ...number[]] = [20, 40, 80, 160, 320, 640, 1_280];
