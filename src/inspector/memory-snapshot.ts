@@ -13,9 +13,8 @@ import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts"
 import type { MessageToStore } from "../memory/message-store.ts";
 import { type MemorySnapshot, MOST_MESSAGES, readSnapshot, SNAPSHOT_VERSION, type SnapshotContent, tooLarge } from "./snapshot-form.ts";
 
-/** Options of {@link exportSnapshot}. */
+/** Options of {@link exportSnapshot}: the clock gives the time of the snapshot. */
 export interface SnapshotOptions {
-  /** Gives the time of the snapshot. */
   readonly clock?: Clock | undefined;
 }
 
@@ -48,10 +47,15 @@ export async function exportSnapshot(
 ): Promise<MemorySnapshot> {
   takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
   checkKnownOptions("exportSnapshot", options, snapshotOptions);
-  const { clock = systemClock } = options;
   const taken = await takenOf(memory);
   if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);
-  return { troupe: "memory", v: SNAPSHOT_VERSION, takenAt: clock.now(), sha256: contentHash(taken.body), ...taken };
+  return {
+    troupe: "memory",
+    v: SNAPSHOT_VERSION,
+    takenAt: (options.clock ?? systemClock).now(),
+    sha256: contentHash(taken.body),
+    ...taken,
+  };
 }
 
 /**
@@ -76,17 +80,14 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
 }
 
 /**
- * Adds the messages of a snapshot to a memory of the same kind, after the messages it holds. The whole snapshot is checked before the first
- * message is added. Messages that the memory already holds stay unchanged, so importing twice changes nothing. The limit of the memory holds:
- * the oldest messages are evicted.
- *
- * A storage keeps the runs and times of the messages and adds them in one transaction; its next search or `persist` computes their vectors.
- * The role may differ. A brain memory treats the snapshot as older than its own content.
+ * Adds the messages of a snapshot to a memory of the same kind, after those that it holds and only once the whole snapshot is checked. Known
+ * messages stay unchanged, so a second import changes nothing; a full memory evicts its oldest messages. A storage keeps the runs and times,
+ * adds all in one transaction, and computes vectors later; its role may differ. A brain memory treats the snapshot as older.
  *
  * @param snapshot the JSON of {@link exportSnapshot} or its text
  * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
  * `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes; `SNAPSHOT_KIND` for a memory of
- * another kind, or one that tells messages apart in another way. MemoryError when the store fails
+ * another kind, or one that compares messages in another way. MemoryError when the store fails
  */
 export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
   takes("importSnapshot", "snapshot", snapshot, readable);
@@ -94,7 +95,7 @@ export async function importSnapshot(snapshot: unknown, memory: MessageMemory | 
   return importContent(readSnapshot(snapshot), memory);
 }
 
-/** Adds the content of a parsed snapshot to a memory. @internal */
+/** @internal */
 export async function importContent(
   content: SnapshotContent,
   memory: MessageMemory | MemoryStorage | BrainMemory,

@@ -26,22 +26,6 @@ interface StorageJson {
   }[];
 }
 
-/** An exported memory as plain JSON. */
-export type MemorySnapshot = {
-  readonly troupe: "memory";
-  readonly v: typeof SNAPSHOT_VERSION;
-  /** Milliseconds since 1970. */
-  readonly takenAt: number;
-  /** Number of messages. */
-  readonly messages: number;
-  /** Hash of the canonical JSON of `body`. */
-  readonly sha256: string;
-} & (
-  | { readonly kind: "memory"; readonly body: MemoryJson }
-  | { readonly kind: "storage"; readonly body: StorageJson }
-  | { readonly kind: "brain"; readonly body: BrainJson }
-);
-
 /** The validated content of a snapshot. */
 export type SnapshotContent =
   | { readonly kind: "memory"; readonly ignoreId: boolean; readonly messages: readonly Message[] }
@@ -58,6 +42,14 @@ const HeadSchema = z.strictObject({
   sha256: z.string(),
   body: z.unknown(),
 });
+/** An exported memory as plain JSON: its kind, time in milliseconds since 1970, number of messages, and hash of the canonical JSON of `body`. */
+export type MemorySnapshot = Omit<z.infer<typeof HeadSchema>, "kind" | "body"> &
+  (
+    | { readonly kind: "memory"; readonly body: MemoryJson }
+    | { readonly kind: "storage"; readonly body: StorageJson }
+    | { readonly kind: "brain"; readonly body: BrainJson }
+  );
+
 const MemoryBody = z.strictObject({
   ignoreId: z.boolean().optional(),
   limit: z.int().min(1).optional(),

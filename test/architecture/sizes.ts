@@ -26,7 +26,7 @@ export const LINES: Readonly<Record<string, number>> = {
   edges: 424,
   fleet: 2_001,
   src: 214,
-  inspector: 8_201,
+  inspector: 8_151,
   kernel: 3_072,
   memory: 6_469,
   message: 819,

@@ -10,7 +10,7 @@ const MOST = 300;
 
 export function ActivationView({ run, place }: { readonly run: OpenRun; readonly place: number }) {
   const detail = activationDetail(run.timeline, place, run.shown.value);
-  if (detail === undefined) return <p class="soft">It begins after the event that the scrubber stands on.</p>;
+  if (detail === undefined) return <p class="soft">It begins after the event that is shown.</p>;
   const { activation: fact, took, said, steps, changes } = detail;
   const live = fact.end === "open" ? run.textOf(fact.act) : undefined;
   return (

@@ -31,9 +31,9 @@ export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   const isHere = runs.every(({ count }) => count.value > 0);
   return (
     <section class="compare" aria-labelledby="compare-title">
-      <div class="page-title flex">
-        <h1 id="compare-title">Comparison of two runs</h1>
-      </div>
+      <h1 class="page-title" id="compare-title">
+        Comparison of two runs
+      </h1>
       <Fault text={refused?.why} />
       {isHere && <Comparison runs={runs} />}
     </section>

@@ -23,7 +23,7 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
     if (selected === undefined || drawer.current === null || (selected.kind === "activation" && selected.stays === true)) return;
     const active = document.activeElement as HTMLElement | null;
     const isLost = active === null || active === document.body;
-    // Who selects with the keyboard goes on in the drawer; who selects with the mouse may go on in the panel.
+    // The focus moves after a selection by keyboard; after one by mouse, work may continue in the panel.
     if (!isLost && (!active.matches(":focus-visible") || drawer.current.contains(active))) return;
     if (!isLost) opener.current = active;
     drawer.current.focus();

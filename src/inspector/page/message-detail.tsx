@@ -21,8 +21,7 @@ interface MessageViewProps {
 
 export function MessageView({ run, source, sent }: MessageViewProps) {
   const detail = messageDetail(run.timeline, sent.place, run.shown.value);
-  if (detail === undefined)
-    return <p class="soft">The message is sent by event {sent.seq}, after the event that the scrubber stands on.</p>;
+  if (detail === undefined) return <p class="soft">The message is sent by event {sent.seq}, after the event that is shown.</p>;
   const { message, seq } = sent;
   const { by } = detail;
   const time = run.timeline.event(seq)?.time;

@@ -29,7 +29,7 @@ export type PageTime = typeof browserTime;
  * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`. It owns the events that have come and are not folded
  * yet.
  *
- * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: nothing is missing and nothing stands twice.
+ * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: nothing is missing and nothing is there twice.
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
  * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels hear of them once for each, so a long run leaves the page usable while it is
  * read.
@@ -58,7 +58,7 @@ export class OpenRun {
   readonly #standing = signal<RunStanding | undefined>(undefined);
   /** The data that the source has of the run besides its events; undefined before it was asked. */
   readonly standing: ReadonlySignal<RunStanding | undefined> = this.#standing;
-  /** The event that the scrubber stands on; undefined follows the newest one. */
+  /** The event that the scrubber has selected; undefined follows the newest one. */
   readonly scrubbed: Signal<number | undefined> = signal(undefined);
   readonly selection: Signal<Selection | undefined> = signal(undefined);
   /** Sequence number of the last event that panels show; -1 before the first one has come. */
@@ -95,7 +95,7 @@ export class OpenRun {
     }
   }
 
-  /** Asks the source how the run stands. A source that cannot be reached leaves the last answer. */
+  /** Asks the source for the state of the run. A source that cannot be reached leaves the last answer. */
   async ask(source: RunSource, aborted: AbortSignal): Promise<void> {
     const standing = await source.standing(this.id, aborted).catch(() => undefined);
     if (standing !== undefined && !aborted.aborted) this.#standing.value = standing;

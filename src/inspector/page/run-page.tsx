@@ -15,7 +15,7 @@ import { RunActionBar } from "./run-actions.tsx";
 import type { RunSource } from "./run-source.ts";
 import { ConnectionBadge, StatusBadge } from "./status.tsx";
 
-/** Milliseconds after which the server is asked how a run stands that has grown. */
+/** Milliseconds after new events until the server is asked for the state of the run. */
 const CALM = 300;
 
 export function RunPage({ source, id, panel }: { readonly source: RunSource; readonly id: string; readonly panel: string }) {
@@ -54,7 +54,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
   );
 }
 
-/** Stands in place of a panel until the first event is here: an empty panel would say that the run has none. */
+/** Replaces a panel until the first event has come: an empty panel would say that the run has none. */
 function Coming({ run }: { readonly run: OpenRun }) {
   const events = run.standing.value?.summary.events;
   return (
@@ -71,7 +71,7 @@ function isShownBy(panel: string | undefined, run: OpenRun): boolean {
   return (panel === "files" && kind === "file") || (panel === "roles" && kind === "role");
 }
 
-/** Watches a run, and asks how it stands now and after each pause in its events. Returns a function that asks at once. */
+/** Watches a run, and asks for its state now and after each pause in its events. Returns a function that asks at once. */
 function useStanding(run: OpenRun, source: RunSource): () => void {
   const stop = useMemo(() => new AbortController(), [run, source]);
   const count = run.count.value;

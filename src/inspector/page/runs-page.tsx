@@ -24,9 +24,9 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
   const runs = list.value?.runs;
   return (
     <section class="runs" aria-labelledby="runs-title">
-      <div class="page-title flex">
-        <h1 id="runs-title">Runs</h1>
-      </div>
+      <h1 class="page-title" id="runs-title">
+        Runs
+      </h1>
       <Fault text={fault.value} tone="warn" />
       {runs?.length === 0 && (
         <div class="empty soft">
@@ -159,7 +159,7 @@ function CompareBar({ chosen }: { readonly chosen: readonly string[] }) {
 export function refreshed(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
   const last = runs.at(-1);
   const end = known?.runs.findIndex(({ id }) => id === last?.id) ?? -1;
-  // Without a next page it is the whole list. Where the last run is not known, so many came that the known ones are older pages.
+  // Without a next page it is the whole list. If the last run is unknown, the known runs are all on later pages.
   if (known === undefined || next === undefined || end === -1) return { runs, ...(next === undefined ? {} : { next }) };
   return { runs: [...runs, ...known.runs.slice(end + 1)], ...(known.next === undefined ? {} : { next: known.next }) };
 }

@@ -10,7 +10,7 @@ import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 export function StepView({ run, act, place }: { readonly run: OpenRun; readonly act: string; readonly place: number }) {
   const detail = stepDetail(run.timeline, place, run.shown.value);
   const { prompt = [], tries = [] } = detail ?? {};
-  if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that the scrubber stands on.</p>;
+  if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that is shown.</p>;
   const { step, request, answer, answerText } = detail;
   const took = tries.reduce((sum, { ms = 0 }) => sum + ms, 0);
   return (
@@ -102,7 +102,7 @@ function Prompt({ parts }: { readonly parts: readonly PromptPart[] }) {
     <Part title="Prompt">
       <ol class="prompt stack">
         {parts.map(({ role, text, calls }, place) => (
-          <li key={place}>
+          <li key={place} class="tight">
             <span class="tag tiny soft mono">{shownLine(role, 40)}</span>
             {text !== "" && <TextView text={text} label={`Message ${place + 1} of the prompt`} />}
             <Calls calls={calls} of={`message ${place + 1}`} />

@@ -27,7 +27,7 @@ export type CauseChain = ReturnType<typeof causeChain>;
 /** The start of a chain: a place in the table of messages or of activations. */
 export type CauseStart = { readonly message: number } | { readonly activation: number };
 
-/** Most entries before and most after the start. */
+/** Entries before, and entries after the start. */
 const MOST = 200;
 
 /**
@@ -43,7 +43,7 @@ export function causeChain(timeline: RunTimeline, start: CauseStart, shown: numb
 /**
  * Walks from message to activation and on, first against time and then with it. It owns what it has found.
  *
- * ChainWalk.W1 (`#walk`) a message or an activation stands in the chain once, also where several ways lead to it, and at most 200 before and
+ * ChainWalk.W1 (`#walk`) a message or an activation is in the chain once, also where several paths lead to it, and at most 200 before and
  * 200 after the start. A link has both its ends in the chain.
  * ChainWalk.W2 (`#after`) no effect is later than the event that the run is shown after.
  */

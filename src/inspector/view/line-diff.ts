@@ -27,7 +27,7 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   );
 }
 
-/** Leaves out `same` lines that are further than `around` lines from a change. A gap stands for each left out part. */
+/** The parts of a difference, without `same` lines that are further than `around` lines from a change. */
 export function diffHunks(lines: readonly DiffLine[], around = 3): readonly (readonly DiffLine[])[] {
   const isNear = new Uint8Array(lines.length);
   for (const [place, { kind }] of lines.entries()) if (kind !== "same") isNear.fill(1, Math.max(0, place - around), place + around + 1);

@@ -24,7 +24,7 @@ type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.voi
 /**
  * The texts of the model calls under way, from the notices of a run. It owns the texts.
  *
- * LiveTexts.X1 (`hear`) a text is of one try, and a mark stands where pieces are missing.
+ * LiveTexts.X1 (`hear`) a text is of one try, and a mark shows where pieces are missing.
  * LiveTexts.X2 (`settle`) a text goes when its try ends or is void, its activation ends, or its run does.
  * LiveTexts.X3 (`#keep`) at most 100 texts of at most 100,000 characters are kept.
  */

@@ -64,7 +64,7 @@ export interface StepFact extends Spent {
 export interface SentFact {
   readonly place: number;
   readonly seq: number;
-  /** Its place among the messages of that event, from 0. */
+  /** Its index among the messages of that event. */
   readonly nth: number;
   /** Place of the activation that sent it; undefined for one from outside. */
   readonly by: number | undefined;

@@ -25,7 +25,7 @@ type ActEvent = Extract<RunEvent, { readonly type: "act.started" | "act.ended" |
  *
  * RunRecord.I1 (`taken`) the messages that an activation took are the first of its mailbox in the runtime's own state: nothing is inferred from
  * times or names.
- * RunRecord.I2 (`add`) an event changes entries of the tables and appends to them; no entry is removed, so a place stays valid.
+ * RunRecord.I2 (`add`) an event changes entries of the tables and appends to them; no entry is removed, so an index stays valid.
  */
 export class RunRecord {
   readonly activations: Open<ActivationFact>[] = [];

@@ -107,7 +107,7 @@ export class RunTimeline {
     return state;
   }
 
-  /** A state of at most so many events that may be moved forward. */
+  /** A state of at most `wanted` events that may be moved forward. */
   #nearest(wanted: number): RunState {
     const past = this.#past;
     const place = Math.floor(wanted / this.#spacing) * this.#spacing;

@@ -12,7 +12,6 @@ import { Marker } from "./lane-drawing.tsx";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
 const MOST_DRAWN = 40;
-/** Most lines of the table. */
 const MOST_LINES = 300;
 
 /** The role graph: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
@@ -210,14 +209,13 @@ export interface GraphLayout {
   readonly points: ReadonlyMap<string, Point>;
 }
 
-/** A line between two cards, and where its label stands. */
 export interface EdgeLine {
   readonly path: string;
   readonly label: Point;
 }
 
 /** The name of what is outside in a layout. No role has an empty name. */
-export const OUTSIDE = "";
+const OUTSIDE = "";
 
 /**
  * Places roles on an ellipse in the order of hiring, the first one at the left, and what is outside at the top left. Places depend on the roles
@@ -274,7 +272,7 @@ function ownLine({ x, y }: Point, side: 1 | -1): EdgeLine {
   return { path: `M${x - 26} ${edge}C${x - 40} ${far} ${x + 40} ${far} ${x + 26} ${edge}`, label: { x, y: edge + side * 34 } };
 }
 
-/** The place on a line with one bend, 0 at its start and 1 at its end. */
+/** The position on a line with one bend: `t` is 0 at its start and 1 at its end. */
 function onBend(start: number, turn: number, end: number, t: number): number {
   return (1 - t) ** 2 * start + 2 * t * (1 - t) * turn + t ** 2 * end;
 }

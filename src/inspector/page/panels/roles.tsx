@@ -13,7 +13,7 @@ import { JsonView, TextView } from "../text-view.tsx";
 import { HireButton, RetireButton } from "./team-change.tsx";
 import { Messages, TwoParts } from "./message-list.tsx";
 
-/** Most roles in the list; the others are found by the swimlanes. */
+/** Roles in the list; the swimlanes show the others. */
 const MOST = 500;
 
 /** Every role as it was after the shown event: its mailbox, memory, plan and state. */

@@ -12,7 +12,7 @@ const BINS = 240;
 /** Events that a page key moves. */
 const PAGE = 100;
 
-/** The slider over all events of a run: every panel shows the run as it was after the event it stands on. */
+/** The slider over all events of a run: every panel shows the run as it was after the selected event. */
 export function Scrubber({ run }: PanelProps) {
   const { timeline, scrubbed } = run;
   const count = run.count.value;
@@ -88,7 +88,7 @@ function Slider({ run, words, go }: PanelProps & { readonly words: string; reado
 
 /** How much happens where: bars for activations, and marks below for failures. */
 function Density({ run: { timeline }, count }: PanelProps & { readonly count: number }) {
-  // Of a run under way it is drawn again when it has grown by the part that one bin stands for.
+  // A growing run is drawn again when it has grown by the events of one bin.
   const grown = count < BINS ? count : Math.floor(BINS * Math.log(count));
   const bins = useMemo(() => densityOf(timeline, BINS), [timeline, grown]);
   const most = bins.reduce((max, bin) => Math.max(max, busyness(bin)), 1);
