@@ -75,7 +75,7 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
   const { messages, ...facts } = body;
   const members = JSON.stringify(facts).slice(1, -1);
   yield `${JSON.stringify(head).slice(0, -1)},"body":{${members}${members === "" ? "" : ","}"messages":[`;
-  for (const [place, message] of messages.entries()) yield `${JSON.stringify(message)}${place === messages.length - 1 ? "" : ","}`;
+  for (const [index, message] of messages.entries()) yield `${JSON.stringify(message)}${index === messages.length - 1 ? "" : ","}`;
   yield "]}}";
 }
 

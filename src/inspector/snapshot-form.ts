@@ -107,9 +107,9 @@ function contentOf(kind: MemorySnapshot["kind"], body: unknown): SnapshotContent
     }
     case "storage": {
       const { roleId, messages } = fitting(StorageBody, body, "its storage");
-      const read = messages.map((entry, place): MessageToStore => {
-        const { message, ...where } = fitting(EntrySchema, entry, `message ${place}`);
-        return { ...where, message: messageAt(message, place) };
+      const read = messages.map((entry, index): MessageToStore => {
+        const { message, ...where } = fitting(EntrySchema, entry, `message ${index}`);
+        return { ...where, message: messageAt(message, index) };
       });
       refuseDoubles(read.map(({ runId, message }) => identityOf(runId, message.id)));
       return { kind, roleId, messages: read };
@@ -127,20 +127,20 @@ function brainIn(body: unknown): BrainState {
   return state;
 }
 
-function messageAt(wire: unknown, place: number): Message {
+function messageAt(wire: unknown, index: number): Message {
   const { v } = (wire ?? {}) as { readonly v?: unknown };
   if (typeof v === "number" && v > MESSAGE_VERSION)
-    throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${place}`);
-  fitting(WholeMessage, wire, `message ${place}`);
-  return fitting(MessageSchema, wire, `message ${place}`);
+    throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${index}`);
+  fitting(WholeMessage, wire, `message ${index}`);
+  return fitting(MessageSchema, wire, `message ${index}`);
 }
 
 function refuseDoubles(identities: readonly string[]): void {
   const known = new Map<string, number>();
-  for (const [place, identity] of identities.entries()) {
+  for (const [index, identity] of identities.entries()) {
     const first = known.get(identity);
-    if (first !== undefined) throw invalid(`message ${place} is message ${first} once more`);
-    known.set(identity, place);
+    if (first !== undefined) throw invalid(`message ${index} is message ${first} once more`);
+    known.set(identity, index);
   }
 }
 

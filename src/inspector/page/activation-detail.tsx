@@ -8,8 +8,8 @@ import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
 const MOST = 300;
 
-export function ActivationView({ run, place }: { readonly run: OpenRun; readonly place: number }) {
-  const detail = activationDetail(run.timeline, place, run.shown.value);
+export function ActivationView({ run, index }: { readonly run: OpenRun; readonly index: number }) {
+  const detail = activationDetail(run.timeline, index, run.shown.value);
   if (detail === undefined) return <p class="soft">It begins after the event that is shown.</p>;
   const { activation: fact, took, said, steps, changes } = detail;
   const live = fact.end === "open" ? run.textOf(fact.act) : undefined;
@@ -27,7 +27,7 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
       <Part title={`Did ${plural(steps.length, "step")}`}>
         <ol class="lines tight">
           {steps.slice(0, MOST).map((step) => (
-            <li key={step.place}>
+            <li key={step.index}>
               <StepLine run={run} act={fact.act} step={step} />
               <span class="line-end soft numbers">
                 {step.tries > 1 ? `${step.tries} tries ` : ""}
@@ -52,7 +52,7 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
           <JsonView value={changesOf(changes)} label="Changes of the state" />
         </details>
       )}
-      <CauseList run={run} start={{ activation: fact.place }} />
+      <CauseList run={run} start={{ activation: fact.index }} />
     </>
   );
 }

@@ -108,7 +108,7 @@ export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }
   const chain = causeChain(run.timeline, start, run.shown.value);
   if (chain.nodes.length < 2) return null;
   const entries = (nodes: readonly CauseNode[]) =>
-    nodes.map((node) => <CauseEntry key={`${node.kind} ${node.place}`} run={run} chain={chain} node={node} />);
+    nodes.map((node) => <CauseEntry key={`${node.kind} ${node.index}`} run={run} chain={chain} node={node} />);
   return (
     <Part title="Cause chain">
       <ol class="chain tight">
@@ -121,12 +121,12 @@ export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }
   );
 }
 
-function CauseEntry({ run, chain, node: { kind, place } }: OfRun & { readonly chain: CauseChain; readonly node: CauseNode }) {
+function CauseEntry({ run, chain, node: { kind, index } }: OfRun & { readonly chain: CauseChain; readonly node: CauseNode }) {
   const { record } = run.timeline;
-  const sent = kind === "message" ? record.sent[place] : undefined;
-  const fact = kind === "activation" ? record.activations[place] : undefined;
+  const sent = kind === "message" ? record.sent[index] : undefined;
+  const fact = kind === "activation" ? record.activations[index] : undefined;
   const isUncertain = chain.links.some(
-    ({ proof, direction, message }) => proof === "took with others" && direction === "in" && kind === "message" && message === place,
+    ({ proof, direction, message }) => proof === "took with others" && direction === "in" && kind === "message" && message === index,
   );
   return (
     <li class={`chain-${kind}`}>

@@ -71,14 +71,14 @@ function detailOf(run: OpenRun, source: RunSource, selected: Selection): { reado
     case "activation": {
       const fact = record.activationNamed(selected.act);
       if (fact !== undefined)
-        return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} place={fact.place} /> };
+        return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} index={fact.index} /> };
       break;
     }
     case "step": {
-      const places = record.activationNamed(selected.act)?.steps ?? [];
-      const step = places.flatMap((place) => record.steps[place] ?? []).find(({ key }) => key === selected.key);
+      const indexes = record.activationNamed(selected.act)?.steps ?? [];
+      const step = indexes.flatMap((index) => record.steps[index] ?? []).find(({ key }) => key === selected.key);
       if (step !== undefined)
-        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} place={step.place} /> };
+        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} index={step.index} /> };
       break;
     }
     case "role":
@@ -130,8 +130,8 @@ function FileDetail({ run, file: { path, fork } }: { readonly run: OpenRun; read
   return (
     <Part title="Versions">
       <ol class="lines tight">
-        {versions.map(({ seq, step: place, content }) => {
-          const step = record.steps[place];
+        {versions.map(({ seq, step: index, content }) => {
+          const step = record.steps[index];
           const by = step === undefined ? undefined : record.activations[step.activation];
           return (
             <li key={seq}>

@@ -20,7 +20,7 @@ interface MessageViewProps {
 }
 
 export function MessageView({ run, source, sent }: MessageViewProps) {
-  const detail = messageDetail(run.timeline, sent.place, run.shown.value);
+  const detail = messageDetail(run.timeline, sent.index, run.shown.value);
   if (detail === undefined) return <p class="soft">The message is sent by event {sent.seq}, after the event that is shown.</p>;
   const { message, seq } = sent;
   const { by } = detail;
@@ -61,7 +61,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
           </ul>
         </Part>
       )}
-      <CauseList run={run} start={{ message: sent.place }} />
+      <CauseList run={run} start={{ message: sent.index }} />
       <ForkForm key={message.id} run={run} source={source} sent={sent} />
     </>
   );
@@ -101,8 +101,8 @@ function Recipients({ run, sent, hearers }: Omit<MessageViewProps, "source"> & {
       {sent.isRemoved && <p class="small">The fork has removed it: no role received it.</p>}
       {hearers.length === 0 && !sent.isRemoved && <p class="small soft">No role watches for it.</p>}
       <ul class="lines tight">
-        {hearers.map((hearer, place) => (
-          <li key={place}>
+        {hearers.map((hearer, index) => (
+          <li key={index}>
             <RoleLink run={run} name={hearer.role} />
             <span class="soft">
               {wayWords(hearer, run.timeline.now.clock)}

@@ -107,7 +107,7 @@ export class OpenRun {
     const next = timeline.length + this.#coming.length - this.#taken;
     const from = events.findIndex(({ seq }) => seq === next);
     if (from === -1) return;
-    for (let place = from; place < events.length; place += 1) this.#coming.push(events[place] as RunEvent);
+    for (let index = from; index < events.length; index += 1) this.#coming.push(events[index] as RunEvent);
     this.#known.value = next + events.length - from;
     if (!this.#isDraining) this.#drain();
   }

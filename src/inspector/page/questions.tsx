@@ -171,7 +171,7 @@ function FieldsForm({ form, question, answer, verb = "Answer" }: AnswerProps & {
   const whole = useSignal<string | undefined>(undefined);
   const task = useTask();
   const send = (): void => {
-    const read = fields.map((field, place) => [field, valueOf(field, typed.value[place] ?? "")] as const);
+    const read = fields.map((field, index) => [field, valueOf(field, typed.value[index] ?? "")] as const);
     faults.value = read.map(([field, value]) => faultOf(field, value));
     const check = checkAnswer(form, filledIn(read));
     whole.value = check.isRight || faults.value.some((fault) => fault !== undefined) ? undefined : faultsText(check.faults);
@@ -187,13 +187,13 @@ function FieldsForm({ form, question, answer, verb = "Answer" }: AnswerProps & {
       submit={send}
       verb={verb}
     >
-      {fields.map((field, place) => (
+      {fields.map((field, index) => (
         <FieldInput
           key={field.name}
           field={field}
-          text={typed.value[place] ?? ""}
-          fault={faults.value[place]}
-          onText={(text) => (typed.value = typed.value.with(place, text))}
+          text={typed.value[index] ?? ""}
+          fault={faults.value[index]}
+          onText={(text) => (typed.value = typed.value.with(index, text))}
         />
       ))}
     </Form>

@@ -7,8 +7,8 @@ import { ActivationLink } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
-export function StepView({ run, act, place }: { readonly run: OpenRun; readonly act: string; readonly place: number }) {
-  const detail = stepDetail(run.timeline, place, run.shown.value);
+export function StepView({ run, act, index }: { readonly run: OpenRun; readonly act: string; readonly index: number }) {
+  const detail = stepDetail(run.timeline, index, run.shown.value);
   const { prompt = [], tries = [] } = detail ?? {};
   if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that is shown.</p>;
   const { step, request, answer, answerText } = detail;
@@ -101,11 +101,11 @@ function Prompt({ parts }: { readonly parts: readonly PromptPart[] }) {
   return (
     <Part title="Prompt">
       <ol class="prompt stack">
-        {parts.map(({ role, text, calls }, place) => (
-          <li key={place} class="tight">
+        {parts.map(({ role, text, calls }, index) => (
+          <li key={index} class="tight">
             <span class="tag tiny soft mono">{shownLine(role, 40)}</span>
-            {text !== "" && <TextView text={text} label={`Message ${place + 1} of the prompt`} />}
-            <Calls calls={calls} of={`message ${place + 1}`} />
+            {text !== "" && <TextView text={text} label={`Message ${index + 1} of the prompt`} />}
+            <Calls calls={calls} of={`message ${index + 1}`} />
           </li>
         ))}
       </ol>

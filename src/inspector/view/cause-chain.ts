@@ -7,10 +7,10 @@ import type { RunTimeline } from "./run-timeline.ts";
  */
 export type CauseProof = "said" | "took" | "took with others" | "answers";
 
-/** A message or an activation in a chain of causes, by its place in its table. `steps` is negative before the start. */
+/** A message or an activation in a chain of causes, by its index in its table. `steps` is negative before the start. */
 export interface CauseNode {
   readonly kind: "message" | "activation";
-  readonly place: number;
+  readonly index: number;
   readonly steps: number;
 }
 
@@ -24,7 +24,7 @@ export interface CauseLink {
 
 export type CauseChain = ReturnType<typeof causeChain>;
 
-/** The start of a chain: a place in the table of messages or of activations. */
+/** The start of a chain: an index in the table of messages or of activations. */
 export type CauseStart = { readonly message: number } | { readonly activation: number };
 
 /** Entries before, and entries after the start. */
@@ -36,8 +36,8 @@ const MOST = 200;
  * @param shown the event that the run is shown after: later effects are left out. Default: the last one.
  */
 export function causeChain(timeline: RunTimeline, start: CauseStart, shown: number = timeline.length - 1) {
-  const [kind, place] = "message" in start ? (["message", start.message] as const) : (["activation", start.activation] as const);
-  return new ChainWalk(timeline, shown).chain({ kind, place, steps: 0 });
+  const [kind, index] = "message" in start ? (["message", start.message] as const) : (["activation", start.activation] as const);
+  return new ChainWalk(timeline, shown).chain({ kind, index, steps: 0 });
 }
 
 /**
@@ -80,7 +80,7 @@ class ChainWalk {
     for (let nth = 0; nth < open.length; nth += 1) {
       const node = open[nth] as CauseNode;
       for (const next of way === -1 ? this.#before(node) : this.#after(node)) {
-        if (this.#tableOf(next).has(next.place)) continue;
+        if (this.#tableOf(next).has(next.index)) continue;
         if (open.length <= MOST) open.push(this.#note(next));
         else this.#isCut = true;
       }
@@ -92,39 +92,39 @@ class ChainWalk {
   }
 
   #note(node: CauseNode): CauseNode {
-    this.#tableOf(node).set(node.place, node);
+    this.#tableOf(node).set(node.index, node);
     return node;
   }
 
-  #before({ kind, place, steps }: CauseNode): readonly CauseNode[] {
+  #before({ kind, index, steps }: CauseNode): readonly CauseNode[] {
     const { record } = this.#timeline;
     if (kind === "activation") {
-      const took = record.activations[place]?.took ?? [];
-      for (const message of took) this.#link({ message, activation: place, direction: "in", proof: this.#proofOf(message, place) });
-      return took.map((message) => ({ kind: "message", place: message, steps: steps - 1 }));
+      const took = record.activations[index]?.took ?? [];
+      for (const message of took) this.#link({ message, activation: index, direction: "in", proof: this.#proofOf(message, index) });
+      return took.map((message) => ({ kind: "message", index: message, steps: steps - 1 }));
     }
-    const by = record.sent[place]?.by;
+    const by = record.sent[index]?.by;
     if (by === undefined) return [];
-    this.#link({ message: place, activation: by, direction: "out", proof: "said" });
-    return [{ kind: "activation", place: by, steps: steps - 1 }];
+    this.#link({ message: index, activation: by, direction: "out", proof: "said" });
+    return [{ kind: "activation", index: by, steps: steps - 1 }];
   }
 
-  #after({ kind, place, steps }: CauseNode): readonly CauseNode[] {
+  #after({ kind, index, steps }: CauseNode): readonly CauseNode[] {
     const { record } = this.#timeline;
     if (kind === "activation") {
-      const said = (record.activations[place]?.said ?? []).filter((message) => (record.sent[message]?.seq ?? 0) <= this.#shown);
-      for (const message of said) this.#link({ message, activation: place, direction: "out", proof: "said" });
-      return said.map((message) => ({ kind: "message", place: message, steps: steps + 1 }));
+      const said = (record.activations[index]?.said ?? []).filter((message) => (record.sent[message]?.seq ?? 0) <= this.#shown);
+      for (const message of said) this.#link({ message, activation: index, direction: "out", proof: "said" });
+      return said.map((message) => ({ kind: "message", index: message, steps: steps + 1 }));
     }
     const takers = new Set<number>();
-    for (const way of record.sent[place]?.ways ?? []) {
+    for (const way of record.sent[index]?.ways ?? []) {
       const { opener, consumer } = record.ways.at(way) ?? {};
       for (const taker of [opener, consumer]) {
         if (taker !== undefined && (record.activations[taker]?.from ?? Infinity) <= this.#shown) takers.add(taker);
       }
     }
-    for (const activation of takers) this.#link({ message: place, activation, direction: "in", proof: this.#proofOf(place, activation) });
-    return [...takers].map((taker) => ({ kind: "activation", place: taker, steps: steps + 1 }));
+    for (const activation of takers) this.#link({ message: index, activation, direction: "in", proof: this.#proofOf(index, activation) });
+    return [...takers].map((taker) => ({ kind: "activation", index: taker, steps: steps + 1 }));
   }
 
   #proofOf(message: number, activation: number): CauseProof {
@@ -133,7 +133,7 @@ class ChainWalk {
     // Copies of one message are no others.
     if (new Set(took).size < 2) return "took";
     const id = sent[message]?.message.id ?? "";
-    return said.some((place) => sent[place]?.message.parents.includes(id)) ? "answers" : "took with others";
+    return said.some((index) => sent[index]?.message.parents.includes(id)) ? "answers" : "took with others";
   }
 
   #link(link: CauseLink): void {

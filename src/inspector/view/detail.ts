@@ -24,9 +24,9 @@ export interface TryDetail {
 }
 
 /** Returns a message with its sender, recipients and parents as it was after an event. */
-export function messageDetail(timeline: RunTimeline, place: number, shown: number = timeline.length - 1) {
+export function messageDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
   const { record } = timeline;
-  const sent = record.sent[place];
+  const sent = record.sent[index];
   if (sent === undefined || sent.seq > shown) return undefined;
   const hearers = sent.ways.flatMap((nth) => {
     const way = record.ways.at(nth);
@@ -42,9 +42,9 @@ export function messageDetail(timeline: RunTimeline, place: number, shown: numbe
 }
 
 /** Returns an activation with what it took, did and said as it was after an event. */
-export function activationDetail(timeline: RunTimeline, place: number, shown: number = timeline.length - 1) {
+export function activationDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
   const { record } = timeline;
-  const activation = record.activations[place];
+  const activation = record.activations[index];
   if (activation === undefined || activation.from > shown) return undefined;
   const isOver = activation.until !== undefined && activation.until <= shown;
   const end = isOver ? timeline.event(activation.until ?? -1) : undefined;
@@ -61,8 +61,8 @@ export function activationDetail(timeline: RunTimeline, place: number, shown: nu
 }
 
 /** Returns a step with its request, tries and answer as it was after an event. `request` leaves out a conversation, which is the prompt. */
-export function stepDetail(timeline: RunTimeline, place: number, shown: number = timeline.length - 1) {
-  const step = timeline.record.steps[place];
+export function stepDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
+  const step = timeline.record.steps[index];
   if (step === undefined) return undefined;
   const tries: TryDetail[] = [];
   let request: Json = null;
@@ -143,11 +143,11 @@ export function activationAt(timeline: RunTimeline, fact: ActivationFact, shown:
   if (isPresent || (fact.until !== undefined && fact.until <= shown)) return fact;
   const sums = { ...NOTHING_SPENT, retries: 0 };
   const steps: number[] = [];
-  for (const place of fact.steps) {
-    const whole = timeline.record.steps[place];
+  for (const index of fact.steps) {
+    const whole = timeline.record.steps[index];
     if (whole === undefined || (whole.seqs[0] ?? Infinity) > shown) continue;
     const step = stepAt(timeline, whole, shown);
-    steps.push(place);
+    steps.push(index);
     addSpent(sums, step);
     sums.retries += step.tries - 1;
   }

@@ -33,8 +33,8 @@ export function filesAt(timeline: RunTimeline, seq: number) {
       number: versions.length + 1,
       activation,
       outcome: !isAnswered ? "under way" : step.ok === true ? done : "failed",
-      took: activation.took.flatMap((place) => record.sent[place] ?? []),
-      said: activation.said.flatMap((place) => record.sent[place] ?? []).filter((sent) => sent.seq <= seq),
+      took: activation.took.flatMap((index) => record.sent[index] ?? []),
+      said: activation.said.flatMap((index) => record.sent[index] ?? []).filter((sent) => sent.seq <= seq),
     });
   }
   return [...files.values()]

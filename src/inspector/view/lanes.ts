@@ -25,7 +25,7 @@ export interface Bar {
 export interface Arrow {
   readonly sent: SentFact;
   readonly way: WayFact;
-  /** Place of the sender's lane; undefined for a message from outside, or from a role that is not drawn. */
+  /** Index of the sender's lane; undefined for a message from outside, or from a role that is not drawn. */
   readonly fromLane: number | undefined;
   readonly from: number;
   readonly toLane: number;
@@ -47,12 +47,12 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const shown = Math.min(range.shown ?? Infinity, timeline.length - 1);
   const until = Math.min(range.until, shown);
   const lanes = range.roles ?? [...timeline.now.roles.keys()];
-  const places = new Map(lanes.map((role, lane) => [role, lane]));
+  const indexes = new Map(lanes.map((role, lane) => [role, lane]));
   const bars = lanes.flatMap((role, lane) => barsOf(timeline, role, lane, range.from, until, shown));
   const arrows: Arrow[] = [];
   let omitted = 0;
   for (const way of record.ways.between(range.from, until)) {
-    const toLane = places.get(way.role);
+    const toLane = indexes.get(way.role);
     const sent = record.sent[way.sent];
     if (toLane === undefined || sent === undefined) continue;
     if (arrows.length >= (range.most ?? 2_000)) {
@@ -62,18 +62,18 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange) {
     const { end, fate } = endOf(way, shown);
     if (end < range.from) continue;
     const sender = sent.by === undefined ? undefined : record.activations[sent.by]?.role;
-    arrows.push({ sent, way, fromLane: sender === undefined ? undefined : places.get(sender), from: way.from, toLane, to: end, fate });
+    arrows.push({ sent, way, fromLane: sender === undefined ? undefined : indexes.get(sender), from: way.from, toLane, to: end, fate });
   }
   return { lanes, bars, arrows, omitted, ticks: ticksIn(record.ticks, range.from, until) };
 }
 
 /** The tick of the clock after an event. A clock that counts activations has no table. */
 export function tickAt({ record: { ticks } }: RunTimeline, seq: number): number {
-  return ticks[firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
+  return ticks[firstAtLeast(ticks.length, (index) => (ticks[index]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
 }
 
 function ticksIn(ticks: readonly TickFact[], from: number, until: number): readonly TickFact[] {
-  const after = (seq: number): number => firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) >= seq);
+  const after = (seq: number): number => firstAtLeast(ticks.length, (index) => (ticks[index]?.seq ?? 0) >= seq);
   return ticks.slice(after(from), after(until + 1));
 }
 
@@ -94,7 +94,7 @@ function barsOf(timeline: RunTimeline, role: string, lane: number, from: number,
 }
 
 /** The first index below `count` for which a condition holds, where it holds for all after it; else `count`. */
-export function firstAtLeast(count: number, holds: (place: number) => boolean): number {
+export function firstAtLeast(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {

@@ -30,11 +30,11 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
 /** The parts of a difference, without `same` lines that are further than `around` lines from a change. */
 export function diffHunks(lines: readonly DiffLine[], around = 3): readonly (readonly DiffLine[])[] {
   const isNear = new Uint8Array(lines.length);
-  for (const [place, { kind }] of lines.entries()) if (kind !== "same") isNear.fill(1, Math.max(0, place - around), place + around + 1);
+  for (const [index, { kind }] of lines.entries()) if (kind !== "same") isNear.fill(1, Math.max(0, index - around), index + around + 1);
   const hunks: DiffLine[][] = [];
-  for (const [place, line] of lines.entries()) {
-    if (isNear[place] !== 1) continue;
-    if (isNear[place - 1] === 1) hunks.at(-1)?.push(line);
+  for (const [index, line] of lines.entries()) {
+    if (isNear[index] !== 1) continue;
+    if (isNear[index - 1] === 1) hunks.at(-1)?.push(line);
     else hunks.push([line]);
   }
   return hunks;

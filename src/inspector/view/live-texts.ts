@@ -37,8 +37,8 @@ export class LiveTexts {
     const address = addressOf(act, step);
     const known = this.#texts.get(address);
     if (notice.type === "model.void") return known?.try === nth && this.#texts.delete(address);
-    const places = record.activationNamed(act)?.steps ?? [];
-    const isOver = places.some((place) => record.steps[place]?.key === step && record.steps[place]?.ok !== undefined);
+    const indexes = record.activationNamed(act)?.steps ?? [];
+    const isOver = indexes.some((index) => record.steps[index]?.key === step && record.steps[index]?.ok !== undefined);
     if (isOver || (known !== undefined && known.try > nth)) return false;
     const { at, text } = notice;
     const own = known?.try === nth && known.length <= at ? known : undefined;

@@ -47,7 +47,7 @@ export class FlowTable {
     const nodes = nodesOf(state);
     const known = new Map(nodes.map((node) => [node.name, node]));
     const edges = new Map<string, Edge>();
-    const upTo = (seqs: readonly number[]): number => firstAtLeast(seqs.length, (place) => (seqs[place] ?? 0) > seq);
+    const upTo = (seqs: readonly number[]): number => firstAtLeast(seqs.length, (index) => (seqs[index] ?? 0) > seq);
     for (const { from, to, cause, seqs, lost } of this.#flows.values()) {
       const messages = upTo(seqs);
       if (messages === 0) continue;

@@ -39,7 +39,7 @@ function effective({ record }: RunTimeline): ReadonlyMap<string, ActivationFact>
 
 function saidBy({ record }: RunTimeline, activation: ActivationFact | undefined): string {
   return (activation?.said ?? [])
-    .map((place) => record.sent[place]?.message)
+    .map((index) => record.sent[index]?.message)
     .map((message) => `${message?.causeBy ?? ""} to ${message?.sendTo.join(", ") ?? ""}: ${message?.content ?? ""}`)
     .join("\n");
 }

@@ -3,7 +3,7 @@ import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Message } from "../../message/message.ts";
 
 /*
- * The contents of a record as tables: steps, activations, messages and their ways. A place, and each list of numbers but `seqs`, is an index into
+ * The contents of a record as tables: steps, activations, messages and their ways. An `index`, and each list of numbers but `seqs`, points into
  * a table. `seq`, `from`, `until` and the stages of a way are sequence numbers of events; undefined means that it has not happened yet. Costs are
  * in micro-dollars, `unpriced` counts calls without a known price, `began` and `ended` are milliseconds.
  */
@@ -28,7 +28,7 @@ export function addSpent(sum: { -readonly [Key in keyof Spent]: number }, spent:
 }
 
 export interface ActivationFact extends Spent {
-  readonly place: number;
+  readonly index: number;
   readonly act: string;
   readonly role: string;
   readonly n: number;
@@ -48,7 +48,7 @@ export interface ActivationFact extends Spent {
 }
 
 export interface StepFact extends Spent {
-  readonly place: number;
+  readonly index: number;
   readonly activation: number;
   readonly key: string;
   /** `model`, `tool`, `human`, `memory`, `step` ... */
@@ -62,11 +62,11 @@ export interface StepFact extends Spent {
 }
 
 export interface SentFact {
-  readonly place: number;
+  readonly index: number;
   readonly seq: number;
   /** Its index among the messages of that event. */
   readonly nth: number;
-  /** Place of the activation that sent it; undefined for one from outside. */
+  /** Index of the activation that sent it; undefined for one from outside. */
   readonly by: number | undefined;
   readonly message: Message;
   readonly ways: readonly number[];
@@ -76,7 +76,7 @@ export interface SentFact {
 }
 
 export interface WayFact {
-  readonly place: number;
+  readonly index: number;
   readonly sent: number;
   readonly role: string;
   readonly from: number;

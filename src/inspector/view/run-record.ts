@@ -35,7 +35,7 @@ export class RunRecord {
   /** The ticks of a clock of rounds or of simulated time, in their order. */
   readonly ticks: TickFact[] = [];
   readonly ways: WayTable = new WayTable();
-  /** Places of activations by role, in order: they do not overlap. */
+  /** Indexes of activations by role, in order: they do not overlap. */
   readonly byRole: Map<string, number[]> = new Map();
   readonly #byAct = new Map<string, number>();
   readonly #byMessage = new Map<string, number>();
@@ -89,32 +89,32 @@ export class RunRecord {
 
   #send(given: Sent, seq: number, nth: number, by: number | undefined, isAtBarrier: boolean): void {
     const { message, dead = [], dropped, due } = given;
-    const place = this.sent.length;
+    const index = this.sent.length;
     const isRemoved = dropped === true;
     const ways: number[] = [];
     const policies = given.faults && new Map(given.faults.map((fault) => [fault.to, fault.by]));
-    this.#byMessage.set(message.id, place);
+    this.#byMessage.set(message.id, index);
     const visit = (role: string, arrives: readonly Arrival[]): void => {
       for (const arrival of arrives) {
         const id = arrivedId(message.id, arrival);
         const when = arrival.due ?? due;
-        const way = this.ways.add({ sent: place, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) });
+        const way = this.ways.add({ sent: index, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) });
         this.ways.begin([way], when, isAtBarrier);
-        this.#byMessage.set(id, place);
+        this.#byMessage.set(id, index);
         ways.push(way);
       }
-      const lost = { sent: place, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) };
+      const lost = { sent: index, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) };
       if (arrives.length === 0) ways.push(this.ways.addLost(lost));
     };
     if (!isRemoved) eachRecipient(given, visit);
-    this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
+    this.sent.push({ index, seq, nth, by, message, ways, dead: [...dead], isRemoved });
   }
 
   #begin(event: ActEvent, before: RunState): Open<ActivationFact> {
-    const place = this.activations.length;
+    const index = this.activations.length;
     const { act, role, seq, time } = event;
     const activation: Open<ActivationFact> = {
-      place,
+      index,
       act,
       role,
       n: "n" in event ? event.n : (before.roles.get(role)?.n ?? 0),
@@ -124,7 +124,7 @@ export class RunRecord {
       end: "open",
       began: event.at ?? time,
       ended: undefined,
-      took: this.#taken(before, event, place),
+      took: this.#taken(before, event, index),
       said: [],
       steps: [],
       ...NOTHING_SPENT,
@@ -132,10 +132,10 @@ export class RunRecord {
       error: undefined,
     };
     this.activations.push(activation);
-    this.#byAct.set(act, place);
+    this.#byAct.set(act, index);
     const own = this.byRole.get(role);
-    if (own === undefined) this.byRole.set(role, [place]);
-    else own.push(place);
+    if (own === undefined) this.byRole.set(role, [index]);
+    else own.push(index);
     return activation;
   }
 
@@ -157,7 +157,7 @@ export class RunRecord {
     const isConsumed = event.type === "act.ended" || event.then === "dead";
     if (isConsumed) {
       const consumed = before.roles.get(event.role)?.news(event.take) ?? [];
-      for (const { id } of consumed) this.ways.consume(event.role, id, activation.place, event.seq);
+      for (const { id } of consumed) this.ways.consume(event.role, id, activation.index, event.seq);
     }
     if (event.type === "act.failed") {
       activation.end = event.then;
@@ -166,7 +166,7 @@ export class RunRecord {
     }
     activation.end = "ended";
     for (const [nth, sent] of event.said.entries()) {
-      this.#send(sent, event.seq, nth, activation.place, before.delivery === "round");
+      this.#send(sent, event.seq, nth, activation.index, before.delivery === "round");
       activation.said.push(this.sent.length - 1);
     }
   }
@@ -190,8 +190,8 @@ export class RunRecord {
     const address = `${event.act} ${event.key}`;
     const known = this.steps[this.#openSteps.get(address) ?? -1];
     const step: Open<StepFact> = known ?? {
-      place: this.steps.length,
-      activation: activation.place,
+      index: this.steps.length,
+      activation: activation.index,
       key: event.key,
       kind: event.kind,
       name: event.name,
@@ -203,9 +203,9 @@ export class RunRecord {
     };
     if (known === undefined) {
       this.steps.push(step);
-      activation.steps.push(step.place);
-      this.#openSteps.set(address, step.place);
-      this.#noteFile(event, step.place);
+      activation.steps.push(step.index);
+      this.#openSteps.set(address, step.index);
+      this.#noteFile(event, step.index);
     } else activation.retries += 1;
     step.seqs.push(event.seq);
     step.tries += 1;

@@ -110,9 +110,9 @@ export class RunTimeline {
   /** A state of at most `wanted` events that may be moved forward. */
   #nearest(wanted: number): RunState {
     const past = this.#past;
-    const place = Math.floor(wanted / this.#spacing) * this.#spacing;
-    if (past !== undefined && past.seq <= wanted && past.seq >= place) return past;
-    for (let at = place; at > 0; at -= this.#spacing) {
+    const index = Math.floor(wanted / this.#spacing) * this.#spacing;
+    if (past !== undefined && past.seq <= wanted && past.seq >= index) return past;
+    for (let at = index; at > 0; at -= this.#spacing) {
       const copy = this.#copies.get(at);
       if (copy !== undefined) return copyState(copy);
     }

@@ -38,33 +38,33 @@ export class WayTable {
     return this.#ways.length;
   }
 
-  at(place: number): WayFact | undefined {
-    return this.#ways[place];
+  at(index: number): WayFact | undefined {
+    return this.#ways[index];
   }
 
-  /** Adds a way that has just begun. Returns its place. */
+  /** Adds a way that has just begun. Returns its index. */
   add({ sent, role, id, from, due, fault }: NewWay): number {
-    const place = this.#ways.length;
-    this.#ways.push({ place, sent, role, from, due, fault, isDouble: false, isDead: false, isLost: false });
+    const index = this.#ways.length;
+    this.#ways.push({ index, sent, role, from, due, fault, isDouble: false, isDead: false, isLost: false });
     this.#ids.push(id);
-    this.#count(place, 1);
-    this.#reach(place, from);
-    return place;
+    this.#count(index, 1);
+    this.#reach(index, from);
+    return index;
   }
 
-  /** Adds a way on which the edges lost the message. Returns its place. */
+  /** Adds a way on which the edges lost the message. Returns its index. */
   addLost(way: NewWay): number {
-    const place = this.add(way);
-    const lost = this.#ways[place];
+    const index = this.add(way);
+    const lost = this.#ways[index];
     if (lost !== undefined) Object.assign(lost, { dropped: way.from, isLost: true });
-    this.#count(place, -1);
-    return place;
+    this.#count(index, -1);
+    return index;
   }
 
   /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
-  begin(places: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
-    if (due !== undefined) for (const place of places) this.#delayed.add(place, due);
-    else (isAtBarrier ? this.#waiting : this.#coming).push(...places);
+  begin(indexes: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
+    if (due !== undefined) for (const index of indexes) this.#delayed.add(index, due);
+    else (isAtBarrier ? this.#waiting : this.#coming).push(...indexes);
   }
 
   deliverWaiting(): void {
@@ -88,7 +88,7 @@ export class WayTable {
     if (way.opened === undefined) this.#opened(way, activation, seq);
     way.consumer = activation;
     way.consumed = seq;
-    this.#reach(way.place, seq);
+    this.#reach(way.index, seq);
   }
 
   /** Finds out what the event of a number delivered, held back and dropped, after the state has applied it. */
@@ -97,8 +97,8 @@ export class WayTable {
       const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
       const left = this.#held;
       this.#held = [];
-      for (const way of [...left, ...this.#coming.map((place) => this.#ways[place] as Way)]) {
-        if (isHeld.has(`${this.#ids[way.place] ?? ""} ${way.role}`)) this.#held.push(way);
+      for (const way of [...left, ...this.#coming.map((index) => this.#ways[index] as Way)]) {
+        if (isHeld.has(`${this.#ids[way.index] ?? ""} ${way.role}`)) this.#held.push(way);
         else this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
       }
       this.#coming = [];
@@ -107,7 +107,7 @@ export class WayTable {
       const way = this.#leave(role.name, message.id);
       if (way === undefined) continue;
       way.dropped = seq;
-      this.#reach(way.place, seq);
+      this.#reach(way.index, seq);
     }
   }
 
@@ -135,10 +135,10 @@ export class WayTable {
 
   #arrive(way: Way, seq: number, isHired: boolean): void {
     if (!isHired) return this.#die(way, seq);
-    const id = this.#ids[way.place] ?? "";
+    const id = this.#ids[way.index] ?? "";
     way.delivered = seq;
-    this.#count(way.place, -1);
-    this.#reach(way.place, seq);
+    this.#count(way.index, -1);
+    this.#reach(way.index, seq);
     const mailbox = this.#inMailbox.get(way.role) ?? new Map<string, Way>();
     this.#inMailbox.set(way.role, mailbox);
     if (mailbox.has(id)) way.isDouble = true;
@@ -146,16 +146,16 @@ export class WayTable {
   }
 
   #die(way: Way, seq: number): void {
-    if (way.delivered === undefined) this.#count(way.place, -1);
+    if (way.delivered === undefined) this.#count(way.index, -1);
     way.dropped = seq;
     way.isDead = true;
-    this.#reach(way.place, seq);
+    this.#reach(way.index, seq);
   }
 
   #opened(way: Way, activation: number, seq: number): void {
     way.opener = activation;
     way.opened = seq;
-    this.#reach(way.place, seq);
+    this.#reach(way.index, seq);
   }
 
   #leave(role: string, id: string): Way | undefined {
@@ -165,13 +165,13 @@ export class WayTable {
     return way;
   }
 
-  #count(place: number, more: 1 | -1): void {
-    const block = Math.floor(place / BLOCK);
+  #count(index: number, more: 1 | -1): void {
+    const block = Math.floor(index / BLOCK);
     this.#underWay[block] = (this.#underWay[block] ?? 0) + more;
   }
 
-  #reach(place: number, seq: number): void {
-    const block = Math.floor(place / BLOCK);
+  #reach(index: number, seq: number): void {
+    const block = Math.floor(index / BLOCK);
     this.#ends[block] = Math.max(this.#ends[block] ?? 0, seq);
   }
 }

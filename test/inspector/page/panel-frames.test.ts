@@ -42,18 +42,18 @@ describe("the drawing of lanes", () => {
   });
 
   test("property: entries have different slots, keep them while the window moves, and leave theirs to those that come", () => {
-    const place = (entry: number): number => entry;
-    const slotsOf = (entries: readonly number[]): readonly number[] => withSlots(entries, place).map(([, slot]) => slot);
+    const index = (entry: number): number => entry;
+    const slotsOf = (entries: readonly number[]): readonly number[] => withSlots(entries, index).map(([, slot]) => slot);
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat()), (entries) => {
-        expect(withSlots(entries, place).map(([entry]) => entry)).toEqual(entries);
+        expect(withSlots(entries, index).map(([entry]) => entry)).toEqual(entries);
         expect(new Set(slotsOf(entries)).size).toBe(entries.length);
       }),
     );
     fc.assert(
       fc.property(fc.nat({ max: 100_000 }), fc.integer({ min: 1, max: 20 }), (from, by) => {
         const window = (start: number): readonly number[] => Array.from({ length: 24 }, (_, nth) => start + nth);
-        const [before, after] = [new Map(withSlots(window(from), place)), new Map(withSlots(window(from + by), place))];
+        const [before, after] = [new Map(withSlots(window(from), index)), new Map(withSlots(window(from + by), index))];
         for (const [entry, slot] of after) expect(before.get(entry) ?? slot).toBe(slot);
         expect(Math.max(...after.values())).toBeLessThan(32);
       }),

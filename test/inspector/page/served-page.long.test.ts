@@ -179,7 +179,7 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     expect(events.some(({ type }) => type === "run.resumed")).toBe(true);
     await expectSoon(() => page.locator(".panel .rows").getAttribute("aria-label")).toBe(`${events.length} events`);
     const numbers = await page.evaluate(() => [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)));
-    expect(numbers).toEqual(numbers.map((_, place) => place));
+    expect(numbers).toEqual(numbers.map((_, index) => index));
     await page.context().close();
     second.child.process.kill("SIGTERM");
     expect(await second.child.ended).toBe(0);

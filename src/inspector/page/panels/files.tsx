@@ -98,7 +98,7 @@ function Binary({ path, base64 }: { readonly path: string; readonly base64: stri
 function Author({ run, version }: { readonly run: OpenRun; readonly version: FileVersion }) {
   const { activation, took, said, outcome } = version;
   const lines = (list: readonly SentFact[]) =>
-    list.slice(0, 20).map(({ place, message }) => <MessageButton key={place} run={run} message={message} />);
+    list.slice(0, 20).map(({ index, message }) => <MessageButton key={index} run={run} message={message} />);
   return (
     <Facts
       facts={[
@@ -126,7 +126,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
   const hunks = diffHunks(lines);
   const added = lines.filter(({ kind }) => kind === "added").length;
   const removed = lines.filter(({ kind }) => kind === "removed").length;
-  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, place) => ({ line, isFirst: place === 0 && nth > 0 })));
+  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, index) => ({ line, isFirst: index === 0 && nth > 0 })));
   return (
     <>
       <p class="small numbers">

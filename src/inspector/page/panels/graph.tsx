@@ -121,8 +121,8 @@ function Policies({ run }: { readonly run: OpenRun }) {
     <section>
       <h2>Edges</h2>
       <ol class="policies small">
-        {edges.map((edge, place) => (
-          <li key={place}>{shownLine(edgeText(edge), 200)}</li>
+        {edges.map((edge, index) => (
+          <li key={index}>{shownLine(edgeText(edge), 200)}</li>
         ))}
       </ol>
       <p class="soft small">On the way so far: {faultCountsText(faults)}.</p>
@@ -236,7 +236,7 @@ export function graphLayout({ nodes }: RoleGraph): GraphLayout {
 
 /** Pixels between two labels that do not cover each other. */
 const APART = 18;
-/** Places of a label on its line, 0 to 1. The first free one is taken. */
+/** Positions of a label on its line, 0 to 1. The first free one is taken. */
 const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74] as const;
 
 /** The lines of edges, in their order; undefined where an end has no card. Labels keep away from those of the edges before. */

@@ -78,9 +78,9 @@ const LABEL = 64;
 export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
   const lines: { readonly tick: TickFact; readonly x: number; readonly isLabelled: boolean }[] = [];
   let [line, label] = [0, 0];
-  for (const [place, tick] of ticks.entries()) {
+  for (const [index, tick] of ticks.entries()) {
     const x = xOf(frame, tick.seq + 0.5);
-    if (x < line || ticks[place + 1]?.seq === tick.seq + 1) continue;
+    if (x < line || ticks[index + 1]?.seq === tick.seq + 1) continue;
     const isLabelled = x >= label && x <= frame.width - LABEL / 2;
     lines.push({ tick, x, isLabelled });
     line = x + LINE;
@@ -119,7 +119,7 @@ export function withSlots<T>(entries: readonly T[], placeOf: (entry: T) => numbe
 export function barAfterKey({ bars }: LaneDrawing, current: Bar, key: string): Bar | undefined {
   const inLane = (lane: number): readonly Bar[] => bars.filter((bar) => bar.lane === lane);
   const own = inLane(current.lane);
-  const nth = own.findIndex(({ activation }) => activation.place === current.activation.place);
+  const nth = own.findIndex(({ activation }) => activation.index === current.activation.index);
   switch (key) {
     case "ArrowLeft":
       return own[nth - 1];
@@ -173,20 +173,20 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
     event.preventDefault();
     run.selection.value = { kind: "activation", act: next.activation.act, stays: true };
     const list = (event.currentTarget as HTMLElement).parentElement;
-    list?.querySelector<HTMLElement>(`[data-place="${next.activation.place}"]`)?.focus();
+    list?.querySelector<HTMLElement>(`[data-index="${next.activation.index}"]`)?.focus();
   };
   return (
     <div role="group" aria-label="Activations">
-      {withSlots(bars, ({ activation }) => activation.place).map(([bar, slot]) => {
+      {withSlots(bars, ({ activation }) => activation.index).map(([bar, slot]) => {
         const { left, width } = barPlace(frame, bar);
-        const { place, end, act } = bar.activation;
-        const isFaint = chain !== undefined && !chain.activations.has(place);
+        const { index, end, act } = bar.activation;
+        const isFaint = chain !== undefined && !chain.activations.has(index);
         return (
           <button
             key={slot}
             type="button"
             class={`bar bar-${bar.isOpen ? "open" : end}${isFaint ? " faint" : ""}${chain !== undefined && !isFaint ? " in-chain" : ""}`}
-            data-place={place}
+            data-index={index}
             tabIndex={bar === entry ? 0 : -1}
             aria-pressed={isChosen(bar)}
             aria-label={`${visibleText(act)}: ${activationWords(bar)}`}
@@ -240,7 +240,7 @@ export function LiveLines({ run, drawing, frame }: LayerProps) {
         const end = left + width;
         return (
           <p
-            key={bar.activation.place}
+            key={bar.activation.index}
             class="lane-live soft"
             aria-hidden="true"
             style={{ top: `${yOf(frame, bar.lane) + 11}px`, width: `${Math.max(end, LIVE)}px` }}
@@ -261,16 +261,16 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   const dots = new Map<number, { readonly sent: SentFact; readonly lane: number; readonly to: string[] }>();
   for (const { sent, fromLane, toLane, way } of drawing.arrows) {
     if (sent.seq < frame.from || (fromLane === undefined && sent.by !== undefined)) continue;
-    const dot = dots.get(sent.place) ?? { sent, lane: fromLane ?? toLane, to: [] };
-    dots.set(sent.place, dot);
+    const dot = dots.get(sent.index) ?? { sent, lane: fromLane ?? toLane, to: [] };
+    dots.set(sent.index, dot);
     dot.to.push(wayWords(visibleText(way.role), way));
   }
   const chosen = chosenMessage(run);
   return (
     <div role="group" aria-label="Messages">
-      {withSlots([...dots.values()], ({ sent }) => sent.place).map(([{ sent, lane, to }, slot]) => {
-        const { place, message, nth } = sent;
-        const isFaint = chain !== undefined && !chain.messages.has(place);
+      {withSlots([...dots.values()], ({ sent }) => sent.index).map(([{ sent, lane, to }, slot]) => {
+        const { index, message, nth } = sent;
+        const isFaint = chain !== undefined && !chain.messages.has(index);
         const count = run.timeline.record.activations[sent.by ?? -1]?.said.length ?? 1;
         const y = sent.by === undefined ? yOf(frame, lane) - LANE / 2 + 3 : yOf(frame, lane) + 13;
         return (
@@ -340,7 +340,7 @@ export function ArrowLayer({ run, drawing, frame, height, chain }: LayerProps & 
       {tickLines(frame, drawing.ticks).map(({ tick, x, isLabelled }) => (
         <path key={`tick ${tick.seq}`} class={`tick-line${isLabelled ? " tick-labelled" : ""}`} d={`M${x} 0V${height}`} />
       ))}
-      {withSlots(drawing.arrows, ({ way }) => way.place).map(([arrow, slot]) => (
+      {withSlots(drawing.arrows, ({ way }) => way.index).map(([arrow, slot]) => (
         <path
           key={slot}
           class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.way.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
@@ -376,7 +376,7 @@ const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
 function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
   if (sent.message.id === chosen) return " chosen";
   if (chain === undefined) return "";
-  const isIn = chain.messages.has(sent.place) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
+  const isIn = chain.messages.has(sent.index) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
   return isIn ? " in-chain" : " faint";
 }
 

@@ -193,10 +193,10 @@ function selectedEvent({ timeline, selection }: OpenRun): number | undefined {
 function chainOf({ timeline, selection }: OpenRun, shown: number): CauseChain | undefined {
   const chosen = selection.value;
   if (chosen?.kind === "message") {
-    const message = timeline.record.sentWithId(chosen.id)?.place;
+    const message = timeline.record.sentWithId(chosen.id)?.index;
     return message === undefined ? undefined : causeChain(timeline, { message }, shown);
   }
   if (chosen?.kind !== "activation") return undefined;
-  const activation = timeline.record.activationNamed(chosen.act)?.place;
+  const activation = timeline.record.activationNamed(chosen.act)?.index;
   return activation === undefined ? undefined : causeChain(timeline, { activation }, shown);
 }
