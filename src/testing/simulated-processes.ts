@@ -42,7 +42,8 @@ function never<T>(): Promise<T> {
  * @throws UsageError `ARGUMENT_INVALID`
  *
  * @example
- * import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
+ * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ * import type { Journal } from "troupe/ports";
  * import { simulatedClock, simulatedProcesses } from "troupe/testing";
  *
  * const host = simulatedProcesses(memoryJournal());

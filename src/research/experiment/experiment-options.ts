@@ -1,4 +1,4 @@
-import type { EnvironmentRunOptions, MicroUsd, Observed, Run, RunProgress, RunResult } from "../../index.ts";
+import type { MicroUsd, Observed, Run, RunProgress, RunResult, EnvironmentRunOptions } from "../../index.ts";
 import type { CellParams, CellValue, ParamSpace, Seeds } from "./cell.ts";
 
 /** The rounds of a run where the experiment says nothing: those of `Environment.run`. */

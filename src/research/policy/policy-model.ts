@@ -1,4 +1,5 @@
-import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
+import type { ChatModel, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
+import type { ChatOptions, ChatChunk } from "../../ports.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { aFunction, aNumber, aText, either, object, type Shape, takes } from "../../kernel/argument.ts";
 import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";

@@ -28,7 +28,8 @@ export interface SurrogateFit {
  * @throws UsageError `ARGUMENT_INVALID`
  * @example
  * import { fitSurrogate, type SurrogateFit } from "troupe/research";
- * import type { Journal, RunEvent } from "troupe";
+ * import type { RunEvent } from "troupe";
+ * import type { Journal } from "troupe/ports";
  *
  * export async function fitOf(journal: Journal, runId: string): Promise<SurrogateFit> {
  *   const events: RunEvent[] = [];
