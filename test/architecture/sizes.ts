@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 119_727;
+export const MAX_LINES = 118_171;
 /** Names of all entries. */
 export const MAX_NAMES = 584;
 
