@@ -21,7 +21,7 @@ const NOT_PLAIN = /[^\p{L}\p{N} .,…()-]/gu;
 /** Characters that JSON allows unescaped, and that terminals or line readers interpret. */
 const UNESCAPED_BY_JSON = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
-/** A flow in the language of Graphviz. Broadcasts are dashed. The label of an edge tells how many messages it has and their causes. */
+/** A flow in the language of Graphviz. Broadcasts are dashed. The label of an edge has the number of its messages and their causes. */
 export function flowGraphviz(flow: MessageFlow): string {
   takes("flowGraphviz", "flow", flow, aFlow);
   return [
@@ -37,10 +37,7 @@ export function flowGraphviz(flow: MessageFlow): string {
   ].join("\n");
 }
 
-/**
- * A flow as a Mermaid flowchart. Broadcasts are dotted. The label of an edge tells how many messages it has and their causes. Mermaid does not
- * draw more than 500 edges: the heaviest 500 are kept, and a comment tells how many were left out.
- */
+/** The same as a Mermaid flowchart, with dotted broadcasts. Mermaid draws at most 500 edges: a comment counts the lighter ones left out. */
 export function flowMermaid(flow: MessageFlow): string {
   takes("flowMermaid", "flow", flow, aFlow);
   const edges = heaviest(flow.edges);
@@ -48,7 +45,10 @@ export function flowMermaid(flow: MessageFlow): string {
   return [
     "flowchart LR",
     ...(left === 0 ? [] : [`  %% ${left} lighter edges are not drawn`]),
-    ...flow.nodes.map((node) => `  ${node.id}${mermaidNode(node)}`),
+    ...flow.nodes.map((node) => {
+      const label = `["${mermaidText(nodeLabel(node))}"]`;
+      return `  ${node.id}${node.kind === "role" ? label : `(${label})`}`;
+    }),
     ...edges.map((edge) => `  ${edge.from} ${isBroadcastEdge(edge) ? "-.->" : "-->"}|"${mermaidText(edgeLabel(edge))}"| ${edge.to}`),
   ].join("\n");
 }
@@ -61,7 +61,7 @@ export function flowJson(flow: MessageFlow): string {
   );
 }
 
-/** The first characters of a text, without cutting a character in two. */
+/** The first characters of a string, without cutting one in two. */
 export function excerptOf(text: string, length: number): string {
   const start = Array.from(text.slice(0, 2 * length))
     .slice(0, length)
@@ -79,29 +79,16 @@ function mermaidText(text: string): string {
   return text.replace(NOT_PLAIN, (character) => `#${character.codePointAt(0)};`);
 }
 
-function mermaidNode(node: FlowNode): string {
-  const label = `"${mermaidText(nodeLabel(node))}"`;
-  return node.kind === "role" ? `[${label}]` : `([${label}])`;
-}
-
 function heaviest(edges: readonly FlowEdge[]): readonly FlowEdge[] {
   if (edges.length <= MOST_EDGES) return edges;
   const kept = new Set([...edges].sort((a, b) => b.messages - a.messages).slice(0, MOST_EDGES));
   return edges.filter((edge) => kept.has(edge));
 }
 
-/** A role may have any name, so the shape of a node tells too that it is not a role. */
+/** A role may have any name, so the shape of a node also says that it is not a role. */
 function nodeLabel({ kind, name }: FlowNode): string {
-  switch (kind) {
-    case "outside":
-      return "(outside)";
-    case "all":
-      return "(all)";
-    case "missing":
-      return `(nobody is ${shownName(name)})`;
-    case "role":
-      return shownName(name);
-  }
+  if (kind === "role") return shownName(name);
+  return kind === "missing" ? `(no role is ${shownName(name)})` : `(${kind})`;
 }
 
 function edgeLabel({ messages, causes }: FlowEdge): string {

@@ -11,29 +11,18 @@ import { LongTermMemory } from "../memory/long-term-memory.ts";
 import { MemoryStorage, TICK } from "../memory/memory-storage.ts";
 import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts";
 import type { MessageToStore } from "../memory/message-store.ts";
-import {
-  type MemorySnapshot,
-  MOST_MESSAGES,
-  readSnapshot,
-  SNAPSHOT_VERSION,
-  type SnapshotContent,
-  type StorageJson,
-  tooLarge,
-} from "./snapshot-form.ts";
+import { type MemorySnapshot, MOST_MESSAGES, readSnapshot, SNAPSHOT_VERSION, type SnapshotContent, tooLarge } from "./snapshot-form.ts";
 
-/** Options of {@link exportSnapshot}. */
+/** Options of {@link exportSnapshot}: the clock gives the time of the snapshot. */
 export interface SnapshotOptions {
-  /** Gives the time of the snapshot. */
   readonly clock?: Clock | undefined;
 }
 
 const snapshotOptions: Known<SnapshotOptions> = { clock: kinds.clock };
 
-/** The result of an import. */
-export interface ImportedSnapshot {
-  /** Messages of the snapshot. */
+/** The number of messages of a snapshot, and of those that were new. */
+interface ImportedSnapshot {
   readonly messages: number;
-  /** The number of new ones. */
   readonly added: number;
 }
 
@@ -58,10 +47,15 @@ export async function exportSnapshot(
 ): Promise<MemorySnapshot> {
   takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
   checkKnownOptions("exportSnapshot", options, snapshotOptions);
-  const { clock = systemClock } = options;
   const taken = await takenOf(memory);
   if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);
-  return { troupe: "memory", v: SNAPSHOT_VERSION, takenAt: clock.now(), sha256: contentHash(taken.body), ...taken };
+  return {
+    troupe: "memory",
+    v: SNAPSHOT_VERSION,
+    takenAt: (options.clock ?? systemClock).now(),
+    sha256: contentHash(taken.body),
+    ...taken,
+  };
 }
 
 /**
@@ -81,22 +75,19 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
   const { messages, ...facts } = body;
   const members = JSON.stringify(facts).slice(1, -1);
   yield `${JSON.stringify(head).slice(0, -1)},"body":{${members}${members === "" ? "" : ","}"messages":[`;
-  for (const [place, message] of messages.entries()) yield `${JSON.stringify(message)}${place === messages.length - 1 ? "" : ","}`;
+  for (const [index, message] of messages.entries()) yield `${JSON.stringify(message)}${index === messages.length - 1 ? "" : ","}`;
   yield "]}}";
 }
 
 /**
- * Adds the messages of a snapshot to a memory of the same kind, after the messages it holds. The whole snapshot is checked before the first
- * message is added. Messages that the memory already holds stay unchanged, so importing twice changes nothing. The limit of the memory holds:
- * the oldest messages are evicted.
- *
- * A storage keeps the runs and times of the messages and adds them in one transaction; its next search or `persist` computes their vectors.
- * The role may differ. A brain memory treats the snapshot as older than its own content.
+ * Adds the messages of a snapshot to a memory of the same kind, after those that it holds and only once the whole snapshot is checked. Known
+ * messages stay unchanged, so a second import changes nothing; a full memory evicts its oldest messages. A storage keeps the runs and times,
+ * adds all in one transaction, and computes vectors later; its role may differ. A brain memory treats the snapshot as older.
  *
  * @param snapshot the JSON of {@link exportSnapshot} or its text
  * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
  * `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes; `SNAPSHOT_KIND` for a memory of
- * another kind, or one that tells messages apart in another way. MemoryError when the store fails
+ * another kind, or one that compares messages in another way. MemoryError when the store fails
  */
 export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
   takes("importSnapshot", "snapshot", snapshot, readable);
@@ -104,7 +95,7 @@ export async function importSnapshot(snapshot: unknown, memory: MessageMemory | 
   return importContent(readSnapshot(snapshot), memory);
 }
 
-/** Adds the content of a parsed snapshot to a memory. @internal */
+/** @internal */
 export async function importContent(
   content: SnapshotContent,
   memory: MessageMemory | MemoryStorage | BrainMemory,
@@ -116,7 +107,7 @@ export async function importContent(
     await memory.recover();
     return imported;
   }
-  if (content.kind !== "memory") throw otherKind(content, "a short-term memory");
+  if (content.kind !== "memory") throw otherKind(content, "memory");
   if (content.ignoreId !== memory.ignoreId) {
     throw new UsageError(
       "SNAPSHOT_KIND",
@@ -129,10 +120,7 @@ export async function importContent(
 type Taken = MemorySnapshot extends infer S ? (S extends MemorySnapshot ? Pick<S, "kind" | "messages" | "body"> : never) : never;
 
 async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
-  if (memory instanceof BrainMemory) {
-    const body = memory.toJSON();
-    return { kind: "brain", messages: heldIn(memory), body };
-  }
+  if (memory instanceof BrainMemory) return { kind: "brain", messages: heldIn(memory), body: memory.toJSON() };
   if (memory instanceof MemoryStorage) return takenOfStorage(memory);
   if (memory instanceof LongTermMemory) {
     await stored(memory);
@@ -144,11 +132,8 @@ async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Pr
 
 async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
   const entries = await storage.entries();
-  const body: StorageJson = {
-    roleId: storage.roleId,
-    messages: entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) })),
-  };
-  return { kind: "storage", messages: entries.length, body };
+  const messages = entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) }));
+  return { kind: "storage", messages: entries.length, body: { roleId: storage.roleId, messages } };
 }
 
 /** Messages are stored even when the embedder fails, and a snapshot has no vectors. */
@@ -161,25 +146,24 @@ async function stored(memory: LongTermMemory): Promise<void> {
 }
 
 async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise<ImportedSnapshot> {
-  if (content.kind !== "brain") throw otherKind(content, "a brain memory");
+  if (content.kind !== "brain") throw otherKind(content, "brain");
   const before = heldIn(memory);
   await memory.adopt(content.state);
   return { messages: heldIn(content.state), added: heldIn(memory) - before };
 }
 
 async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {
-  if (content.kind !== "storage") throw otherKind(content, "a long-term memory");
+  if (content.kind !== "storage") throw otherKind(content, "storage");
   const now = await storage.nextTime();
   const entries = content.messages.map((entry, n): MessageToStore => ({ ...entry, addedAt: Math.min(entry.addedAt, now + n * TICK) }));
   return { messages: entries.length, added: await storage.adopt(entries) };
 }
 
-const KINDS: Readonly<Record<SnapshotContent["kind"], string>> = {
-  memory: "a short-term memory",
-  storage: "a long-term memory",
-  brain: "a brain memory",
-};
+const KINDS = { memory: "a short-term memory", storage: "a long-term memory", brain: "a brain memory" } as const;
 
-function otherKind({ kind }: SnapshotContent, came: string): UsageError {
-  return new UsageError("SNAPSHOT_KIND", `Expected ${KINDS[kind]} for this snapshot, got ${came}. Import it into a memory of its kind.`);
+function otherKind({ kind }: SnapshotContent, came: SnapshotContent["kind"]): UsageError {
+  return new UsageError(
+    "SNAPSHOT_KIND",
+    `Expected ${KINDS[kind]} for this snapshot, got ${KINDS[came]}. Import it into a memory of its kind.`,
+  );
 }

@@ -16,8 +16,8 @@ export interface FlowEvent extends Partial<FlowSent> {
 }
 
 /**
- * A sender or a receiver. `outside` is the sender of messages without a sender. `all` stands for the recipients of a broadcast where they are
- * not known, or where there were none. `missing` is an address that no role had.
+ * A sender or a receiver. `outside` is the sender of messages without a sender. `all` is the recipients of a broadcast where they are unknown,
+ * or where there were none. `missing` is an address that no role had.
  */
 export interface FlowNode {
   /** `n0`, `n1`, in order of appearance. Drawings use it as the identifier and show the name. */
@@ -25,9 +25,8 @@ export interface FlowNode {
   readonly kind: "role" | "outside" | "all" | "missing";
   /** Empty for `outside` and `all`. */
   readonly name: string;
-  /** Messages it sent, including those without a recipient. */
+  /** Also those without a recipient. */
   readonly sent: number;
-  /** Messages that came to it. */
   readonly received: number;
 }
 
@@ -35,30 +34,20 @@ export interface FlowNode {
 export interface FlowEdge {
   readonly from: string;
   readonly to: string;
-  /** Number of messages: the weight. */
   readonly messages: number;
-  /** The number of broadcasts among them. */
   readonly broadcasts: number;
   /** Their causes, the most frequent first. */
   readonly causes: readonly { readonly name: string; readonly messages: number }[];
 }
 
-/** A graph of the messages between senders and receivers. */
+/** A graph of the messages between senders and receivers, both in order of appearance. */
 export interface MessageFlow {
   readonly messages: number;
   readonly nodes: readonly FlowNode[];
-  /** In order of appearance. */
   readonly edges: readonly FlowEdge[];
 }
 
-interface OpenNode extends FlowNode {
-  sent: number;
-  received: number;
-}
-
-interface OpenEdge {
-  readonly from: string;
-  readonly to: string;
+interface OpenEdge extends Omit<FlowEdge, "causes"> {
   messages: number;
   broadcasts: number;
   readonly causes: Map<string, number>;
@@ -140,7 +129,7 @@ function senderNamed(name: string): Pick<Target, "kind" | "name"> {
 /**
  * Collects nodes and edges message by message. It owns both, and the number of messages.
  *
- * FlowDrawing.D1 (`#node`) there is one node for each kind and name, so a role is never taken for what stands for others.
+ * FlowDrawing.D1 (`#node`) there is one node for each kind and name, so a role is never taken for another kind of node.
  * FlowDrawing.D2 (`add`) a message counts once for its sender, and once for each of its targets and for the edge that leads there.
  */
 class FlowDrawing {
@@ -167,24 +156,22 @@ class FlowDrawing {
       const causes = [...edge.causes].map(([name, messages]) => ({ name, messages }));
       return { ...edge, causes: causes.sort((a, b) => b.messages - a.messages) };
     });
-    return { messages: this.#messages, nodes: [...this.#nodes.values()].map((node) => ({ ...node })), edges };
+    return { messages: this.#messages, nodes: [...this.#nodes.values()], edges };
   }
 
   #node({ kind, name }: Pick<Target, "kind" | "name">): OpenNode {
-    const key = `${kind} ${name}`;
-    const known = this.#nodes.get(key);
-    if (known !== undefined) return known;
-    const node: OpenNode = { id: `n${this.#nodes.size}`, kind, name, sent: 0, received: 0 };
-    this.#nodes.set(key, node);
-    return node;
+    return made(this.#nodes, `${kind} ${name}`, () => ({ id: `n${this.#nodes.size}`, kind, name, sent: 0, received: 0 }));
   }
 
   #edge(from: string, to: string): OpenEdge {
-    const key = `${from} ${to}`;
-    const known = this.#edges.get(key);
-    if (known !== undefined) return known;
-    const edge: OpenEdge = { from, to, messages: 0, broadcasts: 0, causes: new Map() };
-    this.#edges.set(key, edge);
-    return edge;
+    return made(this.#edges, `${from} ${to}`, () => ({ from, to, messages: 0, broadcasts: 0, causes: new Map() }));
   }
+}
+
+type OpenNode = { -readonly [Key in keyof FlowNode]: FlowNode[Key] };
+
+function made<T>(table: Map<string, T>, key: string, make: () => T): T {
+  const entry = table.get(key) ?? make();
+  table.set(key, entry);
+  return entry;
 }

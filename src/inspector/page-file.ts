@@ -49,7 +49,7 @@ function inertJson(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }
 
-/** The build stands at the top of the package, whatever file this code was joined into. */
+/** The build is at the top of the package, whatever file this code was bundled into. */
 function builtPage(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; ; folder = dirname(folder)) {

@@ -4,27 +4,18 @@ import type { ReactMode, Role } from "../role/role.ts";
 import { roleSpec } from "../role/role-spec.ts";
 import { reactsByDefault } from "../runtime/hired-roles.ts";
 
-/** A reaction with its names resolved. */
-export interface ReactionDescription {
-  readonly on: readonly string[];
-  readonly needs: readonly string[];
-  readonly do: Action;
-}
-
 /** A role with its defaults filled in and its names resolved, as routing uses it. */
 export interface RoleDescription {
   readonly name: string;
   /** All addresses besides its name: its profile and further ones. */
   readonly addresses: readonly string[];
-  /** The causes whose broadcasts it hears. */
   readonly watch: readonly string[];
   readonly observeAll: boolean;
   /** `step`: it is one function over its state. */
   readonly mode: ReactMode | "step";
-  /** All its actions, also those of its reactions. */
   readonly actions: readonly Action[];
-  readonly reactions: readonly ReactionDescription[];
-  /** The most actions of one activation, or steps of its agent. In mode `plan_and_act` undefined without an option: the plan decides. */
+  readonly reactions: readonly { readonly on: readonly string[]; readonly needs: readonly string[]; readonly do: Action }[];
+  /** In mode `plan_and_act` undefined without an option: the plan decides. */
   readonly maxReactLoop: number | undefined;
   /** True when its behaviour follows from its parts: it overrides none of observe, think, act and react, and has no step function. */
   readonly isPlain: boolean;

@@ -15,38 +15,16 @@ export const MOST_MESSAGES = 1_000_000;
 /** The latest date of JavaScript. */
 const LATEST = 8.64e15;
 
-/** A long-term memory as plain JSON, without vectors: they can be computed again. */
-export interface StorageJson {
+/** A long-term memory in order of arrival, without vectors, which can be computed again. */
+interface StorageJson {
   readonly roleId: string;
-  /** In order of arrival. */
-  readonly messages: readonly StoredJson[];
+  readonly messages: readonly {
+    readonly runId: string;
+    /** The time at which the store took it. */
+    readonly addedAt: number;
+    readonly message: MemoryJson["messages"][number];
+  }[];
 }
-
-/** A message of a long-term memory, with its run and the time it was added to the store. */
-export interface StoredJson {
-  readonly runId: string;
-  readonly addedAt: number;
-  readonly message: MemoryJson["messages"][number];
-}
-
-interface Head {
-  readonly troupe: "memory";
-  readonly v: typeof SNAPSHOT_VERSION;
-  /** Milliseconds since 1970. */
-  readonly takenAt: number;
-  /** Number of messages. */
-  readonly messages: number;
-  /** Hash of the canonical JSON of `body`. */
-  readonly sha256: string;
-}
-
-/** An exported memory as plain JSON. */
-export type MemorySnapshot = Head &
-  (
-    | { readonly kind: "memory"; readonly body: MemoryJson }
-    | { readonly kind: "storage"; readonly body: StorageJson }
-    | { readonly kind: "brain"; readonly body: BrainJson }
-  );
 
 /** The validated content of a snapshot. */
 export type SnapshotContent =
@@ -64,6 +42,14 @@ const HeadSchema = z.strictObject({
   sha256: z.string(),
   body: z.unknown(),
 });
+/** An exported memory as plain JSON: its kind, time in milliseconds since 1970, number of messages, and hash of the canonical JSON of `body`. */
+export type MemorySnapshot = Omit<z.infer<typeof HeadSchema>, "kind" | "body"> &
+  (
+    | { readonly kind: "memory"; readonly body: MemoryJson }
+    | { readonly kind: "storage"; readonly body: StorageJson }
+    | { readonly kind: "brain"; readonly body: BrainJson }
+  );
+
 const MemoryBody = z.strictObject({
   ignoreId: z.boolean().optional(),
   limit: z.int().min(1).optional(),
@@ -74,16 +60,14 @@ const EntrySchema = z.strictObject({ runId: z.string(), addedAt: time, message: 
 /** `MessageSchema` would invent a missing id or time. */
 const WholeMessage = z.object({ id: z.string().min(1), timestamp: z.number() });
 
-/**
- * Reads a snapshot from its text or its JSON and validates all of it.
- *
- * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER` for one of a newer version;
- * `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes
- */
+/** Reads a snapshot from its text or its JSON and validates all of it. Its errors are those of `importSnapshot`. */
 export function readSnapshot(given: unknown): SnapshotContent {
   const json = typeof given === "string" ? parsed(given) : given;
   const { troupe, v } = (json ?? {}) as { readonly troupe?: unknown; readonly v?: unknown };
-  if (troupe !== "memory") throw foreign(json);
+  if (troupe !== "memory") {
+    const came = `got ${valueText(json)}. Nothing was taken over.`;
+    throw new UsageError("SNAPSHOT_FOREIGN", `Expected the snapshot of a memory, as exportSnapshot makes it, ${came}`);
+  }
   if (typeof v === "number" && v > SNAPSHOT_VERSION) throw newer(`a snapshot of version ${SNAPSHOT_VERSION} at most, got version ${v}`);
   const { kind, messages, sha256 } = fitting(HeadSchema, json, "its head");
   // The raw value, because a schema silently drops keys such as `__proto__`.
@@ -123,9 +107,9 @@ function contentOf(kind: MemorySnapshot["kind"], body: unknown): SnapshotContent
     }
     case "storage": {
       const { roleId, messages } = fitting(StorageBody, body, "its storage");
-      const read = messages.map((entry, place): MessageToStore => {
-        const { message, ...where } = fitting(EntrySchema, entry, `message ${place}`);
-        return { ...where, message: messageAt(message, place) };
+      const read = messages.map((entry, index): MessageToStore => {
+        const { message, ...where } = fitting(EntrySchema, entry, `message ${index}`);
+        return { ...where, message: messageAt(message, index) };
       });
       refuseDoubles(read.map(({ runId, message }) => identityOf(runId, message.id)));
       return { kind, roleId, messages: read };
@@ -143,21 +127,20 @@ function brainIn(body: unknown): BrainState {
   return state;
 }
 
-function messageAt(wire: unknown, place: number): Message {
+function messageAt(wire: unknown, index: number): Message {
   const { v } = (wire ?? {}) as { readonly v?: unknown };
-  if (typeof v === "number" && v > MESSAGE_VERSION) {
-    throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${place}`);
-  }
-  fitting(WholeMessage, wire, `message ${place}`);
-  return fitting(MessageSchema, wire, `message ${place}`);
+  if (typeof v === "number" && v > MESSAGE_VERSION)
+    throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${index}`);
+  fitting(WholeMessage, wire, `message ${index}`);
+  return fitting(MessageSchema, wire, `message ${index}`);
 }
 
 function refuseDoubles(identities: readonly string[]): void {
   const known = new Map<string, number>();
-  for (const [place, identity] of identities.entries()) {
+  for (const [index, identity] of identities.entries()) {
     const first = known.get(identity);
-    if (first !== undefined) throw invalid(`message ${place} is message ${first} once more`);
-    known.set(identity, place);
+    if (first !== undefined) throw invalid(`message ${index} is message ${first} once more`);
+    known.set(identity, index);
   }
 }
 
@@ -183,13 +166,6 @@ function invalid(why: string, cause?: unknown): UsageError {
     "SNAPSHOT_INVALID",
     `Expected a whole snapshot of a memory, but ${why}. Take another copy of it; nothing was taken over.`,
     cause === undefined ? {} : { cause },
-  );
-}
-
-function foreign(came: unknown): UsageError {
-  return new UsageError(
-    "SNAPSHOT_FOREIGN",
-    `Expected the snapshot of a memory, as exportSnapshot makes it, got ${valueText(came)}. Nothing was taken over.`,
   );
 }
 

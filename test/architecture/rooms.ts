@@ -49,7 +49,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   checks: ["zod", "acorn", "shell-quote"],
   testing: ["zod"],
   client: [],
-  inspector: ["zod", "preact", "@preact/signals"],
+  inspector: ["zod", "preact", "@preact/signals", "diff"],
   server: ["zod", "hono", "@hono/node-server"],
   fleet: ["zod"],
   edges: [],

@@ -10,9 +10,9 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 119_727;
+export const MAX_LINES = 118_171;
 /** Names of all entries. */
-export const MAX_NAMES = 584;
+export const MAX_NAMES = 576;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
@@ -26,7 +26,7 @@ export const LINES: Readonly<Record<string, number>> = {
   edges: 424,
   fleet: 1_989,
   src: 148,
-  inspector: 9_707,
+  inspector: 8_151,
   kernel: 3_071,
   memory: 6_412,
   message: 796,
@@ -49,7 +49,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/agents": 45,
   "troupe/tools": 23,
   "troupe/ports": 56,
-  "troupe/memory": 28,
+  "troupe/memory": 20,
   "troupe/mcp": 7,
   "troupe/otel": 4,
   "troupe/openai": 4,

@@ -35,7 +35,7 @@ describe("readers of a record with faults", () => {
           timeline.add(await eventsOfNet(sketch));
           expect(timeline.trouble).toBeUndefined();
           const { sent, ways } = timeline.record;
-          const all = Array.from({ length: ways.size }, (_, place) => ways.at(place)).filter((way) => way?.isDouble === false);
+          const all = Array.from({ length: ways.size }, (_, index) => ways.at(index)).filter((way) => way?.isDouble === false);
           for (let seq = 0; seq < timeline.length; seq += 1) {
             const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
             for (const role of timeline.stateAt(seq).roles.values()) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { filesAt } from "../../src/inspector/view/file-history.ts";
-import { bytesIn, pictureUrl } from "../../src/inspector/view/file-picture.ts";
+import { bytesIn, pictureUrl } from "../../src/inspector/view/file-history.ts";
 import { RunTimeline } from "../../src/inspector/view/run-timeline.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import type { CommandToolOptions } from "../../src/tools/command.ts";

@@ -50,8 +50,7 @@ async function printMemory(session: Session, memory: ShownMemory): Promise<void>
   const { role, entries } = memory;
   const report = debugMemory(entries.map(({ message }) => message));
   const runs = new Set(entries.map(({ runId }) => runId)).size;
-  const { faults: _none, ...counts } = report;
-  const facts = { type: "memory", roleId: role.roleId, runs, vectors: role.vectors, ...counts };
+  const facts = { type: "memory", roleId: role.roleId, runs, vectors: role.vectors, ...report };
   return printResult(session, facts, (o) => memoryLines(memory, report, runs, o));
 }
 

@@ -1,19 +1,16 @@
 import { activationDetail } from "../view/detail.ts";
-import type { ActivationFact, SentFact } from "../view/run-facts.ts";
-import { shownLine } from "../view/shown-text.ts";
+import type { ActivationFact } from "../view/run-facts.ts";
 import { costText, counted, durationText, momentText, plural } from "./amounts.ts";
-import { Choose, clockFact, END_WORDS, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
+import { Facts, Part } from "./controls.tsx";
+import { CauseList, clockFact, END_WORDS, MessageLines, Rest, RoleLink, StepLine } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
-import { CauseList } from "./cause-list.tsx";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
-/** Entries of a list in the drawer. */
 const MOST = 300;
 
-/** An activation: what it took, did and said, and what it cost. */
-export function ActivationView({ run, place }: { readonly run: OpenRun; readonly place: number }) {
-  const detail = activationDetail(run.timeline, place, run.shown.value);
-  if (detail === undefined) return <p class="soft">It begins after the event that the scrubber stands on.</p>;
+export function ActivationView({ run, index }: { readonly run: OpenRun; readonly index: number }) {
+  const detail = activationDetail(run.timeline, index, run.shown.value);
+  if (detail === undefined) return <p class="soft">It begins after the event that is shown.</p>;
   const { activation: fact, took, said, steps, changes } = detail;
   const live = fact.end === "open" ? run.textOf(fact.act) : undefined;
   return (
@@ -25,21 +22,21 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
         </Part>
       )}
       <Part title={`Took ${plural(took.length, "message")}`}>
-        <MessageList run={run} list={took} />
+        <MessageLines run={run} list={took} />
       </Part>
       <Part title={`Did ${plural(steps.length, "step")}`}>
-        <ol class="lines">
+        <ol class="lines tight">
           {steps.slice(0, MOST).map((step) => (
-            <li key={step.place}>
+            <li key={step.index}>
               <StepLine run={run} act={fact.act} step={step} />
-              <span class="line-end numbers">
+              <span class="line-end soft numbers">
                 {step.tries > 1 ? `${step.tries} tries ` : ""}
                 {step.cost > 0 || step.unpriced > 0 ? costText(step.cost, step.unpriced) : ""}
               </span>
             </li>
           ))}
         </ol>
-        <Rest count={steps.length} />
+        <Rest count={steps.length} most={MOST} />
       </Part>
       {live !== undefined && (
         <Part title="The model says">
@@ -47,7 +44,7 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
         </Part>
       )}
       <Part title={`Said ${plural(said.length, "message")}`}>
-        <MessageList run={run} list={said} />
+        <MessageLines run={run} list={said} />
       </Part>
       {changes !== undefined && (
         <details class="part">
@@ -55,53 +52,27 @@ export function ActivationView({ run, place }: { readonly run: OpenRun; readonly
           <JsonView value={changesOf(changes)} label="Changes of the state" />
         </details>
       )}
-      <CauseList run={run} start={{ activation: fact.place }} />
+      <CauseList run={run} start={{ activation: fact.index }} />
     </>
   );
 }
 
 function ActivationFacts({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
-  const { cost, unpriced, inputTokens, outputTokens } = fact;
   return (
     <Facts
       facts={[
-        [
-          "Role",
-          <Choose run={run} what={{ kind: "role", name: fact.role }}>
-            {shownLine(fact.role, 60)}
-          </Choose>,
-        ],
+        ["Role", <RoleLink run={run} name={fact.role} />],
         ["Attempt", `${fact.attempt} of activation #${fact.n}`],
         ["Result", END_WORDS[fact.end]],
         ["Began", momentText(fact.began)],
         clockFact(run, fact.from),
-        fact.ended === undefined ? undefined : ["Took", durationText(fact.ended - fact.began)],
-        ["Cost", costText(cost, unpriced)],
-        ["Tokens", `${counted(inputTokens)} in, ${counted(outputTokens)} out`],
-        fact.retries === 0 ? undefined : ["Retries", counted(fact.retries)],
+        fact.ended !== undefined && ["Took", durationText(fact.ended - fact.began)],
+        ["Cost", costText(fact.cost, fact.unpriced)],
+        ["Tokens", `${counted(fact.inputTokens)} in, ${counted(fact.outputTokens)} out`],
+        fact.retries > 0 && ["Retries", counted(fact.retries)],
       ]}
     />
   );
-}
-
-function MessageList({ run, list }: { readonly run: OpenRun; readonly list: readonly SentFact[] }) {
-  return (
-    <>
-      <ul class="lines">
-        {list.slice(0, MOST).map((sent, place) => (
-          // An activation may have taken copies of one message.
-          <li key={place}>
-            <MessageLine run={run} sent={sent} />
-          </li>
-        ))}
-      </ul>
-      <Rest count={list.length} />
-    </>
-  );
-}
-
-function Rest({ count }: { readonly count: number }) {
-  return count <= MOST ? null : <p class="small soft">{counted(count - MOST)} more are not listed.</p>;
 }
 
 type Changes = NonNullable<NonNullable<ReturnType<typeof activationDetail>>["changes"]>;

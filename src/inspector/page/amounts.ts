@@ -39,7 +39,6 @@ export function durationText(ms: number): string {
   return `${minutes} m ${two(Math.floor(shown / 1_000) % 60)} s`;
 }
 
-/** The time of the day and the date of a moment, where the reader is. */
 export function momentText(time: number): string {
   return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }

@@ -1,13 +1,13 @@
-import { signal, useSignal } from "@preact/signals";
+import { effect, signal, type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { shownText } from "../../kernel/value-text.ts";
 import { ComparePage } from "./compare-page.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Select, TextField } from "./controls.tsx";
+import { Icon } from "./status.tsx";
 import { hashOf, routeOf, type Route } from "./route.ts";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
 import type { RunSource } from "./run-source.ts";
-import { theme, type Theme } from "./theme.ts";
 
 const route = signal(routeOf(location.hash));
 addEventListener("hashchange", () => {
@@ -33,51 +33,62 @@ export function App({ opening }: { readonly opening: Opening }) {
   }, [at]);
   return (
     <>
-      <header class="head">
+      <header class="head flex">
         <a class="skip" href="#main" onClick={skipToMain}>
           Skip to the content
         </a>
-        <a class="brand" href={hashOf({ page: "runs" })}>
+        <a class="brand inline" href={hashOf({ page: "runs" })}>
           <Icon name="troupe" size={18} />
           Troupe
         </a>
-        <nav class="crumbs" aria-label="Place">
-          <ol>
-            <li>
-              <a href={hashOf({ page: "runs" })} aria-current={at.page === "runs" ? "page" : undefined}>
-                Runs
-              </a>
-            </li>
-            {at.page !== "runs" && <li aria-current="page">{titleOf(at)}</li>}
-          </ol>
-        </nav>
-        <div class="head-end">
-          <ThemeSwitch />
+        <Crumbs at={at} />
+        <div class="head-end flex">
+          <Select
+            class="theme inline small soft"
+            name="Theme"
+            value={theme.value}
+            options={THEMES}
+            onValue={(value) => (theme.value = value as Theme)}
+          />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
         {opening.state === "open" && <Place at={at} source={opening.source} />}
         {opening.state === "asking" && (
-          <div class="empty" role="status">
+          <div class="empty soft" role="status">
             <h1>Connecting</h1>
             <p>The page asks the server for its runs.</p>
           </div>
         )}
-        {opening.state === "refused" && <Refusal why={opening.why} retry={opening.retry} />}
+        {opening.state === "refused" && <Refusal {...opening} />}
       </main>
     </>
   );
 }
 
-interface RefusalProps {
-  readonly why: string;
-  readonly retry: ((token: string) => void) | undefined;
+function Crumbs({ at }: { readonly at: Route }) {
+  return (
+    <nav class="crumbs" aria-label="Place">
+      <ol class="flex small">
+        <li>
+          <a href={hashOf({ page: "runs" })} aria-current={at.page === "runs" ? "page" : undefined}>
+            Runs
+          </a>
+        </li>
+        {at.page !== "runs" && (
+          <li class="cut mono" aria-current="page">
+            {titleOf(at)}
+          </li>
+        )}
+      </ol>
+    </nav>
+  );
 }
 
-function Refusal({ why, retry }: RefusalProps) {
+function Refusal({ why, retry }: Extract<Opening, { readonly state: "refused" }>) {
   const token = useSignal("");
   return (
-    <div class="empty">
+    <div class="empty soft">
       <div role="alert">
         <h1>The server refused the page</h1>
         <p>{why}</p>
@@ -90,19 +101,10 @@ function Refusal({ why, retry }: RefusalProps) {
             retry(token.value.trim());
           }}
         >
-          <label>
-            <span>Token</span>{" "}
-            <input
-              class="field-input"
-              type="password"
-              autoComplete="off"
-              value={token.value}
-              onInput={({ currentTarget }) => (token.value = currentTarget.value)}
-            />
-          </label>
-          <button type="submit" class="button button-main">
+          <TextField name="Token" text={token} type="password" autoComplete="off" />
+          <Button type="submit" look="main">
             Open
-          </button>
+          </Button>
         </form>
       )}
     </div>
@@ -110,25 +112,13 @@ function Refusal({ why, retry }: RefusalProps) {
 }
 
 function Place({ at, source }: { readonly at: Route; readonly source: RunSource }) {
-  switch (at.page) {
-    case "runs":
-      return <RunsPage source={source} />;
-    case "run":
-      return <RunPage key={at.run} source={source} id={at.run} panel={at.panel} />;
-    case "compare":
-      return <ComparePage key={at.runs.join(" ")} source={source} ids={at.runs} />;
-  }
+  if (at.page === "run") return <RunPage key={at.run} source={source} id={at.run} panel={at.panel} />;
+  if (at.page === "compare") return <ComparePage key={at.runs.join(" ")} source={source} ids={at.runs} />;
+  return <RunsPage source={source} />;
 }
 
 function titleOf(at: Route): string {
-  switch (at.page) {
-    case "runs":
-      return "Runs";
-    case "run":
-      return shownText(at.run, 60);
-    case "compare":
-      return "Comparison";
-  }
+  return at.page === "run" ? shownText(at.run, 60) : at.page === "compare" ? "Comparison" : "Runs";
 }
 
 /** The fragment of the address is the route: a link to `#main` would leave it. */
@@ -137,28 +127,26 @@ function skipToMain(event: Event): void {
   document.querySelector<HTMLElement>("#main")?.focus();
 }
 
-const THEMES: readonly (readonly [Theme, string])[] = [
+const THEMES = [
   ["auto", "As the system"],
   ["light", "Light"],
   ["dark", "Dark"],
-];
+] as const;
 
-function ThemeSwitch() {
-  return (
-    <label class="theme">
-      <span>Theme</span>
-      <select
-        value={theme.value}
-        onChange={({ currentTarget }) => {
-          theme.value = currentTarget.value as Theme;
-        }}
-      >
-        {THEMES.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+type Theme = (typeof THEMES)[number][0];
+
+const KEY = "troupe-theme";
+
+/** The theme that a person has chosen. It is kept in the browser where that is allowed. */
+const theme: Signal<Theme> = signal("auto");
+
+/** Takes the theme that was chosen before, and shows each one that is chosen from now on. */
+export function useTheme(page: Document, storage: Storage | undefined): void {
+  const kept = storage?.getItem(KEY);
+  if (kept === "light" || kept === "dark") theme.value = kept;
+  effect(() => {
+    if (theme.value === "auto") delete page.documentElement.dataset["theme"];
+    else page.documentElement.dataset["theme"] = theme.value;
+    storage?.setItem(KEY, theme.value);
+  });
 }

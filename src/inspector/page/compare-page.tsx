@@ -1,8 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type ActivationPair, compareRuns, type RunComparison, type RunTotals } from "../view/run-comparison.ts";
+import { type ActivationPair, compareRuns, type RunTotals } from "../view/run-comparison.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
+import { type Column, DataTable, Fault } from "./controls.tsx";
+import { Rest } from "./detail-parts.tsx";
 import { OpenRun } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunSource } from "./run-source.ts";
@@ -15,7 +17,6 @@ interface ComparePageProps {
 
 type Pair = readonly [OpenRun, OpenRun];
 
-/** Two runs side by side: their sums, their costs by role, and what each activation said. */
 export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   const runs = useMemo<Pair>(() => [new OpenRun(a), new OpenRun(b)], [a, b]);
   useEffect(() => {
@@ -30,61 +31,47 @@ export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   const isHere = runs.every(({ count }) => count.value > 0);
   return (
     <section class="compare" aria-labelledby="compare-title">
-      <div class="page-title">
-        <h1 id="compare-title">Comparison of two runs</h1>
-      </div>
-      {refused !== undefined && (
-        <p class="note note-bad" role="alert">
-          {refused.why}
-        </p>
-      )}
+      <h1 class="page-title" id="compare-title">
+        Comparison of two runs
+      </h1>
+      <Fault text={refused?.why} />
       {isHere && <Comparison runs={runs} />}
     </section>
   );
 }
 
-interface Compared {
-  readonly comparison: RunComparison;
-  readonly costs: readonly ReadonlyMap<string, number>[];
-}
-
 /** Compares the runs when all of their events that have come are read: a comparison takes as long as the runs are. */
-function useComparison(runs: Pair): Compared | undefined {
-  const last = useRef<Compared | undefined>(undefined);
-  const isReading = runs.some(({ count, known }) => count.value < known.value);
-  if (!isReading) last.current = { comparison: compareRuns(runs[0].timeline, runs[1].timeline), costs: runs.map(costByRole) };
+function useComparison(runs: Pair) {
+  const last = useRef<ReturnType<typeof compared> | undefined>(undefined);
+  if (!runs.some(({ count, known }) => count.value < known.value)) last.current = compared(runs);
   return last.current;
 }
 
+function compared([a, b]: Pair) {
+  return { ...compareRuns(a.timeline, b.timeline), costs: [costByRole(a), costByRole(b)] };
+}
+
 function Comparison({ runs }: { readonly runs: Pair }) {
-  const compared = useComparison(runs);
-  if (compared === undefined) return <p role="status">Reading the runs.</p>;
-  const { comparison, costs } = compared;
-  const { left, right, roles, pairs, first } = comparison;
+  const comparison = useComparison(runs);
+  if (comparison === undefined) return <p role="status">Reading the runs.</p>;
+  const { left, right, roles, pairs, first, costs } = comparison;
   return (
     <>
-      <PairTable caption="Sums of the runs" first="Sum" runs={runs} hasDifference>
-        <tr>
-          <th scope="row">Status</th>
-          {runs.map((run) => (
-            <td key={run.id}>{run.standing.value !== undefined && <StatusBadge status={run.standing.value.summary.status} />}</td>
-          ))}
-          <td />
-        </tr>
-        <TextRow name="Scheduler" values={[left.scheduler, right.scheduler]} />
-        {left.faults + right.faults !== "" && <TextRow name="On the edges" values={[left.faults, right.faults]} />}
-        {SUMS.map(([name, of, text]) => (
-          <SumRow key={name} name={name} values={[of(left), of(right)]} text={text} />
-        ))}
+      <PairTable caption="Sums of the runs" first="Sum" runs={runs}>
+        <PairRow
+          name="Status"
+          values={runs.map(({ standing }) => standing.value && <StatusBadge status={standing.value.summary.status} />)}
+        />
+        {textRow("Scheduler", [left.scheduler, right.scheduler])}
+        {left.faults + right.faults !== "" && textRow("On the edges", [left.faults, right.faults])}
+        {SUMS.map(([name, of, text]) => sumRow(name, [of(left), of(right)], text))}
       </PairTable>
       <section>
         <h2>Cost by role</h2>
-        <PairTable caption="Cost by role" first="Role" runs={runs} hasDifference>
-          {roles.slice(0, MOST).map((role) => (
-            <SumRow key={role} name={shownLine(role, 80)} values={[costs[0]?.get(role), costs[1]?.get(role)]} text={costText} />
-          ))}
+        <PairTable caption="Cost by role" first="Role" runs={runs}>
+          {roles.slice(0, MOST).map((role) => sumRow(shownLine(role, 80), [costs[0]?.get(role), costs[1]?.get(role)], costText))}
         </PairTable>
-        {roles.length > MOST && <p class="small soft">{counted(roles.length - MOST)} more roles are not listed.</p>}
+        <Rest count={roles.length} most={MOST} of=" roles" />
       </section>
       <section>
         <h2>What they said</h2>
@@ -94,17 +81,14 @@ function Comparison({ runs }: { readonly runs: Pair }) {
             : `They first differ at activation #${first.n} of ${shownLine(first.role, 80)}: ${DIFFERENCE_WORDS[first.difference]}.`}
         </p>
         <PairTable caption="What each activation said" first="Activation" runs={runs}>
-          {pairs.slice(0, MOST).map((pair) => (
-            <SaidRow key={`${pair.role}#${pair.n}`} pair={pair} />
-          ))}
+          {pairs.slice(0, MOST).map(saidRow)}
         </PairTable>
-        {pairs.length > MOST && <p class="small soft">{counted(pairs.length - MOST)} more activations are not listed.</p>}
+        <Rest count={pairs.length} most={MOST} of=" activations" />
       </section>
     </>
   );
 }
 
-/** Activations, and roles, that are listed. */
 const MOST = 500;
 
 const SUMS: readonly (readonly [string, (run: RunTotals) => number, (value: number) => string])[] = [
@@ -140,83 +124,75 @@ interface PairTableProps {
   readonly caption: string;
   readonly first: string;
   readonly runs: Pair;
-  readonly hasDifference?: boolean;
   readonly children: ComponentChildren;
 }
 
-function PairTable({ caption, first, runs, hasDifference = false, children }: PairTableProps) {
+function PairTable({ caption, first, runs, children }: PairTableProps) {
+  const heads = runs.map((run): Column => [
+    <a class="run-link strong mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
+      {run.id}
+    </a>,
+    "text",
+  ]);
   return (
-    <div class="table-frame">
-      <table>
-        <caption class="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{first}</th>
-            {runs.map((run) => (
-              <th scope="col" key={run.id}>
-                <a class="run-link mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
-                  {run.id}
-                </a>
-              </th>
-            ))}
-            <th scope="col" class={hasDifference ? "right" : ""}>
-              Difference
-            </th>
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
+    <DataTable label={caption} columns={[[first, "text"], ...heads, ["Difference", "text"]]}>
+      {children}
+    </DataTable>
   );
 }
 
-function TextRow({ name, values }: { readonly name: string; readonly values: readonly [string, string] }) {
+interface PairRowProps {
+  readonly name: ComponentChildren;
+  readonly values: readonly ComponentChildren[];
+  readonly difference?: ComponentChildren;
+}
+
+function PairRow({ name, values, difference }: PairRowProps) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      {values.map((value, place) => (
-        <td key={place}>{value === "" ? "none" : shownLine(value, 120)}</td>
-      ))}
-      <td class="right soft">{values[0] === values[1] ? "the same" : "not the same"}</td>
-    </tr>
-  );
-}
-
-interface SumRowProps {
-  readonly name: string;
-  /** Undefined where a run has no such thing. */
-  readonly values: readonly [number | undefined, number | undefined];
-  readonly text: (value: number) => string;
-}
-
-function SumRow({ name, values, text }: SumRowProps) {
-  const [x, y] = values;
-  const by = x === undefined || y === undefined ? undefined : y - x;
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      {values.map((value, place) => (
-        <td key={place} class="numbers">
-          {value === undefined ? "none" : text(value)}
+      {values.map((value, nth) => (
+        <td key={nth} class="numbers">
+          {value ?? <span class="soft">none</span>}
         </td>
       ))}
-      <td class="right soft">{by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`}</td>
+      <td class="soft">{difference}</td>
     </tr>
   );
 }
 
-function SaidRow({ pair }: { readonly pair: ActivationPair }) {
-  const { role, n, left, right, leftText, rightText, difference } = pair;
+function textRow(name: string, values: readonly [string, string]) {
+  const texts = values.map((value) => (value === "" ? undefined : shownLine(value, 120)));
+  return <PairRow name={name} values={texts} difference={values[0] === values[1] ? "the same" : "not the same"} />;
+}
+
+function sumRow(name: string, [x, y]: readonly [number | undefined, number | undefined], text: (value: number) => string) {
+  const by = x === undefined || y === undefined ? undefined : y - x;
+  const difference = by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`;
   return (
-    <tr>
-      <th scope="row">
-        {shownLine(role, 60)} <span class="soft numbers">#{n}</span>
-      </th>
-      <td>{left === undefined ? <span class="soft">none</span> : leftText}</td>
-      <td>{right === undefined ? <span class="soft">none</span> : rightText}</td>
-      <td>
-        {difference === "equal" ? <span class="soft">the same</span> : <span class="badge badge-warn">{DIFFERENCE_WORDS[difference]}</span>}
-      </td>
-    </tr>
+    <PairRow
+      key={name}
+      name={name}
+      values={[x, y].map((value) => (value === undefined ? undefined : text(value)))}
+      difference={difference}
+    />
+  );
+}
+
+function saidRow({ role, n, left, right, leftText, rightText, difference }: ActivationPair) {
+  const name = (
+    <>
+      {shownLine(role, 60)} <span class="soft numbers">#{n}</span>
+    </>
+  );
+  const values = [left && leftText, right && rightText];
+  const words = DIFFERENCE_WORDS[difference];
+  return (
+    <PairRow
+      key={`${role}#${n}`}
+      name={name}
+      values={values}
+      difference={difference === "equal" ? words : <span class="badge inline tiny nowrap badge-warn">{words}</span>}
+    />
   );
 }

@@ -1,43 +1,70 @@
-import type { ComponentChildren } from "preact";
 import { visibleText } from "../../kernel/value-text.ts";
-import { activationAt, stepAt } from "../view/facts-at.ts";
+import { causeChain, type CauseChain, type CauseNode, type CauseStart } from "../view/cause-chain.ts";
+import { activationAt, stepAt } from "../view/detail.ts";
 import { tickAt } from "../view/lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "../view/run-facts.ts";
 import { momentOf } from "../view/run-terms.ts";
 import { shownLine } from "../view/shown-text.ts";
-import type { OpenRun, Selection } from "./open-run.ts";
+import { counted } from "./amounts.ts";
+import { Choose, type Fact, Part } from "./controls.tsx";
+import type { OpenRun } from "./open-run.ts";
 
 /** Characters of a message in a link. */
 const MOST = 120;
+/** Entries of a list in the drawer. */
+const MOST_LINES = 300;
 
-/** A word or line that selects something when it is pressed. */
-export function Choose({ run, what, children }: { readonly run: OpenRun; readonly what: Selection; readonly children: ComponentChildren }) {
-  return (
-    <button
-      type="button"
-      class="choose"
-      onClick={() => {
-        run.selection.value = what;
-      }}
-    >
-      {children}
-    </button>
-  );
+interface OfRun {
+  readonly run: OpenRun;
 }
 
-/** A message as one line: its sender, its cause and its first words. */
-export function MessageLine({ run, sent }: { readonly run: OpenRun; readonly sent: SentFact }) {
+export function MessageLine({ run, sent }: OfRun & { readonly sent: SentFact }) {
   const { message } = sent;
   return (
     <Choose run={run} what={{ kind: "message", id: message.id }}>
-      <span class="line-who">{senderOf(sent)}</span> <span class="tag">{shownLine(message.causeBy, 60)}</span>{" "}
+      <span class="strong">{senderOf(sent)}</span> <span class="tag tiny soft mono">{shownLine(message.causeBy, 60)}</span>{" "}
       <span class="soft">{shownLine(message.content, MOST)}</span>
     </Choose>
   );
 }
 
-/** An activation as one line. */
-export function ActivationLine({ run, fact }: { readonly run: OpenRun; readonly fact: ActivationFact }) {
+export function MessageLines({ run, list }: OfRun & { readonly list: readonly SentFact[] }) {
+  return (
+    <>
+      <ul class="lines tight">
+        {list.slice(0, MOST_LINES).map((sent, nth) => (
+          // An activation may have taken copies of one message.
+          <li key={nth}>
+            <MessageLine run={run} sent={sent} />
+          </li>
+        ))}
+      </ul>
+      <Rest count={list.length} most={MOST_LINES} />
+    </>
+  );
+}
+
+export function Rest({ count, most, of = "" }: { readonly count: number; readonly most: number; readonly of?: string }) {
+  return count <= most ? null : <p class="small soft">{`${counted(count - most)} more${of} are not listed.`}</p>;
+}
+
+export function RoleLink({ run, name }: OfRun & { readonly name: string }) {
+  return (
+    <Choose run={run} what={{ kind: "role", name }}>
+      {shownLine(name, 60)}
+    </Choose>
+  );
+}
+
+export function ActivationLink({ run, act }: OfRun & { readonly act: string }) {
+  return (
+    <Choose class="choose mono" run={run} what={{ kind: "activation", act }}>
+      {shownLine(act, 100)}
+    </Choose>
+  );
+}
+
+export function ActivationLine({ run, fact }: OfRun & { readonly fact: ActivationFact }) {
   const { end } = activationAt(run.timeline, fact, run.shown.value);
   return (
     <Choose run={run} what={{ kind: "activation", act: fact.act }}>
@@ -46,63 +73,70 @@ export function ActivationLine({ run, fact }: { readonly run: OpenRun; readonly 
   );
 }
 
-/** A step as one line. */
-export function StepLine({ run, act, step }: { readonly run: OpenRun; readonly act: string; readonly step: StepFact }) {
+export function StepLine({ run, act, step }: OfRun & { readonly act: string; readonly step: StepFact }) {
   const { ok } = stepAt(run.timeline, step, run.shown.value);
   return (
     <Choose run={run} what={{ kind: "step", act, key: step.key }}>
-      <span class="tag">{step.kind}</span> {shownLine(step.name, 60)}{" "}
+      <span class="tag tiny soft mono">{step.kind}</span> {shownLine(step.name, 60)}{" "}
       <span class="soft">{ok === undefined ? "no answer yet" : ok ? "" : "failed"}</span>
     </Choose>
   );
 }
 
-/** The ends of an activation in words. */
 export const END_WORDS: Readonly<Record<ActivationFact["end"], string>> = {
-  open: "still acting",
+  open: "under way",
   ended: "took effect",
   retry: "failed, tried again",
   isolate: "failed, its messages are tried one by one",
   dead: "failed, its messages are given up",
-  stop: "failed, and the run ended",
-  retired: "given up: the role was retired",
+  stop: "failed, the run stopped",
+  retired: "given up, the role was retired",
 };
 
-/** The sender of a message in words. */
 export function senderOf({ message }: Pick<SentFact, "message">): string {
   return message.sentFrom === "" ? "From outside" : shownLine(message.sentFrom, 60);
 }
 
-/** A list of terms and what they say. An entry without a value is left out. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren] | undefined)[] }) {
-  return (
-    <dl class="detail-facts">
-      {facts.map((fact) => {
-        if (fact === undefined) return null;
-        const [name, value] = fact;
-        return (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        );
-      })}
-    </dl>
-  );
-}
-
 /** The round or the simulated time of an event, as a fact; undefined where the clock counts activations. */
-export function clockFact({ timeline }: OpenRun, seq: number): readonly [string, string] | undefined {
+export function clockFact({ timeline }: OpenRun, seq: number): Fact {
   const { clock } = timeline.now;
   return clock === "activations" ? undefined : ["Clock", momentOf(clock, tickAt(timeline, seq))];
 }
 
-/** A part of the drawer under a heading. */
-export function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+/** The causes and effects of a message or an activation, from the first cause to the last effect. */
+export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }) {
+  const chain = causeChain(run.timeline, start, run.shown.value);
+  if (chain.nodes.length < 2) return null;
+  const entries = (nodes: readonly CauseNode[]) =>
+    nodes.map((node) => <CauseEntry key={`${node.kind} ${node.index}`} run={run} chain={chain} node={node} />);
   return (
-    <section class="part">
-      <h3>{title}</h3>
-      {children}
-    </section>
+    <Part title="Cause chain">
+      <ol class="chain tight">
+        {entries(chain.nodes.filter(({ steps }) => steps < 0))}
+        <li class="chain-here strong">This {"message" in start ? "message" : "activation"}</li>
+        {entries(chain.nodes.filter(({ steps }) => steps > 0))}
+      </ol>
+      {chain.isCut && <p class="small soft">The chain is longer. This is the part near the selection.</p>}
+    </Part>
+  );
+}
+
+function CauseEntry({ run, chain, node: { kind, index } }: OfRun & { readonly chain: CauseChain; readonly node: CauseNode }) {
+  const { record } = run.timeline;
+  const sent = kind === "message" ? record.sent[index] : undefined;
+  const fact = kind === "activation" ? record.activations[index] : undefined;
+  const isUncertain = chain.links.some(
+    ({ proof, direction, message }) => proof === "took with others" && direction === "in" && kind === "message" && message === index,
+  );
+  return (
+    <li class={`chain-${kind}`}>
+      {sent !== undefined && <MessageLine run={run} sent={sent} />}
+      {fact !== undefined && <ActivationLine run={run} fact={fact} />}
+      {isUncertain && (
+        <p class="small soft">
+          The activation took it together with other messages. The record does not say which of them led to its answer.
+        </p>
+      )}
+    </li>
   );
 }

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivationView } from "./activation-detail.tsx";
-import { Choose, clockFact, Facts, MessageLine, Part, StepLine } from "./detail-parts.tsx";
-import { ForkForm } from "./fork-form.tsx";
-import { Icon } from "./icon.tsx";
+import { Button, Facts, Part } from "./controls.tsx";
+import { ActivationLink, clockFact, MessageLines, StepLine } from "./detail-parts.tsx";
+import { Icon } from "./status.tsx";
 import { MessageView } from "./message-detail.tsx";
+import { traitsOf } from "../view/role-graph.ts";
 import { shownLine } from "../view/shown-text.ts";
 import type { OpenRun, Selection } from "./open-run.ts";
 import { hashOf } from "./route.ts";
@@ -13,7 +14,6 @@ import { StepView } from "./step-detail.tsx";
 import { JsonView } from "./text-view.tsx";
 import { momentText } from "./amounts.ts";
 
-/** The details of the selection. Nothing is shown while nothing is selected. */
 export function Drawer({ run, source }: { readonly run: OpenRun; readonly source: RunSource }) {
   const selected = run.selection.value;
   const drawer = useRef<HTMLElement>(null);
@@ -23,7 +23,7 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
     if (selected === undefined || drawer.current === null || (selected.kind === "activation" && selected.stays === true)) return;
     const active = document.activeElement as HTMLElement | null;
     const isLost = active === null || active === document.body;
-    // Who selects with the keyboard goes on in the drawer; who selects with the mouse may go on in the panel.
+    // The focus moves after a selection by keyboard; after one by mouse, work may continue in the panel.
     if (!isLost && (!active.matches(":focus-visible") || drawer.current.contains(active))) return;
     if (!isLost) opener.current = active;
     drawer.current.focus();
@@ -45,25 +45,20 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
         if (event.key === "Escape") close();
       }}
     >
-      <header class="drawer-head">
+      <header class="drawer-head flex">
         <h2 id="drawer-title">{title}</h2>
-        <button type="button" class="button button-plain" aria-label="Close the details" onClick={close}>
+        <Button look="plain" aria-label="Close the details" onClick={close}>
           <Icon name="close" />
-        </button>
+        </Button>
       </header>
-      <div class="drawer-body" key={JSON.stringify(selected)}>
+      <div class="body" key={JSON.stringify(selected)}>
         {body}
       </div>
     </aside>
   );
 }
 
-interface Detail {
-  readonly title: string;
-  readonly body: ComponentChildren;
-}
-
-function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail {
+function detailOf(run: OpenRun, source: RunSource, selected: Selection): { readonly title: string; readonly body: ComponentChildren } {
   // The selected activation may still grow.
   void run.count.value;
   const { record } = run.timeline;
@@ -71,20 +66,19 @@ function detailOf(run: OpenRun, source: RunSource, selected: Selection): Detail 
     case "message": {
       const sent = record.sentWithId(selected.id);
       if (sent === undefined) break;
-      const fork = <ForkForm key={selected.id} run={run} source={source} sent={sent} />;
-      return { title: "Message", body: [<MessageView key="detail" run={run} sent={sent} />, fork] };
+      return { title: "Message", body: <MessageView run={run} source={source} sent={sent} /> };
     }
     case "activation": {
       const fact = record.activationNamed(selected.act);
       if (fact !== undefined)
-        return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} place={fact.place} /> };
+        return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} index={fact.index} /> };
       break;
     }
     case "step": {
-      const places = record.activationNamed(selected.act)?.steps ?? [];
-      const step = places.flatMap((place) => record.steps[place] ?? []).find(({ key }) => key === selected.key);
+      const indexes = record.activationNamed(selected.act)?.steps ?? [];
+      const step = indexes.flatMap((index) => record.steps[index] ?? []).find(({ key }) => key === selected.key);
       if (step !== undefined)
-        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} place={step.place} /> };
+        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} index={step.index} /> };
       break;
     }
     case "role":
@@ -106,13 +100,13 @@ const STEP_TITLES: Readonly<Record<string, string>> = {
 function RoleDetail({ run, name }: { readonly run: OpenRun; readonly name: string }) {
   const role = run.timeline.stateAt(run.shown.value).roles.get(name);
   if (role === undefined) return <p class="soft">The role is not hired yet at this event.</p>;
-  const card = (role.traits["card"] ?? {}) as { readonly profile?: unknown; readonly goal?: unknown };
+  const { profile, goal } = traitsOf(role.traits);
   return (
     <>
       <Facts
         facts={[
-          typeof card.profile === "string" && card.profile !== "" ? ["Profile", shownLine(card.profile, 200)] : undefined,
-          typeof card.goal === "string" && card.goal !== "" ? ["Goal", shownLine(card.goal, 500)] : undefined,
+          profile !== "" && ["Profile", shownLine(profile, 200)],
+          goal !== "" && ["Goal", shownLine(goal, 500)],
           ["Activations", String(role.n)],
           ["Mailbox", `${role.waiting} waiting`],
         ]}
@@ -135,14 +129,13 @@ function FileDetail({ run, file: { path, fork } }: { readonly run: OpenRun; read
   const versions = record.files.filter((file) => file.path === path && file.fork === fork && file.seq <= run.shown.value);
   return (
     <Part title="Versions">
-      <ol class="lines">
-        {versions.map(({ seq, step: place, content }) => {
-          const step = record.steps[place];
+      <ol class="lines tight">
+        {versions.map(({ seq, step: index, content }) => {
+          const step = record.steps[index];
           const by = step === undefined ? undefined : record.activations[step.activation];
           return (
             <li key={seq}>
-              {content === undefined ? "Removed" : `${content.length} characters`}
-              {fork === undefined ? "" : ` in the fork ${shownLine(fork, 60)}`}{" "}
+              {content === undefined ? "Removed" : `${content.length} characters`}{" "}
               {step !== undefined && by !== undefined && <StepLine run={run} act={by.act} step={step} />}
             </li>
           );
@@ -166,25 +159,12 @@ function EventDetail({ run, seq }: { readonly run: OpenRun; readonly seq: number
           ["Type", <span class="mono">{event.type}</span>],
           ["Time", momentText(event.time)],
           clockFact(run, seq),
-          "act" in event
-            ? [
-                "Activation",
-                <Choose run={run} what={{ kind: "activation", act: event.act }}>
-                  {shownLine(event.act, 80)}
-                </Choose>,
-              ]
-            : undefined,
+          "act" in event && ["Activation", <ActivationLink run={run} act={event.act} />],
         ]}
       />
       {said.length > 0 && (
         <Part title="Messages">
-          <ul class="lines">
-            {said.map((sent) => (
-              <li key={sent.place}>
-                <MessageLine run={run} sent={sent} />
-              </li>
-            ))}
-          </ul>
+          <MessageLines run={run} list={said} />
         </Part>
       )}
       <Part title="Record">

@@ -1,13 +1,13 @@
-import type { ActEnded, RunEvent, RunResumed, Sent } from "../../runtime/record/event.ts";
+import type { ActEnded, RunEvent, RunStarted, Sent } from "../../runtime/record/event.ts";
 import { tickAt } from "../view/lanes.ts";
 import { faultsText, resumeText, schedulerText, tickText } from "../view/run-terms.ts";
 import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
+import { ChooseMarked } from "./controls.tsx";
 import type { OpenRun, Selection } from "./open-run.ts";
 import type { PanelProps } from "./panels.ts";
 import { RowWindow } from "./row-window.tsx";
 
-/** All events as rows. */
 export function EventsPanel({ run }: PanelProps) {
   const count = run.shown.value + 1;
   return (
@@ -21,26 +21,18 @@ export function EventsPanel({ run }: PanelProps) {
 }
 
 function EventRow({ run, event }: { readonly run: OpenRun; readonly event: RunEvent }) {
-  const chosen = selectionOf(event);
   const began = run.timeline.event(0)?.time ?? event.time;
   const isSimulated = run.timeline.now.clock === "time";
   return (
     <li>
-      <button
-        type="button"
-        class="event"
-        aria-pressed={isSame(run.selection.value, chosen)}
-        onClick={() => {
-          run.selection.value = chosen;
-        }}
-      >
-        <span class="event-seq">{event.seq}</span>
-        <span class="event-type">{event.type}</span>
-        <span class="event-time">
+      <ChooseMarked class="event row cells" run={run} what={selectionOf(event)}>
+        <span class="event-seq soft numbers">{event.seq}</span>
+        <span class="tiny mono">{event.type}</span>
+        <span class="event-time soft numbers">
           {isSimulated ? `t ${tickText(tickAt(run.timeline, event.seq))}` : `+${durationText(event.time - began)}`}
         </span>
-        <span class="event-text">{visibleText(textOf(event))}</span>
-      </button>
+        <span class="event-text">{visibleText(textOf(event).slice(0, MOST))}</span>
+      </ChooseMarked>
     </li>
   );
 }
@@ -52,11 +44,6 @@ function selectionOf(event: RunEvent): Selection {
   return { kind: "event", seq: event.seq };
 }
 
-function isSame(a: Selection | undefined, b: Selection): boolean {
-  return a !== undefined && JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** Characters of a text in a row. */
 const MOST = 200;
 
 function saidWords({ message, due }: Sent): string {
@@ -68,20 +55,16 @@ function faultWords({ said }: ActEnded): string {
   return faults.length === 0 ? "" : `[edges: ${faultsText(faults)}] `;
 }
 
-function resumedWords(event: RunResumed): string {
-  const why = resumeText(event);
-  return why === "" ? "The run was resumed." : `The run was resumed: ${why}.`;
+function namesOf({ roles }: Pick<RunStarted, "roles">): string {
+  return roles.map(({ name }) => name).join(", ");
 }
 
 function textOf(event: RunEvent): string {
   switch (event.type) {
     case "run.started":
-      return `${event.team === "" ? "The team" : event.team}, ${schedulerText(event)}: ${event.roles.map(({ name }) => name).join(", ")}`.slice(
-        0,
-        MOST,
-      );
+      return `${event.team === "" ? "The team" : event.team}, ${schedulerText(event)}: ${namesOf(event)}`;
     case "message":
-      return `${event.due === undefined ? "" : `(arrives at ${tickText(event.due)}) `}${event.message.content.slice(0, MOST)}`;
+      return saidWords(event);
     case "act.started":
     case "act.resumed":
       return event.act;
@@ -90,22 +73,19 @@ function textOf(event: RunEvent): string {
     case "step.ended":
       return `${event.act}  ${event.ok ? "answered" : event.retry === true ? "failed, tried again" : "failed"}`;
     case "act.ended":
-      return `${event.act}  ${faultWords(event)}${event.said.map(saidWords).join(" | ")}`.slice(0, MOST);
+      return `${event.act}  ${faultWords(event)}${event.said.map(saidWords).join(" | ")}`;
     case "act.failed":
-      return `${event.act}  ${event.error.message}`.slice(0, MOST);
+      return `${event.act}  ${event.error.message}`;
     case "round.ended":
       return `${event.stage === undefined ? "Round" : `Stage ${event.stage} of round`} ${event.round} ended: its messages are delivered.`;
     case "clock.advanced":
       return `The clock is at ${tickText(event.tick)}${event.role === undefined ? ": the messages that are due are delivered" : `, when ${event.role} acts`}.`;
     case "role.hired":
-      return event.roles
-        .map(({ name }) => name)
-        .join(", ")
-        .slice(0, MOST);
+      return namesOf(event);
     case "role.retired":
       return event.role;
     case "run.resumed":
-      return resumedWords(event);
+      return `The run was resumed${resumeText(event) === "" ? "" : `: ${resumeText(event)}`}.`;
     case "run.settled":
       return `${plural(event.settles.length, "lost call")} settled`;
     case "run.erased":

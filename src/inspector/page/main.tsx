@@ -2,25 +2,24 @@ import { render } from "preact";
 import { createClient } from "../../client/client.ts";
 import { TroupeError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import { App, type Opening } from "./app.tsx";
-import { liveSource } from "./live-source.ts";
+import { App, type Opening, useTheme } from "./app.tsx";
 import { offlineSource } from "./offline-source.ts";
 import { wordsOf } from "./open-run.ts";
 import { admissionIn, FIRST_PANEL, hashOf } from "./route.ts";
-import { useTheme } from "./theme.ts";
+import { liveSource } from "./run-source.ts";
 
 const TOKEN = "troupe-token";
 /** Milliseconds for which the page tries to reach a server that is gone: a page may stay open over night. */
 const PATIENCE = 86_400_000;
 
-const place = document.querySelector("#app");
+const root = document.querySelector("#app");
 const embedded = JSON.parse(document.querySelector("#troupe-runs")?.textContent ?? "[]") as readonly (readonly RunEvent[])[];
 const tabStorage = storageOf(() => sessionStorage);
 
-place?.replaceChildren();
+root?.replaceChildren();
 
 function show(opening: Opening): void {
-  if (place !== null) render(<App opening={opening} />, place);
+  if (root !== null) render(<App opening={opening} />, root);
 }
 
 /** A page that was opened from a file, or in a private window, may have no storage. */

@@ -1,23 +1,46 @@
+import { useSignal } from "@preact/signals";
 import { messageDetail, type Hearer } from "../view/detail.ts";
-import type { ActivationFact, SentFact } from "../view/run-facts.ts";
+import type { SentFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { momentOf } from "../view/run-terms.ts";
 import type { ClockKind } from "../../runtime/schedulers/scheduler.ts";
 import { momentText } from "./amounts.ts";
-import { CauseList } from "./cause-list.tsx";
-import { ActivationLine, Choose, clockFact, Facts, MessageLine, Part, senderOf } from "./detail-parts.tsx";
+import { Button, Choose, Facts, Form, Part, TextField, useTask } from "./controls.tsx";
+import { ActivationLine, CauseList, clockFact, MessageLine, RoleLink, senderOf } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
+import { FIRST_PANEL, hashOf } from "./route.ts";
+import type { RunSource } from "./run-source.ts";
+import { Icon } from "./status.tsx";
 import { JsonView, TextView } from "./text-view.tsx";
 
-/** A message: its content, who received it and what it came from. */
-export function MessageView({ run, sent }: { readonly run: OpenRun; readonly sent: SentFact }) {
-  const detail = messageDetail(run.timeline, sent.place, run.shown.value);
-  if (detail === undefined)
-    return <p class="soft">The message is sent by event {sent.seq}, after the event that the scrubber stands on.</p>;
-  const { message } = sent;
+interface MessageViewProps {
+  readonly run: OpenRun;
+  readonly source: RunSource;
+  readonly sent: SentFact;
+}
+
+export function MessageView({ run, source, sent }: MessageViewProps) {
+  const detail = messageDetail(run.timeline, sent.index, run.shown.value);
+  if (detail === undefined) return <p class="soft">The message is sent by event {sent.seq}, after the event that is shown.</p>;
+  const { message, seq } = sent;
+  const { by } = detail;
+  const time = run.timeline.event(seq)?.time;
   return (
     <>
-      <MessageFacts run={run} sent={sent} by={detail.by} />
+      <Facts
+        facts={[
+          ["From", message.sentFrom === "" ? senderOf(sent) : <RoleLink run={run} name={message.sentFrom} />],
+          ["To", message.sendTo.map((address) => shownLine(address, 60)).join(", ")],
+          ["Cause", <span class="tag tiny soft mono">{shownLine(message.causeBy, 100)}</span>],
+          by && ["Sent by", <ActivationLine run={run} fact={by} />],
+          [
+            "Event",
+            <Choose run={run} what={{ kind: "event", seq }}>{`${seq}${time === undefined ? "" : `, ${momentText(time)}`}`}</Choose>,
+          ],
+          clockFact(run, seq),
+          ["Id", <span class="mono">{shownLine(message.id, 100)}</span>],
+        ]}
+      />
       <Part title="Content">
         <TextView text={message.content} label="Content of the message" />
       </Part>
@@ -29,7 +52,7 @@ export function MessageView({ run, sent }: { readonly run: OpenRun; readonly sen
       <Recipients run={run} sent={sent} hearers={detail.hearers} />
       {detail.parents.length > 0 && (
         <Part title="Answers">
-          <ul class="lines">
+          <ul class="lines tight">
             {detail.parents.map(({ id, sent: parent }) => (
               <li key={id}>
                 {parent === undefined ? <span class="mono">{shownLine(id, 100)}</span> : <MessageLine run={run} sent={parent} />}
@@ -38,62 +61,49 @@ export function MessageView({ run, sent }: { readonly run: OpenRun; readonly sen
           </ul>
         </Part>
       )}
-      <CauseList run={run} start={{ message: sent.place }} />
+      <CauseList run={run} start={{ message: sent.index }} />
+      <ForkForm key={message.id} run={run} source={source} sent={sent} />
     </>
   );
 }
 
-interface MessageFactsProps {
-  readonly run: OpenRun;
-  readonly sent: SentFact;
-  readonly by: ActivationFact | undefined;
-}
-
-function MessageFacts({ run, sent, by }: MessageFactsProps) {
-  const { message, seq } = sent;
-  const from = { kind: "role", name: message.sentFrom } as const;
-  const time = run.timeline.event(seq)?.time;
+/** "Fork here": a new run that shares the past up to a message, with that message edited. */
+function ForkForm({ run, source, sent }: MessageViewProps) {
+  const isOpen = useSignal(false);
+  const text = useSignal(sent.message.content);
+  const task = useTask();
+  const { actions } = source;
+  if (actions === undefined) return null;
+  const fork = async (): Promise<void> => {
+    const change = text.value === sent.message.content ? [] : [{ seq: sent.seq, nth: sent.nth, content: text.value }];
+    const id = await actions.fork(run.id, sent.seq, change);
+    location.hash = hashOf({ page: "run", run: id, panel: FIRST_PANEL });
+  };
+  if (!isOpen.value)
+    return (
+      <Button onClick={() => (isOpen.value = true)}>
+        <Icon name="fork" /> Fork here with this message edited
+      </Button>
+    );
   return (
-    <Facts
-      facts={[
-        [
-          "From",
-          message.sentFrom === "" ? (
-            senderOf(sent)
-          ) : (
-            <Choose run={run} what={from}>
-              {senderOf(sent)}
-            </Choose>
-          ),
-        ],
-        ["To", message.sendTo.map((address) => shownLine(address, 60)).join(", ")],
-        ["Cause", <span class="tag">{shownLine(message.causeBy, 100)}</span>],
-        by && ["Sent by", <ActivationLine run={run} fact={by} />],
-        ["Event", <Choose run={run} what={{ kind: "event", seq }}>{`${seq}${time === undefined ? "" : `, ${momentText(time)}`}`}</Choose>],
-        clockFact(run, seq),
-        ["Id", <span class="mono">{shownLine(message.id, 100)}</span>],
-      ]}
-    />
+    <Form task={task} submit={() => task.start(fork)} verb="Fork" cancel={["Cancel", () => (isOpen.value = false)]}>
+      <TextField name="The message in the fork" text={text} rows={8} />
+      <p class="small soft">
+        The new run shares everything up to event {sent.seq} and pays only for what differs. This run stays as it is.
+      </p>
+    </Form>
   );
 }
 
-interface RecipientsProps {
-  readonly run: OpenRun;
-  readonly sent: SentFact;
-  readonly hearers: readonly Hearer[];
-}
-
-function Recipients({ run, sent, hearers }: RecipientsProps) {
+function Recipients({ run, sent, hearers }: Omit<MessageViewProps, "source"> & { readonly hearers: readonly Hearer[] }) {
   return (
     <Part title="Recipients">
       {sent.isRemoved && <p class="small">The fork has removed it: no role received it.</p>}
       {hearers.length === 0 && !sent.isRemoved && <p class="small soft">No role watches for it.</p>}
-      <ul class="lines">
-        {hearers.map((hearer, place) => (
-          <li key={place}>
-            <Choose run={run} what={{ kind: "role", name: hearer.role }}>
-              <span class="line-who">{shownLine(hearer.role, 60)}</span>
-            </Choose>
+      <ul class="lines tight">
+        {hearers.map((hearer, index) => (
+          <li key={index}>
+            <RoleLink run={run} name={hearer.role} />
             <span class="soft">
               {wayWords(hearer, run.timeline.now.clock)}
               {FATE_WORDS[hearer.fate](hearer.seq)}

@@ -1,7 +1,7 @@
-import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
 import { questionIn } from "../../runtime/record/questions.ts";
 import { askedIn, type RunSummary, type RunTally, TallyFold } from "../../runtime/record/run-summary.ts";
-import type { RunSource, RunStanding } from "./run-source.ts";
+import { refuseNewer, type RunSource, type RunStanding } from "./run-source.ts";
 
 /** A source of the runs whose events came with the page. It reaches no network. */
 export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource {
@@ -24,8 +24,7 @@ export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource
     standing: async (run) => Promise.resolve({ summary: summaryOf(run), questions: questionsOf(tallyOf(run)) }),
     async watch(run, watcher) {
       const events = eventsOf(run);
-      const newer = events.find(({ v }) => isNewer(v));
-      if (newer !== undefined) throw new Error(newerVersion(newer.v));
+      events.forEach(refuseNewer);
       watcher.events(events);
       watcher.connection({ state: "offline" });
       return Promise.resolve();
@@ -33,17 +32,7 @@ export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource
   };
 }
 
-/** True for the version of an event that this page cannot read. */
-export function isNewer(version: number): boolean {
-  return version > EVENT_VERSION;
-}
-
-/** Says that a record was written by a newer version than this page reads. */
-export function newerVersion(found: number): string {
-  return `Expected events of version ${EVENT_VERSION}, got version ${found}. A newer version of Troupe wrote this run. Open it with that version.`;
-}
-
-/** Nobody answers here, so the place in the record is name enough. */
+/** No one answers here, so the step names the question. */
 function questionsOf(tally: RunTally): RunStanding["questions"] {
   return askedIn(tally).map((step) => ({ id: `${step.act} ${step.key}`, ...questionIn(step) }));
 }

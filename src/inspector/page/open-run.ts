@@ -22,32 +22,29 @@ const PART = 64;
 /** Milliseconds from one slice to the next. */
 const PAUSE = 10;
 
-/** The time of an {@link OpenRun}. */
-export interface PageTime {
-  /** Milliseconds. */
-  readonly now: () => number;
-  readonly after: (ms: number, work: () => void) => void;
-}
-
-const browserTime: PageTime = { now: () => performance.now(), after: (ms, work) => void setTimeout(work, ms) };
+const browserTime = { now: (): number => performance.now(), after: (ms: number, work: () => void): void => void setTimeout(work, ms) };
+export type PageTime = typeof browserTime;
 
 /**
  * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`. It owns the events that have come and are not folded
  * yet.
  *
- * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: nothing is missing and nothing stands twice.
+ * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: nothing is missing and nothing is there twice.
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
- * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels are told once for each: a long run leaves the page usable while it is
+ * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels hear of them once for each, so a long run leaves the page usable while it is
  * read.
  * Texts of calls under way come from notices, are shown beside the newest event alone, and change no state of the fold.
  */
 export class OpenRun {
   readonly id: string;
   readonly #time: PageTime;
-  /** All events so far, and the state after each. It grows in place: read `count` to be told. */
+  /** All events so far, and the state after each. It grows in place: read `count` to follow it. */
   readonly timeline: RunTimeline = new RunTimeline();
   readonly #count = signal(0);
+  readonly count: ReadonlySignal<number> = this.#count;
   readonly #known = signal(0);
+  /** The number of events that have come: those behind `count` are folded soon. */
+  readonly known: ReadonlySignal<number> = this.#known;
   #coming: RunEvent[] = [];
   /** Events of `#coming` that are folded. */
   #taken = 0;
@@ -55,10 +52,13 @@ export class OpenRun {
   readonly #texts = new LiveTexts();
   /** Changes when a text has changed. */
   readonly #textsRead = signal(0);
-  #isTextTold = true;
+  #isTextShown = true;
   readonly #connection = signal<Connection>({ state: "connecting" });
+  readonly connection: ReadonlySignal<Connection> = this.#connection;
   readonly #standing = signal<RunStanding | undefined>(undefined);
-  /** The event that the scrubber stands on; undefined follows the newest one. */
+  /** The data that the source has of the run besides its events; undefined before it was asked. */
+  readonly standing: ReadonlySignal<RunStanding | undefined> = this.#standing;
+  /** The event that the scrubber has selected; undefined follows the newest one. */
   readonly scrubbed: Signal<number | undefined> = signal(undefined);
   readonly selection: Signal<Selection | undefined> = signal(undefined);
   /** Sequence number of the last event that panels show; -1 before the first one has come. */
@@ -70,30 +70,11 @@ export class OpenRun {
     this.#time = time;
   }
 
-  /** The number of events so far. */
-  get count(): ReadonlySignal<number> {
-    return this.#count;
-  }
-
-  /** The number of events that have come: those behind `count` are folded soon. */
-  get known(): ReadonlySignal<number> {
-    return this.#known;
-  }
-
   /** The text of a model call under way, while the newest event is shown. @param step the key of the step; default: the one that grew last */
   textOf(act: string, step?: string): LiveText | undefined {
     void this.#textsRead.value;
     if (this.scrubbed.value !== undefined) return undefined;
     return step === undefined ? this.#texts.last(act) : this.#texts.of(act, step);
-  }
-
-  get connection(): ReadonlySignal<Connection> {
-    return this.#connection;
-  }
-
-  /** The data that the source has of the run besides its events; undefined before it was asked. */
-  get standing(): ReadonlySignal<RunStanding | undefined> {
-    return this.#standing;
   }
 
   /** Watches the run until the signal aborts. */
@@ -103,7 +84,7 @@ export class OpenRun {
       notice: (notice: RunNotice) => this.hear(notice),
       connection: (connection: Connection) => {
         // What becomes of a text while the connection is lost is not heard.
-        if (connection.state === "lost" && this.#texts.clear()) this.#tellTexts();
+        if (connection.state === "lost" && this.#texts.clear()) this.#showTexts();
         this.#connection.value = connection;
       },
     };
@@ -114,7 +95,7 @@ export class OpenRun {
     }
   }
 
-  /** Asks the source how the run stands. A source that cannot be reached leaves the last answer. */
+  /** Asks the source for the state of the run. A source that cannot be reached leaves the last answer. */
   async ask(source: RunSource, aborted: AbortSignal): Promise<void> {
     const standing = await source.standing(this.id, aborted).catch(() => undefined);
     if (standing !== undefined && !aborted.aborted) this.#standing.value = standing;
@@ -126,7 +107,7 @@ export class OpenRun {
     const next = timeline.length + this.#coming.length - this.#taken;
     const from = events.findIndex(({ seq }) => seq === next);
     if (from === -1) return;
-    for (let place = from; place < events.length; place += 1) this.#coming.push(events[place] as RunEvent);
+    for (let index = from; index < events.length; index += 1) this.#coming.push(events[index] as RunEvent);
     this.#known.value = next + events.length - from;
     if (!this.#isDraining) this.#drain();
   }
@@ -134,15 +115,15 @@ export class OpenRun {
   /** Takes a notice. */
   hear(notice: RunNotice): void {
     const isText = notice.type === "model.delta" || notice.type === "model.void";
-    if (isText && this.#texts.hear(notice, this.timeline.record)) this.#tellTexts();
+    if (isText && this.#texts.hear(notice, this.timeline.record)) this.#showTexts();
   }
 
-  /** Texts grow by a word at a time: panels are told once for many. */
-  #tellTexts(): void {
-    if (!this.#isTextTold) return;
-    this.#isTextTold = false;
+  /** Texts grow by a word at a time: panels hear of many at once. */
+  #showTexts(): void {
+    if (!this.#isTextShown) return;
+    this.#isTextShown = false;
     this.#time.after(PAUSE * 5, () => {
-      this.#isTextTold = true;
+      this.#isTextShown = true;
       this.#textsRead.value += 1;
     });
   }

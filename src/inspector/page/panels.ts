@@ -8,14 +8,12 @@ import { RolesPanel } from "./panels/roles.tsx";
 import { SwimlanesPanel } from "./panels/swimlanes.tsx";
 import type { RunActions } from "./run-source.ts";
 
-/** The properties of every panel. */
 export interface PanelProps {
   readonly run: OpenRun;
   /** Undefined where the run can only be read. */
   readonly actions?: RunActions | undefined;
 }
 
-/** A view of a run. */
 export interface Panel {
   /** Its name in the address: `#/runs/<run>/<id>`. */
   readonly id: string;
@@ -23,7 +21,6 @@ export interface Panel {
   readonly Component: ComponentType<PanelProps>;
 }
 
-/** The panels of a run in the order of their tabs. */
 export const PANELS: readonly Panel[] = [
   { id: "lanes", title: "Swimlanes", Component: SwimlanesPanel },
   { id: "events", title: "Events", Component: EventsPanel },

@@ -1,4 +1,3 @@
-/** The part of the page that its address names. */
 export type Route =
   | { readonly page: "runs" }
   | { readonly page: "compare"; readonly runs: readonly [string, string] }
@@ -34,15 +33,11 @@ export function hashOf(route: Route): string {
   }
 }
 
-/** The text that `troupe inspect` and `troupe serve` print behind the address of the page. */
-export interface Admission {
-  readonly token: string;
-  /** The run to open. */
-  readonly run: string | undefined;
-}
-
-/** Returns the token, and the run, in the fragment of an address: `#token=...&run=...`. Undefined where there is no token. */
-export function admissionIn(hash: string): Admission | undefined {
+/**
+ * Returns the token, and the run to open, in the fragment of an address that `troupe inspect` and `troupe serve` print: `#token=...&run=...`.
+ * Undefined where there is no token.
+ */
+export function admissionIn(hash: string) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const [token, run] = [given.get("token"), given.get("run")];
   return token === null || token === "" ? undefined : { token, run: run ?? undefined };

@@ -4,14 +4,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** Pixels: the height of every row, as the style sheet has it. */
 const ROW = 28;
-/** Rows above and below the visible ones, so that a fast scroll shows no gap: as many as are visible, up to so many. */
+/** Rows above and below the visible ones, so that a fast scroll shows no gap. */
 const MOST_SPARE = 10;
 /** Pixels: browsers draw no element that is much higher. */
 const HIGHEST = 10_000_000;
 
-/** The box in which rows scroll. */
 export interface RowWindowProps {
-  /** The number of rows. */
   readonly count: number;
   /** The words that a screen reader says for the box. */
   readonly label: string;
@@ -38,7 +36,7 @@ export function RowWindow({ count, label, most, at, rows }: RowWindowProps) {
   }, [height]);
   const spare = Math.min(MOST_SPARE, most ?? MOST_SPARE);
   const space = Math.min(count * ROW, HIGHEST);
-  // Beyond the highest element a pixel of the scroll bar stands for more than a pixel of rows.
+  // Beyond the highest element a pixel of the scroll bar moves more than a pixel of rows.
   const reach = Math.max(1, space - height.value);
   const start = Math.max(0, ((count * ROW - height.value) * Math.min(top.value, reach)) / reach);
   const first = Math.max(0, Math.floor(start / ROW) - spare);
@@ -50,7 +48,7 @@ export function RowWindow({ count, label, most, at, rows }: RowWindowProps) {
   }, [at]);
   return (
     <div
-      class="rows"
+      class={most === undefined ? "rows" : "rows frame"}
       ref={box}
       style={most === undefined ? undefined : { height: `${Math.min(count, most) * ROW}px` }}
       // A box that shows all of its rows is no stop for the keyboard.

@@ -1,8 +1,10 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { visibleText } from "../../kernel/value-text.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
 import { faultCountsText, schedulerOf, tickText } from "../view/run-terms.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText, plural } from "./amounts.ts";
+import { type Fact, Facts, Fault } from "./controls.tsx";
 import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
 import { PANELS } from "./panels.ts";
@@ -13,10 +15,9 @@ import { RunActionBar } from "./run-actions.tsx";
 import type { RunSource } from "./run-source.ts";
 import { ConnectionBadge, StatusBadge } from "./status.tsx";
 
-/** Milliseconds after which the server is asked how a run stands that has grown. */
+/** Milliseconds after new events until the server is asked for the state of the run. */
 const CALM = 300;
 
-/** One run: its head, the questions that wait, the tabs of its panels, the chosen panel and the drawer. */
 export function RunPage({ source, id, panel }: { readonly source: RunSource; readonly id: string; readonly panel: string }) {
   const run = useMemo(() => new OpenRun(id), [id]);
   const ask = useStanding(run, source);
@@ -24,7 +25,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
   const connection = run.connection.value;
   if (connection.state === "refused" && run.count.value === 0)
     return (
-      <div class="empty" role="alert">
+      <div class="empty soft" role="alert">
         <h1>This run cannot be shown</h1>
         <p>{connection.why}</p>
         <p>
@@ -53,11 +54,11 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
   );
 }
 
-/** Stands in place of a panel until the first event is here: an empty panel would say that the run has none. */
+/** Replaces a panel until the first event has come: an empty panel would say that the run has none. */
 function Coming({ run }: { readonly run: OpenRun }) {
   const events = run.standing.value?.summary.events;
   return (
-    <div class="empty" role="status">
+    <div class="empty soft" role="status">
       <h2>{events === 0 ? "The run has no events yet" : "Reading the run"}</h2>
       <p>{events === undefined || events === 0 ? "Its events appear here as they come." : `On their way: ${plural(events, "event")}.`}</p>
     </div>
@@ -70,7 +71,7 @@ function isShownBy(panel: string | undefined, run: OpenRun): boolean {
   return (panel === "files" && kind === "file") || (panel === "roles" && kind === "role");
 }
 
-/** Watches a run, and asks how it stands now and after each pause in its events. Returns a function that asks at once. */
+/** Watches a run, and asks for its state now and after each pause in its events. Returns a function that asks at once. */
 function useStanding(run: OpenRun, source: RunSource): () => void {
   const stop = useMemo(() => new AbortController(), [run, source]);
   const count = run.count.value;
@@ -91,30 +92,26 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
   const way = run.connection.value;
   return (
     <header class="run-head">
-      <div class="run-title">
-        <h1>{summary === undefined ? run.id : visibleText(summary.idea === "" ? run.id : summary.idea)}</h1>
+      <div class="run-title flex">
+        <h1 class="cut-two">{summary === undefined ? run.id : visibleText(summary.idea === "" ? run.id : summary.idea)}</h1>
         {source.actions !== undefined && <RunActionBar run={run} actions={source.actions} ask={ask} />}
       </div>
       <RunFacts run={run} />
       <Reading run={run} />
-      <div class="run-notes">
+      <div class="run-notes stack">
         {way.state === "lost" && (
-          <p class="note note-warn" role="status">
+          <p class="note frame small note-warn" role="status">
             {way.why} {plural(run.count.value, "event")} are here.
           </p>
         )}
-        {way.state === "refused" && (
-          <p class="note note-bad" role="alert">
-            {way.why}
-          </p>
-        )}
+        <Fault text={way.state === "refused" ? way.why : undefined} />
         {summary?.error !== undefined && summary.status !== "waiting" && (
-          <p class="note note-bad">
+          <p class="note frame small note-bad">
             {summary.error.code}: {visibleText(summary.error.message)}
           </p>
         )}
         {summary?.failures?.map(({ act, code, message }) => (
-          <p key={act} class="note note-bad">
+          <p key={act} class="note frame small note-bad">
             {visibleText(act)} failed: {code}: {visibleText(message)}
           </p>
         ))}
@@ -127,14 +124,12 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
 /** Fewer events that are not here yet come in a moment: a bar would only flicker. */
 const SEEN = 1_000;
 
-/** How much of a long run has been read, while it is not all here. */
 function Reading({ run }: { readonly run: OpenRun }) {
   const [here, all] = [run.count.value, eventsInAll(run)];
   if (here === 0 || all - here < SEEN || run.connection.value.state === "refused") return null;
   return <progress class="reading" value={here} max={all} aria-label="Events that have been read" />;
 }
 
-/** The events of a run as far as it is known how many there are. */
 function eventsInAll(run: OpenRun): number {
   return Math.max(run.known.value, run.standing.value?.summary.events ?? 0);
 }
@@ -144,22 +139,20 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
   const summary = standing.value?.summary;
   const began = summary?.started ?? timeline.event(0)?.time;
   const last = timeline.event(run.count.value - 1);
+  const [here, all] = [run.count.value, eventsInAll(run)];
+  const facts: readonly Fact[] = [
+    summary && ["Cost", costText(summary.cost, summary.unpriced)],
+    summary && ["Calls", counted(summary.calls)],
+    summary && ["Tokens", counted(summary.tokens)],
+    began !== undefined && last !== undefined && ["Duration", durationText(Math.max(0, last.time - began))],
+    ["Events", here < all ? `${counted(here)} of ${counted(all)}` : counted(here)],
+    ...(here > 0 ? termsOf(timeline.now) : []),
+  ];
   return (
-    <div class="facts">
+    <div class="facts flex small">
       {summary !== undefined && <StatusBadge status={summary.status} />}
       <ConnectionBadge connection={connection.value} />
-      <dl class="facts">
-        {summary !== undefined && (
-          <>
-            <Fact name="Cost" value={costText(summary.cost, summary.unpriced)} />
-            <Fact name="Calls" value={counted(summary.calls)} />
-            <Fact name="Tokens" value={counted(summary.tokens)} />
-          </>
-        )}
-        {began !== undefined && last !== undefined && <Fact name="Duration" value={durationText(Math.max(0, last.time - began))} />}
-        <Fact name="Events" value={eventsText(run.count.value, eventsInAll(run))} />
-        {run.count.value > 0 && <Terms run={run} />}
-      </dl>
+      <Facts class="facts flex small" facts={facts} />
       {summary?.parent !== undefined && (
         <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
           Fork of {summary.parent.runId} after event {summary.parent.at}
@@ -169,28 +162,10 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** Who chooses what acts next, how far the clock has come, and what the edges did. */
-function Terms({ run }: { readonly run: OpenRun }) {
-  const { now } = run.timeline;
-  return (
-    <>
-      <Fact name="Scheduler" value={shownLine(schedulerOf(now), 100)} />
-      {now.clock !== "activations" && <Fact name={now.clock === "rounds" ? "Rounds" : "Time"} value={tickText(now.tick)} />}
-      {now.edges.length > 0 && <Fact name="On the edges" value={faultCountsText(now.faults)} />}
-    </>
-  );
-}
-
-/** While a long run is read, how much of it is here. */
-function eventsText(here: number, all: number): string {
-  return here < all ? `${counted(here)} of ${counted(all)}` : counted(here);
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
+function termsOf(now: RunState): readonly Fact[] {
+  return [
+    ["Scheduler", shownLine(schedulerOf(now), 100)],
+    now.clock !== "activations" && [now.clock === "rounds" ? "Rounds" : "Time", tickText(now.tick)],
+    now.edges.length > 0 && ["On the edges", faultCountsText(now.faults)],
+  ];
 }

@@ -1,5 +1,6 @@
+import type { RunClient } from "../../client/client.ts";
 import type { Json } from "../../kernel/json.ts";
-import type { RunEvent, RunNotice } from "../../runtime/record/event.ts";
+import { EVENT_VERSION, type RunEvent, type RunNotice } from "../../runtime/record/event.ts";
 import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
 
@@ -12,69 +13,113 @@ export interface RunWatcher {
   readonly connection: (connection: Connection) => void;
 }
 
-/** The way to the record of a run. */
 export type Connection =
-  /** The events came with the page. */
   | { readonly state: "offline" }
   | { readonly state: "connecting" }
   | { readonly state: "live" }
   /** The server cannot be reached. The page tries again by itself. */
   | { readonly state: "lost"; readonly tries: number; readonly why: string }
-  /** The run cannot be shown. */
   | { readonly state: "refused"; readonly why: string };
 
-/** A run with what only its server knows. */
 export interface RunStanding {
   readonly summary: RunSummary;
   readonly questions: readonly PendingQuestion[];
 }
 
-/** A message of the shared past with another content. */
-export interface EditedMessage {
-  /** The event that has it, and its place among the messages of that event. */
-  readonly seq: number;
-  readonly nth: number;
-  readonly content: string;
-}
-
 /** The actions of a person on a run. Each rejects with the server's words. */
-export interface RunActions {
-  answer(run: string, question: string, answer: Json): Promise<void>;
-  /** Returns the names of the recipients, and whether they read it only once the run is resumed. */
-  publish(
-    run: string,
-    content: string,
-    sendTo: readonly string[],
-  ): Promise<{ readonly recipients: readonly string[]; readonly waits: boolean }>;
-  pause(run: string): Promise<void>;
-  proceed(run: string): Promise<void>;
-  stop(run: string): Promise<void>;
-  resume(run: string): Promise<void>;
-  /** The definitions of roles that a run can hire. */
-  readonly definitions: readonly string[];
-  /** @param as the name in the run; default: that of the definition */
-  hire(run: string, definition: string, as: string | undefined): Promise<void>;
-  retire(run: string, role: string): Promise<void>;
-  /** Returns the id of the new run. @param at the last shared event */
-  fork(run: string, at: number, change: readonly EditedMessage[]): Promise<string>;
-}
+export type RunActions = ReturnType<typeof actionsOf>;
 
-/** A part of the list of runs. */
 export interface RunPage {
   readonly runs: readonly RunSummary[];
   /** The cursor of the next part, where there is one. */
   readonly next?: string;
 }
 
-/** The source of the runs of a page: a server, or the page itself. */
 export interface RunSource {
   readonly kind: "live" | "offline";
   /** Undefined where runs can only be read. */
   readonly actions?: RunActions;
   /** A page of the list of runs, the newest first. @param cursor `next` of the page before */
   runs(cursor: string | undefined, signal: AbortSignal): Promise<RunPage>;
-  /** The state of one run now. */
   standing(run: string, signal: AbortSignal): Promise<RunStanding>;
   /** Passes on every event of a run from its first until the signal aborts. */
   watch(run: string, watcher: RunWatcher, signal: AbortSignal): Promise<void>;
+}
+
+/** Runs of one page of the list. */
+const PAGE = 100;
+
+/** A source of the runs of a server. Asks once for its team: without roles, runs can only be read. */
+export async function liveSource(client: RunClient, signal: AbortSignal): Promise<RunSource> {
+  const { roles, reserve } = await client.team({ signal });
+  return {
+    kind: "live",
+    ...(roles.length === 0 ? {} : { actions: actionsOf(client, [...reserve, ...roles]) }),
+    runs: async (cursor, aborted) => client.list({ limit: PAGE, signal: aborted, ...(cursor === undefined ? {} : { cursor }) }),
+    async standing(run, aborted) {
+      const summary = await client.read(run, { signal: aborted });
+      return { summary, questions: summary.questions ?? [] };
+    },
+    watch: (run, watcher, aborted) => watch(client, run, watcher, aborted),
+  };
+}
+
+async function watch(client: RunClient, run: string, watcher: RunWatcher, signal: AbortSignal): Promise<void> {
+  let tries = 0;
+  let coming: RunEvent[] = [];
+  // Many events come in one piece of the stream. The page draws them together.
+  const flush = (): void => {
+    const events = coming;
+    coming = [];
+    if (events.length > 0) watcher.events(events);
+  };
+  const onState = ({ connected }: { readonly connected: boolean }): void => {
+    tries = connected ? 0 : tries + 1;
+    const why = "The server cannot be reached. The page tries again by itself.";
+    watcher.connection(connected ? { state: "live" } : { state: "lost", tries, why });
+  };
+  try {
+    for await (const event of client.events(run, { follow: true, signal, onState, onNotice: watcher.notice })) {
+      refuseNewer(event);
+      if (coming.push(event) === 1) setTimeout(flush);
+    }
+  } finally {
+    flush();
+  }
+}
+
+/** Refuses an event of a newer version than this page reads. */
+export function refuseNewer({ v }: RunEvent): void {
+  if (v <= EVENT_VERSION) return;
+  throw new Error(
+    `Expected events of version ${EVENT_VERSION}, got version ${v}. Open this run with the newer version of Troupe that wrote it.`,
+  );
+}
+
+interface EditedMessage {
+  /** The event that has the message, and its index among the messages of that event. */
+  readonly seq: number;
+  readonly nth: number;
+  readonly content: string;
+}
+
+function actionsOf(client: RunClient, definitions: readonly string[]) {
+  const done = (work: Promise<unknown>): Promise<void> => work.then(() => undefined);
+  return {
+    answer: (run: string, question: string, answer: Json) => done(client.answer(run, question, answer)),
+    /** Returns the names of the recipients, and whether they read it only once the run is resumed. */
+    publish: (run: string, content: string, sendTo: readonly string[]) =>
+      client.publish(run, { content, ...(sendTo.length === 0 ? {} : { sendTo }) }),
+    pause: (run: string) => done(client.pause(run)),
+    proceed: (run: string) => done(client.proceed(run)),
+    stop: (run: string) => done(client.stop(run)),
+    resume: (run: string) => done(client.resume(run)),
+    /** The definitions of roles that a run can hire. */
+    definitions,
+    /** @param as the name in the run; default: that of the definition */
+    hire: (run: string, role: string, as: string | undefined) => done(client.hire(run, as === undefined ? role : { role, as })),
+    retire: (run: string, name: string) => done(client.retire(run, name)),
+    /** Returns the id of the new run. @param at the last shared event */
+    fork: async (run: string, at: number, change: readonly EditedMessage[]) => (await client.fork(run, { at, change })).id,
+  };
 }

@@ -3,18 +3,17 @@ import { useEffect } from "preact/hooks";
 import { visibleText } from "../../kernel/value-text.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
 import { agoText, costText, counted, durationText, momentText } from "./amounts.ts";
+import { Button, type Column, DataTable, Fault } from "./controls.tsx";
 import { wordsOf } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
-import { extended, refreshed, type RunList } from "./run-list.ts";
-import type { RunSource } from "./run-source.ts";
+import type { RunPage, RunSource } from "./run-source.ts";
 import { StatusBadge } from "./status.tsx";
 
 /** Milliseconds between two looks at the list of a server. */
 const LOOK = 3_000;
 
-/** The list of runs. Two of them can be chosen and compared. */
 export function RunsPage({ source }: { readonly source: RunSource }) {
-  const list = useSignal<RunList | undefined>(undefined);
+  const list = useSignal<RunPage | undefined>(undefined);
   const fault = useSignal<string | undefined>(undefined);
   const chosen = useSignal<readonly string[]>([]);
   const more = useRuns(source, list, fault);
@@ -25,26 +24,18 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
   const runs = list.value?.runs;
   return (
     <section class="runs" aria-labelledby="runs-title">
-      <div class="page-title">
-        <h1 id="runs-title">Runs</h1>
-      </div>
-      {fault.value !== undefined && (
-        <p class="note note-warn" role="alert">
-          {fault.value}
-        </p>
-      )}
+      <h1 class="page-title" id="runs-title">
+        Runs
+      </h1>
+      <Fault text={fault.value} tone="warn" />
       {runs?.length === 0 && (
-        <div class="empty">
+        <div class="empty soft">
           <h2>No runs yet</h2>
           <p>A run that begins appears here.</p>
         </div>
       )}
       {runs !== undefined && runs.length > 0 && <RunTable runs={runs} chosen={chosen.value} choose={choose} />}
-      {list.value?.next !== undefined && (
-        <button type="button" class="button" onClick={more}>
-          Show older runs
-        </button>
-      )}
+      {list.value?.next !== undefined && <Button onClick={more}>Show older runs</Button>}
       <CompareBar chosen={chosen.value} />
     </section>
   );
@@ -53,7 +44,7 @@ export function RunsPage({ source }: { readonly source: RunSource }) {
 type Held<T> = { value: T };
 
 /** Reads the list, and looks at it again while it is open. Returns a function that adds the next page. */
-function useRuns(source: RunSource, list: Held<RunList | undefined>, fault: Held<string | undefined>): () => void {
+function useRuns(source: RunSource, list: Held<RunPage | undefined>, fault: Held<string | undefined>): () => void {
   const stop = useSignal(new AbortController());
   const isReading = useSignal(false);
   const read = async (cursor: string | undefined): Promise<void> => {
@@ -88,50 +79,28 @@ interface RunTableProps {
   readonly choose: (id: string, isChosen: boolean) => void;
 }
 
+const COLUMNS: readonly Column[] = [
+  [<span class="hidden">Compare</span>, "text"],
+  ["Run", "text"],
+  ["Status", "text"],
+  ["Cost", "number"],
+  ["Calls", "number"],
+  ["Duration", "number"],
+  ["Events", "number"],
+  ["Began", "text"],
+];
+
 function RunTable({ runs, chosen, choose }: RunTableProps) {
   return (
-    <div class="table-frame">
-      <table>
-        <caption class="hidden">Runs, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">
-              <span class="hidden">Compare</span>
-            </th>
-            <th scope="col">Run</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="right">
-              Cost
-            </th>
-            <th scope="col" class="right">
-              Calls
-            </th>
-            <th scope="col" class="right">
-              Duration
-            </th>
-            <th scope="col" class="right">
-              Events
-            </th>
-            <th scope="col">Began</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <RunRow key={run.id} run={run} isChosen={chosen.includes(run.id)} choose={choose} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="Runs, the newest first" columns={COLUMNS}>
+      {runs.map((run) => (
+        <RunRow key={run.id} run={run} isChosen={chosen.includes(run.id)} choose={choose} />
+      ))}
+    </DataTable>
   );
 }
 
-interface RunRowProps {
-  readonly run: RunSummary;
-  readonly isChosen: boolean;
-  readonly choose: RunTableProps["choose"];
-}
-
-function RunRow({ run, isChosen, choose }: RunRowProps) {
+function RunRow({ run, isChosen, choose }: Pick<RunTableProps, "choose"> & { readonly run: RunSummary; readonly isChosen: boolean }) {
   const { id, idea, parent, started, moved } = run;
   return (
     <tr>
@@ -144,10 +113,10 @@ function RunRow({ run, isChosen, choose }: RunRowProps) {
         />
       </td>
       <th scope="row">
-        <a class="run-link run-idea" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
+        <a class="run-link strong cut-two" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
           {idea === "" ? id : visibleText(idea)}
         </a>
-        <span class="run-id">
+        <span class="tiny soft mono nowrap">
           {id}
           {parent === undefined ? "" : `, fork of ${parent.runId} after event ${parent.at}`}
         </span>
@@ -155,11 +124,11 @@ function RunRow({ run, isChosen, choose }: RunRowProps) {
       <td>
         <StatusBadge status={run.status} />
       </td>
-      <td class="right">{costText(run.cost, run.unpriced)}</td>
-      <td class="right">{counted(run.calls)}</td>
-      <td class="right">{started === null || moved === null ? "" : durationText(moved - started)}</td>
-      <td class="right">{counted(run.events)}</td>
-      <td class="soft">{started === null ? "" : <time title={momentText(started)}>{agoText(started, Date.now())}</time>}</td>
+      <td class="right numbers">{costText(run.cost, run.unpriced)}</td>
+      <td class="right numbers">{counted(run.calls)}</td>
+      <td class="right numbers">{started === null || moved === null ? "" : durationText(moved - started)}</td>
+      <td class="right numbers">{counted(run.events)}</td>
+      <td class="soft nowrap">{started === null ? "" : <time title={momentText(started)}>{agoText(started, Date.now())}</time>}</td>
     </tr>
   );
 }
@@ -168,17 +137,35 @@ function CompareBar({ chosen }: { readonly chosen: readonly string[] }) {
   const [a, b] = chosen;
   if (a === undefined) return null;
   return (
-    <div class="compare-bar" role="status">
+    <div class="compare-bar flex small" role="status">
       {b === undefined ? (
         <span>Choose one more run to compare.</span>
       ) : (
         <>
           <span>Two runs are chosen.</span>
-          <a class="button button-main" href={hashOf({ page: "compare", runs: [a, b] })}>
+          <a class="button inline small strong button-main" href={hashOf({ page: "compare", runs: [a, b] })}>
             Compare
           </a>
         </>
       )}
     </div>
   );
+}
+
+/**
+ * Returns a list after its newest runs were read again. Runs that came meanwhile are in it, and those that were removed from the part that was read
+ * are not.
+ */
+export function refreshed(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
+  const last = runs.at(-1);
+  const end = known?.runs.findIndex(({ id }) => id === last?.id) ?? -1;
+  // Without a next page it is the whole list. If the last run is unknown, the known runs are all on later pages.
+  if (known === undefined || next === undefined || end === -1) return { runs, ...(next === undefined ? {} : { next }) };
+  return { runs: [...runs, ...known.runs.slice(end + 1)], ...(known.next === undefined ? {} : { next: known.next }) };
+}
+
+/** Returns a list with the next page at its end. */
+export function extended(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
+  const added = new Set(runs.map(({ id }) => id));
+  return { runs: [...(known?.runs ?? []).filter(({ id }) => !added.has(id)), ...runs], ...(next === undefined ? {} : { next }) };
 }

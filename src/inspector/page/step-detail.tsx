@@ -1,37 +1,29 @@
 import { useRef } from "preact/hooks";
 import { type CallDetail, stepDetail, type PromptPart, type StepDetail, type TryDetail } from "../view/detail.ts";
-import type { StepFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { costText, counted, durationText } from "./amounts.ts";
-import { Choose, Facts, Part } from "./detail-parts.tsx";
+import { Facts, Part } from "./controls.tsx";
+import { ActivationLink } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { JsonView, LiveTextView, TextView } from "./text-view.tsx";
 
-/** A step: what was asked, what was answered, each try, and what it cost. */
-export function StepView({ run, act, place }: { readonly run: OpenRun; readonly act: string; readonly place: number }) {
-  const detail = stepDetail(run.timeline, place, run.shown.value);
+export function StepView({ run, act, index }: { readonly run: OpenRun; readonly act: string; readonly index: number }) {
+  const detail = stepDetail(run.timeline, index, run.shown.value);
   const { prompt = [], tries = [] } = detail ?? {};
-  if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that the scrubber stands on.</p>;
+  if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that is shown.</p>;
   const { step, request, answer, answerText } = detail;
   const took = tries.reduce((sum, { ms = 0 }) => sum + ms, 0);
   return (
     <>
       <Facts
         facts={[
-          ["Kind", <span class="tag">{shownLine(step.kind, 40)}</span>],
+          ["Kind", <span class="tag tiny soft mono">{shownLine(step.kind, 40)}</span>],
           [step.kind === "model" ? "Model" : "Name", shownLine(step.name, 100)],
-          [
-            "Activation",
-            <Choose run={run} what={{ kind: "activation", act }}>
-              {shownLine(act, 100)}
-            </Choose>,
-          ],
+          ["Activation", <ActivationLink run={run} act={act} />],
           ["Result", step.ok === undefined ? "no answer yet" : step.ok ? "answered" : "failed"],
           ["Took", durationText(took)],
           ["Cost", step.isReused ? "nothing: another run's record answered it" : costText(step.cost, step.unpriced)],
-          step.inputTokens + step.outputTokens === 0
-            ? undefined
-            : ["Tokens", `${counted(step.inputTokens)} in, ${counted(step.outputTokens)} out`],
+          step.inputTokens + step.outputTokens > 0 && ["Tokens", `${counted(step.inputTokens)} in, ${counted(step.outputTokens)} out`],
         ]}
       />
       <Tries tries={tries} />
@@ -42,7 +34,7 @@ export function StepView({ run, act, place }: { readonly run: OpenRun; readonly 
           <JsonView value={request} label="Request of the step" />
         </Part>
       )}
-      <Answer run={run} act={act} step={step} detail={detail} />
+      <Answer run={run} act={act} detail={detail} />
       {(prompt.length > 0 || (answerText !== undefined && typeof answer !== "string")) && (
         <details class="part">
           <summary>Everything that is recorded</summary>
@@ -53,14 +45,8 @@ export function StepView({ run, act, place }: { readonly run: OpenRun; readonly 
   );
 }
 
-interface AnswerProps {
-  readonly run: OpenRun;
-  readonly act: string;
-  readonly step: StepFact;
-  readonly detail: StepDetail;
-}
-
-function Answer({ run, act, step, detail: { answer, answerText, answerCalls } }: AnswerProps) {
+function Answer({ run, act, detail }: { readonly run: OpenRun; readonly act: string; readonly detail: StepDetail }) {
+  const { step, answer, answerText, answerCalls } = detail;
   const live = step.ok === undefined ? run.textOf(act, step.key) : undefined;
   return (
     <Part title="Answer">
@@ -95,12 +81,12 @@ function Tries({ tries }: { readonly tries: readonly TryDetail[] }) {
   if (tries.length === 1 && tries[0]?.ok !== false) return null;
   return (
     <Part title={`${tries.length} ${tries.length === 1 ? "try" : "tries"}`}>
-      <ol class="lines">
+      <ol class="lines tight">
         {tries.map((one) => (
           <li key={one.started} class={one.ok === false ? "bad" : ""}>
             {`Try ${one.try}: ${one.ok === undefined ? "has not ended" : one.ok ? "answered" : "failed"}`}
             {one.error !== undefined && ` with ${shownLine(`${one.error.code}: ${one.error.message}`, 600)}`}
-            <span class="line-end numbers">
+            <span class="line-end soft numbers">
               {one.ms === undefined ? "" : durationText(one.ms)}{" "}
               {one.cost === undefined ? "" : costText(one.cost ?? 0, one.cost === null ? 1 : 0)}
             </span>
@@ -114,12 +100,12 @@ function Tries({ tries }: { readonly tries: readonly TryDetail[] }) {
 function Prompt({ parts }: { readonly parts: readonly PromptPart[] }) {
   return (
     <Part title="Prompt">
-      <ol class="prompt">
-        {parts.map(({ role, text, calls }, place) => (
-          <li key={place}>
-            <span class="tag">{shownLine(role, 40)}</span>
-            {text !== "" && <TextView text={text} label={`Message ${place + 1} of the prompt`} />}
-            <Calls calls={calls} of={`message ${place + 1}`} />
+      <ol class="prompt stack">
+        {parts.map(({ role, text, calls }, index) => (
+          <li key={index} class="tight">
+            <span class="tag tiny soft mono">{shownLine(role, 40)}</span>
+            {text !== "" && <TextView text={text} label={`Message ${index + 1} of the prompt`} />}
+            <Calls calls={calls} of={`message ${index + 1}`} />
           </li>
         ))}
       </ol>

@@ -1,43 +1,33 @@
 import type { RunTimeline } from "./run-timeline.ts";
 
 /**
- * The proof of a link in the record.
- *
- * `said`: the message stands in the event that ended the activation. `took`: the activation took the message from its mailbox, alone. `took
- * with others`: it took several messages at once, and the record does not say which of them led to what it said. `answers`: the same, and the
- * later message names the earlier one as one of its parents.
+ * The proof of a link in the record. `said`: the event that ended the activation has the message. `took`: the activation took the message
+ * alone. `took with others`: it took several at once, and the record does not say which of them led to what it said. `answers`: the same, and
+ * what it said names the message as one of its parents.
  */
 export type CauseProof = "said" | "took" | "took with others" | "answers";
 
-/** A message or an activation in a chain of causes. */
-export type CauseNode =
-  | { readonly kind: "message"; readonly place: number; readonly steps: number }
-  | { readonly kind: "activation"; readonly place: number; readonly steps: number };
+/** A message or an activation in a chain of causes, by its index in its table. `steps` is negative before the start. */
+export interface CauseNode {
+  readonly kind: "message" | "activation";
+  readonly index: number;
+  readonly steps: number;
+}
 
-/** A link between two entries of a chain. Places of messages and of activations are those of the record's tables. */
+/** A link between two entries of a chain. `in`: the message went into the activation. `out`: it came out of it. */
 export interface CauseLink {
   readonly message: number;
   readonly activation: number;
-  /** `in`: the message went into the activation. `out`: it came out of it. */
   readonly direction: "in" | "out";
   readonly proof: CauseProof;
 }
 
-/** The causes and effects of a message or an activation. */
-export interface CauseChain {
-  /** From the first cause to the last effect: `steps` is negative before the start, 0 at it and positive after it. */
-  readonly nodes: readonly CauseNode[];
-  readonly links: readonly CauseLink[];
-  readonly messages: ReadonlySet<number>;
-  readonly activations: ReadonlySet<number>;
-  /** More entries belong to the chain. */
-  readonly isCut: boolean;
-}
+export type CauseChain = ReturnType<typeof causeChain>;
 
-/** The start of a chain: a place in the table of messages or of activations. */
+/** The start of a chain: an index in the table of messages or of activations. */
 export type CauseStart = { readonly message: number } | { readonly activation: number };
 
-/** Most entries before and most after the start. */
+/** Entries before, and entries after the start. */
 const MOST = 200;
 
 /**
@@ -45,17 +35,15 @@ const MOST = 200;
  *
  * @param shown the event that the run is shown after: later effects are left out. Default: the last one.
  */
-export function causeChain(timeline: RunTimeline, start: CauseStart, shown: number = timeline.length - 1): CauseChain {
-  const walk = new ChainWalk(timeline, shown);
-  const node: CauseNode =
-    "message" in start ? { kind: "message", place: start.message, steps: 0 } : { kind: "activation", place: start.activation, steps: 0 };
-  return walk.chain(node);
+export function causeChain(timeline: RunTimeline, start: CauseStart, shown: number = timeline.length - 1) {
+  const [kind, index] = "message" in start ? (["message", start.message] as const) : (["activation", start.activation] as const);
+  return new ChainWalk(timeline, shown).chain({ kind, index, steps: 0 });
 }
 
 /**
  * Walks from message to activation and on, first against time and then with it. It owns what it has found.
  *
- * ChainWalk.W1 (`#walk`) a message or an activation stands in the chain once, also where several ways lead to it, and at most 200 before and
+ * ChainWalk.W1 (`#walk`) a message or an activation is in the chain once, also where several paths lead to it, and at most 200 before and
  * 200 after the start. A link has both its ends in the chain.
  * ChainWalk.W2 (`#after`) no effect is later than the event that the run is shown after.
  */
@@ -72,7 +60,8 @@ class ChainWalk {
     this.#shown = shown;
   }
 
-  chain(start: CauseNode): CauseChain {
+  /** From the first cause to the last effect. `isCut`: more entries belong to the chain. */
+  chain(start: CauseNode) {
     this.#walk(start, -1);
     this.#walk(start, 1);
     const nodes = [...this.#messages.values(), ...this.#activations.values()].sort((a, b) => a.steps - b.steps);
@@ -91,7 +80,7 @@ class ChainWalk {
     for (let nth = 0; nth < open.length; nth += 1) {
       const node = open[nth] as CauseNode;
       for (const next of way === -1 ? this.#before(node) : this.#after(node)) {
-        if (this.#tableOf(next).has(next.place)) continue;
+        if (this.#tableOf(next).has(next.index)) continue;
         if (open.length <= MOST) open.push(this.#note(next));
         else this.#isCut = true;
       }
@@ -103,39 +92,39 @@ class ChainWalk {
   }
 
   #note(node: CauseNode): CauseNode {
-    this.#tableOf(node).set(node.place, node);
+    this.#tableOf(node).set(node.index, node);
     return node;
   }
 
-  #before({ kind, place, steps }: CauseNode): readonly CauseNode[] {
+  #before({ kind, index, steps }: CauseNode): readonly CauseNode[] {
     const { record } = this.#timeline;
     if (kind === "activation") {
-      const took = record.activations[place]?.took ?? [];
-      for (const message of took) this.#link({ message, activation: place, direction: "in", proof: this.#proofOf(message, place) });
-      return took.map((message) => ({ kind: "message", place: message, steps: steps - 1 }));
+      const took = record.activations[index]?.took ?? [];
+      for (const message of took) this.#link({ message, activation: index, direction: "in", proof: this.#proofOf(message, index) });
+      return took.map((message) => ({ kind: "message", index: message, steps: steps - 1 }));
     }
-    const by = record.sent[place]?.by;
+    const by = record.sent[index]?.by;
     if (by === undefined) return [];
-    this.#link({ message: place, activation: by, direction: "out", proof: "said" });
-    return [{ kind: "activation", place: by, steps: steps - 1 }];
+    this.#link({ message: index, activation: by, direction: "out", proof: "said" });
+    return [{ kind: "activation", index: by, steps: steps - 1 }];
   }
 
-  #after({ kind, place, steps }: CauseNode): readonly CauseNode[] {
+  #after({ kind, index, steps }: CauseNode): readonly CauseNode[] {
     const { record } = this.#timeline;
     if (kind === "activation") {
-      const said = (record.activations[place]?.said ?? []).filter((message) => (record.sent[message]?.seq ?? 0) <= this.#shown);
-      for (const message of said) this.#link({ message, activation: place, direction: "out", proof: "said" });
-      return said.map((message) => ({ kind: "message", place: message, steps: steps + 1 }));
+      const said = (record.activations[index]?.said ?? []).filter((message) => (record.sent[message]?.seq ?? 0) <= this.#shown);
+      for (const message of said) this.#link({ message, activation: index, direction: "out", proof: "said" });
+      return said.map((message) => ({ kind: "message", index: message, steps: steps + 1 }));
     }
     const takers = new Set<number>();
-    for (const way of record.sent[place]?.ways ?? []) {
+    for (const way of record.sent[index]?.ways ?? []) {
       const { opener, consumer } = record.ways.at(way) ?? {};
       for (const taker of [opener, consumer]) {
         if (taker !== undefined && (record.activations[taker]?.from ?? Infinity) <= this.#shown) takers.add(taker);
       }
     }
-    for (const activation of takers) this.#link({ message: place, activation, direction: "in", proof: this.#proofOf(place, activation) });
-    return [...takers].map((taker) => ({ kind: "activation", place: taker, steps: steps + 1 }));
+    for (const activation of takers) this.#link({ message: index, activation, direction: "in", proof: this.#proofOf(index, activation) });
+    return [...takers].map((taker) => ({ kind: "activation", index: taker, steps: steps + 1 }));
   }
 
   #proofOf(message: number, activation: number): CauseProof {
@@ -144,18 +133,10 @@ class ChainWalk {
     // Copies of one message are no others.
     if (new Set(took).size < 2) return "took";
     const id = sent[message]?.message.id ?? "";
-    return said.some((place) => sent[place]?.message.parents.includes(id)) ? "answers" : "took with others";
+    return said.some((index) => sent[index]?.message.parents.includes(id)) ? "answers" : "took with others";
   }
 
   #link(link: CauseLink): void {
     this.#links.set(`${link.direction} ${link.message} ${link.activation}`, link);
   }
 }
-
-/** The words for what a link proves. */
-export const PROOF_TEXTS: Readonly<Record<CauseProof, string>> = {
-  said: "The record has it in the event that ended this activation.",
-  took: "The activation took this message, and no other.",
-  "took with others": "The activation took it together with other messages. The record does not say which of them led to its answer.",
-  answers: "The activation took it together with others, and what it said names it as one that it answers.",
-};

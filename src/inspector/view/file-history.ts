@@ -1,30 +1,21 @@
 import type { ActivationFact, FileFact, SentFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** One recorded change of a file. */
+/** A recorded change of a file, with the activation that made it, the messages that it took, and those that it sent. */
 export interface FileVersion extends FileFact {
-  /** From 1. */
   readonly number: number;
   readonly activation: ActivationFact;
-  /** `written` and `removed`: the step has its answer. `under way`: it has none yet. */
+  /** `under way`: the step has no answer yet. */
   readonly outcome: "written" | "removed" | "failed" | "under way";
-  /** The messages that the activation took when it wrote the file: the record proves no closer cause. */
   readonly took: readonly SentFact[];
-  /** The messages that the activation sent when it ended. */
   readonly said: readonly SentFact[];
 }
 
-/** A file that the run wrote. Files of a fork of the project stand apart from those of the project. */
-export interface FileHistory {
-  readonly path: string;
-  readonly fork: string | undefined;
-  readonly versions: readonly FileVersion[];
-  /** False when the last effective change removed it. */
-  readonly isThere: boolean;
-}
+/** A file that the run wrote, in the project or in a fork of it. `isThere` is false when the last effective change removed it. */
+export type FileHistory = ReturnType<typeof filesAt>[number];
 
 /** Returns the files that the recorded steps had written up to an event, sorted by path. */
-export function filesAt(timeline: RunTimeline, seq: number): readonly FileHistory[] {
+export function filesAt(timeline: RunTimeline, seq: number) {
   const { record } = timeline;
   const files = new Map<string, FileVersion[]>();
   for (const file of record.files) {
@@ -42,12 +33,12 @@ export function filesAt(timeline: RunTimeline, seq: number): readonly FileHistor
       number: versions.length + 1,
       activation,
       outcome: !isAnswered ? "under way" : step.ok === true ? done : "failed",
-      took: activation.took.flatMap((place) => record.sent[place] ?? []),
-      said: activation.said.flatMap((place) => record.sent[place] ?? []).filter((sent) => sent.seq <= seq),
+      took: activation.took.flatMap((index) => record.sent[index] ?? []),
+      said: activation.said.flatMap((index) => record.sent[index] ?? []).filter((sent) => sent.seq <= seq),
     });
   }
   return [...files.values()]
-    .map((versions): FileHistory => {
+    .map((versions) => {
       const [first] = versions;
       const last = versions.findLast(({ outcome }) => outcome === "written" || outcome === "removed");
       return { path: first?.path ?? "", fork: first?.fork, versions, isThere: last?.outcome === "written" };
@@ -59,4 +50,26 @@ export function filesAt(timeline: RunTimeline, seq: number): readonly FileHistor
 export function contentBefore({ versions }: FileHistory, number: number): string {
   const before = versions.slice(0, number - 1).findLast(({ outcome }) => outcome === "written" || outcome === "removed");
   return before?.content ?? "";
+}
+
+/** Types of pictures that run no code, by their first bytes. SVG is a text, and may run some. */
+const TYPES: readonly (readonly [string, RegExp])[] = [
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF[\s\S]{4}WEBP/],
+];
+/** Characters of base64 that have the first 12 bytes. */
+const HEAD = 16;
+
+/** Returns a recorded file as the address of a picture; undefined for a file that is none. What it is follows from its bytes, not from its name. */
+export function pictureUrl(base64: string): string | undefined {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) return undefined;
+  const head = atob(base64.slice(0, HEAD));
+  const type = TYPES.find(([, begins]) => begins.test(head))?.[0];
+  return type && `data:${type};base64,${base64}`;
+}
+
+export function bytesIn(base64: string): number {
+  return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
 }

@@ -1,23 +1,20 @@
 import { type ActivationFact, isFailure, type SentFact, type TickFact, type WayFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** The part of a run that is drawn. */
+/**
+ * The part of a run that is drawn: the events `from` to `until`, both included, as they were after event `shown`; the lanes of `roles`, by default
+ * all in the order of hiring; and at most `most` arrows, by default 2,000.
+ */
 export interface LaneRange {
-  /** The first and the last event, both included. */
   readonly from: number;
   readonly until: number;
-  /** The event that the run is shown after: what comes later is not drawn. Default: the last one. */
   readonly shown?: number;
-  /** Names of the lanes from top to bottom. Default: all roles in the order of hiring. */
   readonly roles?: readonly string[];
-  /** Most arrows, default 2,000; further ones are counted. */
   readonly most?: number;
 }
 
-/** An activation as a bar in its role's lane. */
 export interface Bar {
   readonly activation: ActivationFact;
-  /** Place of the lane. */
   readonly lane: number;
   readonly from: number;
   /** The last shown event for a bar that is open there. */
@@ -25,11 +22,10 @@ export interface Bar {
   readonly isOpen: boolean;
 }
 
-/** A delivered message as an arrow. */
 export interface Arrow {
   readonly sent: SentFact;
   readonly way: WayFact;
-  /** Place of the sender's lane; undefined for a message from outside, or from a role that is not drawn. */
+  /** Index of the sender's lane; undefined for a message from outside, or from a role that is not drawn. */
   readonly fromLane: number | undefined;
   readonly from: number;
   readonly toLane: number;
@@ -38,35 +34,25 @@ export interface Arrow {
   readonly fate: Fate;
 }
 
-/** The state of a message on its way to one recipient. */
 export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "double";
 
-/** Bars and arrows of a range. */
-export interface LaneDrawing {
-  readonly lanes: readonly string[];
-  readonly bars: readonly Bar[];
-  readonly arrows: readonly Arrow[];
-  /** Arrows beyond the limit. */
-  readonly omitted: number;
-  /** The ticks of the clock in the range; none for a clock that counts activations. */
-  readonly ticks: readonly TickFact[];
-}
+export type LaneDrawing = ReturnType<typeof lanesIn>;
 
 /**
  * Returns what a range of events shows: a bar per activation, and an arrow per message and recipient. The cost grows with the range and not with
- * the run.
+ * the run. `omitted` counts arrows beyond the limit.
  */
-export function lanesIn(timeline: RunTimeline, range: LaneRange): LaneDrawing {
+export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const { record } = timeline;
   const shown = Math.min(range.shown ?? Infinity, timeline.length - 1);
   const until = Math.min(range.until, shown);
   const lanes = range.roles ?? [...timeline.now.roles.keys()];
-  const places = new Map(lanes.map((role, lane) => [role, lane]));
+  const indexes = new Map(lanes.map((role, lane) => [role, lane]));
   const bars = lanes.flatMap((role, lane) => barsOf(timeline, role, lane, range.from, until, shown));
   const arrows: Arrow[] = [];
   let omitted = 0;
   for (const way of record.ways.between(range.from, until)) {
-    const toLane = places.get(way.role);
+    const toLane = indexes.get(way.role);
     const sent = record.sent[way.sent];
     if (toLane === undefined || sent === undefined) continue;
     if (arrows.length >= (range.most ?? 2_000)) {
@@ -76,19 +62,18 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange): LaneDrawing {
     const { end, fate } = endOf(way, shown);
     if (end < range.from) continue;
     const sender = sent.by === undefined ? undefined : record.activations[sent.by]?.role;
-    arrows.push({ sent, way, fromLane: sender === undefined ? undefined : places.get(sender), from: way.from, toLane, to: end, fate });
+    arrows.push({ sent, way, fromLane: sender === undefined ? undefined : indexes.get(sender), from: way.from, toLane, to: end, fate });
   }
   return { lanes, bars, arrows, omitted, ticks: ticksIn(record.ticks, range.from, until) };
 }
 
 /** The tick of the clock after an event. A clock that counts activations has no table. */
 export function tickAt({ record: { ticks } }: RunTimeline, seq: number): number {
-  return ticks[firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
+  return ticks[firstAtLeast(ticks.length, (index) => (ticks[index]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
 }
 
-/** The ticks from one event to another, both included. */
 function ticksIn(ticks: readonly TickFact[], from: number, until: number): readonly TickFact[] {
-  const after = (seq: number): number => firstAtLeast(ticks.length, (place) => (ticks[place]?.seq ?? 0) >= seq);
+  const after = (seq: number): number => firstAtLeast(ticks.length, (index) => (ticks[index]?.seq ?? 0) >= seq);
   return ticks.slice(after(from), after(until + 1));
 }
 
@@ -96,8 +81,9 @@ function barsOf(timeline: RunTimeline, role: string, lane: number, from: number,
   const { activations, byRole } = timeline.record;
   const own = byRole.get(role) ?? [];
   const bars: Bar[] = [];
+  const first = firstAtLeast(own.length, (nth) => (activations[own[nth] ?? -1]?.from ?? 0) >= from);
   // The one before the first that begins in the range may reach into it.
-  for (let nth = Math.max(0, firstFrom(timeline, own, from) - 1); nth < own.length; nth += 1) {
+  for (let nth = Math.max(0, first - 1); nth < own.length; nth += 1) {
     const activation = activations[own[nth] ?? -1];
     if (activation === undefined || activation.from > until) break;
     const isOpen = activation.until === undefined || activation.until > shown;
@@ -107,13 +93,8 @@ function barsOf(timeline: RunTimeline, role: string, lane: number, from: number,
   return bars;
 }
 
-/** The first of a role's activations that begins at an event or later. */
-function firstFrom({ record }: RunTimeline, own: readonly number[], from: number): number {
-  return firstAtLeast(own.length, (nth) => (record.activations[own[nth] ?? -1]?.from ?? 0) >= from);
-}
-
-/** The first of so many places for which a condition holds, where it holds for all after it; their number when it holds for none. */
-export function firstAtLeast(count: number, holds: (place: number) => boolean): number {
+/** The first index below `count` for which a condition holds, where it holds for all after it; else `count`. */
+export function firstAtLeast(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {
@@ -133,17 +114,9 @@ export function endOf(way: WayFact, shown: number): { readonly end: number; read
   return { end: shown, fate: "on its way" };
 }
 
-/** How much happens in one part of a run. */
-export interface DensityBin {
-  readonly from: number;
-  readonly until: number;
-  readonly activations: number;
-  readonly messages: number;
-  readonly failures: number;
-}
+export type DensityBin = ReturnType<typeof densityOf>[number];
 
-/** Returns the activity of a whole run in at most `count` parts of equal length. */
-export function densityOf(timeline: RunTimeline, count: number): readonly DensityBin[] {
+export function densityOf(timeline: RunTimeline, count: number) {
   const size = Math.max(1, Math.ceil(timeline.length / Math.max(1, count)));
   const bins = Array.from({ length: Math.ceil(timeline.length / size) }, (_, nth) => ({
     from: nth * size,

@@ -4,13 +4,11 @@ import type { RunRecord } from "./run-record.ts";
 /** The text that a call of a model has given so far. Nothing of it is recorded. */
 export interface LiveText {
   readonly act: string;
-  /** The key of the step. */
   readonly step: string;
   readonly try: number;
   readonly text: string;
   /** The beginning is not here: the page came later, or the text is longer than what is kept. */
   readonly isCut: boolean;
-  /** Characters of the try so far. */
   readonly length: number;
 }
 
@@ -26,7 +24,7 @@ type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.voi
 /**
  * The texts of the model calls under way, from the notices of a run. It owns the texts.
  *
- * LiveTexts.X1 (`hear`) a text is of one try, and a mark stands where pieces are missing.
+ * LiveTexts.X1 (`hear`) a text is of one try, and a mark shows where pieces are missing.
  * LiveTexts.X2 (`settle`) a text goes when its try ends or is void, its activation ends, or its run does.
  * LiveTexts.X3 (`#keep`) at most 100 texts of at most 100,000 characters are kept.
  */
@@ -39,8 +37,8 @@ export class LiveTexts {
     const address = addressOf(act, step);
     const known = this.#texts.get(address);
     if (notice.type === "model.void") return known?.try === nth && this.#texts.delete(address);
-    const places = record.activationNamed(act)?.steps ?? [];
-    const isOver = places.some((place) => record.steps[place]?.key === step && record.steps[place]?.ok !== undefined);
+    const indexes = record.activationNamed(act)?.steps ?? [];
+    const isOver = indexes.some((index) => record.steps[index]?.key === step && record.steps[index]?.ok !== undefined);
     if (isOver || (known !== undefined && known.try > nth)) return false;
     const { at, text } = notice;
     const own = known?.try === nth && known.length <= at ? known : undefined;
@@ -80,12 +78,10 @@ export class LiveTexts {
     return had;
   }
 
-  /** The text of a step. */
   of(act: string, step: string): LiveText | undefined {
     return this.#texts.get(addressOf(act, step));
   }
 
-  /** The text of an activation that grew last. */
   last(act: string): LiveText | undefined {
     return [...this.#texts.values()].findLast((one) => one.act === act);
   }

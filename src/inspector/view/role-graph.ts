@@ -3,43 +3,14 @@ import type { RunState } from "../../runtime/record/run-state.ts";
 import { firstAtLeast } from "./lanes.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** A role in the graph, as it is after an event. */
-export interface GraphNode {
-  readonly name: string;
-  readonly profile: string;
-  /** Causes whose broadcasts it hears. */
-  readonly watch: readonly string[];
-  /** It hears every broadcast. */
-  readonly observesAll: boolean;
-  /** Messages in its mailbox: the depth of its queue. */
-  readonly waiting: number;
-  /** Messages that wait for room in its mailbox. */
-  readonly held: number;
-  /** Activations that have ended. */
-  readonly activations: number;
-  readonly isActing: boolean;
-  /** False once it is retired. */
-  readonly isHired: boolean;
-}
+export type GraphNode = ReturnType<typeof nodesOf>[number];
+export type RoleGraph = ReturnType<FlowTable["graphAt"]>;
+export type GraphEdge = RoleGraph["edges"][number];
 
-/** The messages from one role to another, up to an event. */
-export interface GraphEdge {
-  /** Empty for messages from outside. */
-  readonly from: string;
-  readonly to: string;
-  readonly messages: number;
-  /** Those of them that the edges lost. */
-  readonly lost: number;
-  /** By cause, the most frequent first. */
-  readonly causes: readonly { readonly name: string; readonly messages: number }[];
-  /** The receiver watches one of the causes, or everything; false where all messages were addressed to it. */
-  readonly isSubscribed: boolean;
-}
-
-/** Roles, and the messages between them. */
-export interface RoleGraph {
-  readonly nodes: readonly GraphNode[];
-  readonly edges: readonly GraphEdge[];
+interface Edge extends Pick<Flow, "from" | "to"> {
+  messages: number;
+  lost: number;
+  readonly causes: { readonly name: string; readonly messages: number }[];
 }
 
 /** Sequence numbers of the messages of one sender, receiver and cause, in order. */
@@ -48,13 +19,8 @@ interface Flow {
   readonly to: string;
   readonly cause: string;
   readonly seqs: number[];
-  /** Of the messages that the edges lost. */
   readonly lost: number[];
 }
-
-type EdgeDraft = { -readonly [Key in Exclude<keyof GraphEdge, "isSubscribed" | "causes">]: GraphEdge[Key] } & {
-  readonly causes: { readonly name: string; readonly messages: number }[];
-};
 
 /**
  * The messages of a run by sender, receiver and cause. It owns their sequence numbers, so a count up to an event is a search and not a walk.
@@ -71,14 +37,17 @@ export class FlowTable {
     this.#timeline = timeline;
   }
 
-  /** The graph after the event of a number. */
-  graphAt(seq: number): RoleGraph {
+  /**
+   * The roles after an event, and the messages between them so far. `from` is empty for messages from outside; `isSubscribed` says that the
+   * receiver watches one of the causes, or everything, and is false where all messages were addressed to it.
+   */
+  graphAt(seq: number) {
     this.#catchUp();
     const state = this.#timeline.stateAt(seq);
     const nodes = nodesOf(state);
     const known = new Map(nodes.map((node) => [node.name, node]));
-    const edges = new Map<string, EdgeDraft>();
-    const upTo = (seqs: readonly number[]): number => firstAtLeast(seqs.length, (place) => (seqs[place] ?? 0) > seq);
+    const edges = new Map<string, Edge>();
+    const upTo = (seqs: readonly number[]): number => firstAtLeast(seqs.length, (index) => (seqs[index] ?? 0) > seq);
     for (const { from, to, cause, seqs, lost } of this.#flows.values()) {
       const messages = upTo(seqs);
       if (messages === 0) continue;
@@ -116,7 +85,7 @@ export class FlowTable {
   }
 }
 
-function nodesOf({ roles, open, held }: RunState): readonly GraphNode[] {
+function nodesOf({ roles, open, held }: RunState) {
   const heldFor = new Map<string, number>();
   for (const { role } of held) heldFor.set(role.name, (heldFor.get(role.name) ?? 0) + 1);
   return [...roles.values()].map(({ name, traits, waiting, n, isHired }) => {
@@ -125,18 +94,8 @@ function nodesOf({ roles, open, held }: RunState): readonly GraphNode[] {
   });
 }
 
-/** The card and the subscriptions in the traits of a role. Traits are data of a record: any member may be missing. */
-export interface RoleTraits {
-  readonly profile: string;
-  readonly goal: string;
-  readonly watch: readonly string[];
-  readonly observesAll: boolean;
-  readonly mode: string;
-  readonly actions: readonly string[];
-}
-
-/** Reads the traits of a role from a record. */
-export function traitsOf({ card, watch, observeAll, mode, actions }: HiredRole["traits"]): RoleTraits {
+/** Reads the card and the subscriptions of a role from a record, where any member may be missing. */
+export function traitsOf({ card, watch, observeAll, mode, actions }: HiredRole["traits"]) {
   const { profile, goal } = (typeof card === "object" ? (card ?? {}) : {}) as { readonly profile?: unknown; readonly goal?: unknown };
   return {
     profile: textIn(profile),

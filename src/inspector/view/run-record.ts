@@ -2,7 +2,17 @@ import { arrivedId, eachRecipient } from "../../runtime/edges/arrivals.ts";
 import type { Sent, StepEnded, StepStarted, RunEvent, Arrival } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
-import type { ActivationFact, FileFact, SentFact, StepFact, TickFact, WayFault } from "./run-facts.ts";
+import {
+  type ActivationFact,
+  addSpent,
+  type FileFact,
+  NOTHING_SPENT,
+  type SentFact,
+  type Spent,
+  type StepFact,
+  type TickFact,
+  type WayFault,
+} from "./run-facts.ts";
 import { WayTable } from "./way-table.ts";
 
 type Open<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Member)[] ? Member[] : T[Key] };
@@ -15,7 +25,7 @@ type ActEvent = Extract<RunEvent, { readonly type: "act.started" | "act.ended" |
  *
  * RunRecord.I1 (`taken`) the messages that an activation took are the first of its mailbox in the runtime's own state: nothing is inferred from
  * times or names.
- * RunRecord.I2 (`add`) an event changes entries of the tables and appends to them; no entry is removed, so a place stays valid.
+ * RunRecord.I2 (`add`) an event changes entries of the tables and appends to them; no entry is removed, so an index stays valid.
  */
 export class RunRecord {
   readonly activations: Open<ActivationFact>[] = [];
@@ -25,7 +35,7 @@ export class RunRecord {
   /** The ticks of a clock of rounds or of simulated time, in their order. */
   readonly ticks: TickFact[] = [];
   readonly ways: WayTable = new WayTable();
-  /** Places of activations by role, in order: they do not overlap. */
+  /** Indexes of activations by role, in order: they do not overlap. */
   readonly byRole: Map<string, number[]> = new Map();
   readonly #byAct = new Map<string, number>();
   readonly #byMessage = new Map<string, number>();
@@ -36,7 +46,6 @@ export class RunRecord {
     return this.activations[this.#byAct.get(act) ?? -1];
   }
 
-  /** The message of an id, as it was sent last. */
   sentWithId(id: string): SentFact | undefined {
     return this.sent[this.#byMessage.get(id) ?? -1];
   }
@@ -44,10 +53,9 @@ export class RunRecord {
   /** Takes in an event that the state is about to apply. The result takes in the state after it. */
   add(event: RunEvent, before: RunState): (after: RunState) => void {
     switch (event.type) {
-      case "message": {
+      case "message":
         this.#send(event, event.seq, 0, undefined, event.atBarrier === true);
         break;
-      }
       case "act.started":
         this.#begin(event, before);
         break;
@@ -81,34 +89,32 @@ export class RunRecord {
 
   #send(given: Sent, seq: number, nth: number, by: number | undefined, isAtBarrier: boolean): void {
     const { message, dead = [], dropped, due } = given;
-    const place = this.sent.length;
+    const index = this.sent.length;
     const isRemoved = dropped === true;
     const ways: number[] = [];
     const policies = given.faults && new Map(given.faults.map((fault) => [fault.to, fault.by]));
-    this.#byMessage.set(message.id, place);
+    this.#byMessage.set(message.id, index);
     const visit = (role: string, arrives: readonly Arrival[]): void => {
       for (const arrival of arrives) {
         const id = arrivedId(message.id, arrival);
         const when = arrival.due ?? due;
-        const way = this.ways.add({ sent: place, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) });
+        const way = this.ways.add({ sent: index, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) });
         this.ways.begin([way], when, isAtBarrier);
-        this.#byMessage.set(id, place);
+        this.#byMessage.set(id, index);
         ways.push(way);
       }
-      if (arrives.length === 0)
-        ways.push(
-          this.ways.addLost({ sent: place, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) }),
-        );
+      const lost = { sent: index, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) };
+      if (arrives.length === 0) ways.push(this.ways.addLost(lost));
     };
     if (!isRemoved) eachRecipient(given, visit);
-    this.sent.push({ place, seq, nth, by, message, ways, dead: [...dead], isRemoved });
+    this.sent.push({ index, seq, nth, by, message, ways, dead: [...dead], isRemoved });
   }
 
   #begin(event: ActEvent, before: RunState): Open<ActivationFact> {
-    const place = this.activations.length;
+    const index = this.activations.length;
     const { act, role, seq, time } = event;
     const activation: Open<ActivationFact> = {
-      place,
+      index,
       act,
       role,
       n: "n" in event ? event.n : (before.roles.get(role)?.n ?? 0),
@@ -118,21 +124,18 @@ export class RunRecord {
       end: "open",
       began: event.at ?? time,
       ended: undefined,
-      took: this.#taken(before, event, place),
+      took: this.#taken(before, event, index),
       said: [],
       steps: [],
-      cost: 0,
-      unpriced: 0,
-      inputTokens: 0,
-      outputTokens: 0,
+      ...NOTHING_SPENT,
       retries: 0,
       error: undefined,
     };
     this.activations.push(activation);
-    this.#byAct.set(act, place);
+    this.#byAct.set(act, index);
     const own = this.byRole.get(role);
-    if (own === undefined) this.byRole.set(role, [place]);
-    else own.push(place);
+    if (own === undefined) this.byRole.set(role, [index]);
+    else own.push(index);
     return activation;
   }
 
@@ -154,7 +157,7 @@ export class RunRecord {
     const isConsumed = event.type === "act.ended" || event.then === "dead";
     if (isConsumed) {
       const consumed = before.roles.get(event.role)?.news(event.take) ?? [];
-      for (const { id } of consumed) this.ways.consume(event.role, id, activation.place, event.seq);
+      for (const { id } of consumed) this.ways.consume(event.role, id, activation.index, event.seq);
     }
     if (event.type === "act.failed") {
       activation.end = event.then;
@@ -163,7 +166,7 @@ export class RunRecord {
     }
     activation.end = "ended";
     for (const [nth, sent] of event.said.entries()) {
-      this.#send(sent, event.seq, nth, activation.place, before.delivery === "round");
+      this.#send(sent, event.seq, nth, activation.index, before.delivery === "round");
       activation.said.push(this.sent.length - 1);
     }
   }
@@ -187,25 +190,22 @@ export class RunRecord {
     const address = `${event.act} ${event.key}`;
     const known = this.steps[this.#openSteps.get(address) ?? -1];
     const step: Open<StepFact> = known ?? {
-      place: this.steps.length,
-      activation: activation.place,
+      index: this.steps.length,
+      activation: activation.index,
       key: event.key,
       kind: event.kind,
       name: event.name,
       seqs: [],
       tries: 0,
       ok: undefined,
-      cost: 0,
-      unpriced: 0,
-      inputTokens: 0,
-      outputTokens: 0,
+      ...NOTHING_SPENT,
       isReused: event.reused !== undefined,
     };
     if (known === undefined) {
       this.steps.push(step);
-      activation.steps.push(step.place);
-      this.#openSteps.set(address, step.place);
-      this.#noteFile(event, step.place);
+      activation.steps.push(step.index);
+      this.#openSteps.set(address, step.index);
+      this.#noteFile(event, step.index);
     } else activation.retries += 1;
     step.seqs.push(event.seq);
     step.tries += 1;
@@ -228,34 +228,18 @@ export class RunRecord {
     if (step === undefined || activation === undefined) return;
     step.seqs.push(event.seq);
     const spent = spentIn(event);
-    for (const one of [step, activation]) {
-      one.cost += spent.cost;
-      one.unpriced += spent.unpriced;
-      one.inputTokens += spent.inputTokens;
-      one.outputTokens += spent.outputTokens;
-    }
+    addSpent(step, spent);
+    addSpent(activation, spent);
     if (event.retry === true) return;
     step.ok = event.ok;
     this.#openSteps.delete(address);
   }
 }
 
-/** What the edges did with a message that arrives at a role; undefined for nothing. */
 function faultOf(by: readonly string[] | undefined, { copy, reads }: Arrival): WayFault | undefined {
   return by && { by, ...(copy === undefined ? {} : { copy }), ...(reads === undefined ? {} : { reads }) };
 }
 
-/** The cost of one try. */
-export interface Spent {
-  /** Micro-dollars. */
-  readonly cost: number;
-  /** 1 for a call without a known price. */
-  readonly unpriced: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
-/** Returns what a try has cost. */
 export function spentIn({ cost, basis, usage }: StepEnded): Spent {
   const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
   return {

@@ -5,7 +5,6 @@ import type { RunState, FaultCounts } from "../../runtime/record/run-state.ts";
 
 /* The terms of a run in words, for the page and for a terminal. Names and values come from a record: who shows them makes them safe. */
 
-/** Characters of a parameter. */
 const LONGEST_VALUE = 80;
 
 /** A scheduler with its parameters and the order of arrival: `poisson, rate 0.5`. */
@@ -14,7 +13,6 @@ export function schedulerText({ scheduler, parameters, arrival }: Pick<RunStarte
   return [scheduler, ...parametersIn(parameters), ...order].join(", ");
 }
 
-/** The scheduler of the state of a run. */
 export function schedulerOf({ scheduler, parameters, arrival }: Pick<RunState, "scheduler" | "parameters" | "arrival">): string {
   return schedulerText({ scheduler, parameters, ...(arrival === "hire" ? {} : { arrival }) });
 }
@@ -50,21 +48,21 @@ const CLOCK_WORDS: Readonly<Record<RunState["clock"], string>> = { rounds: "roun
 
 /** Counts of faults in words: `1 lost, 11 delayed`; `none` without any. */
 export function faultCountsText(counts: FaultCounts): string {
-  const told = (["lost", "delayed", "copied", "rewritten"] as const).filter((kind) => counts[kind] > 0);
-  return told.length === 0 ? "none" : told.map((kind) => `${counts[kind]} ${kind}`).join(", ");
+  const parts = (["lost", "delayed", "copied", "rewritten"] as const).filter((kind) => counts[kind] > 0);
+  return parts.length === 0 ? "none" : parts.map((kind) => `${counts[kind]} ${kind}`).join(", ");
 }
 
 /** The faults of some messages, those alike together: `drop to Bob, delay to Ann (6 times)`. */
 export function faultsText(faults: readonly EdgeFault[]): string {
   const times = new Map<string, number>();
   for (const { by, to } of faults) {
-    const told = `${by.join(" and ")} to ${to}`;
-    times.set(told, (times.get(told) ?? 0) + 1);
+    const fault = `${by.join(" and ")} to ${to}`;
+    times.set(fault, (times.get(fault) ?? 0) + 1);
   }
-  return [...times].map(([told, count]) => (count === 1 ? told : `${told} (${count} times)`)).join(", ");
+  return [...times].map(([fault, count]) => (count === 1 ? fault : `${fault} (${count} times)`)).join(", ");
 }
 
-/** Why a run goes on, where its record says so; empty where it was at rest. */
+/** Why a run was resumed, where its record says so; empty where it was at rest. */
 export function resumeText({ cause, forked }: Pick<RunResumed, "cause" | "forked">): string {
   if (forked === true) return "a fork begins here";
   return cause === undefined ? "" : RESUME_WORDS[cause];

@@ -1,23 +1,12 @@
 import { JournalError } from "../../kernel/errors.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import { kinds } from "../../kernel/option-kinds.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import { RunState } from "../../runtime/record/run-state.ts";
 import { copyState } from "../../runtime/record/state-form.ts";
 import { RunRecord } from "./run-record.ts";
 
-/** Most copies of earlier states. */
 const MOST_COPIES = 64;
 const SPACING = 512;
-
-/** Options of a {@link RunTimeline}. */
-export interface RunTimelineOptions {
-  /** Fewest events between two kept states, 1 or more. Default 512: so many are folded in a few milliseconds. */
-  readonly spacing?: number;
-}
-
-const runTimelineOptions: Known<RunTimelineOptions> = { spacing: kinds.size };
 
 /**
  * The events of a run, and its state after each of them. A page adds events as they come and asks for any earlier state.
@@ -38,10 +27,9 @@ export class RunTimeline {
   #past: RunState | undefined;
   #trouble: JournalError | undefined;
 
-  /** @throws UsageError `OPTION_UNKNOWN` */
-  constructor(options: RunTimelineOptions = {}) {
-    checkKnownOptions("new RunTimeline", options, runTimelineOptions);
-    this.#spacing = Math.max(1, options.spacing ?? SPACING);
+  /** @param spacing the fewest events between two kept states: 512 are folded in a few milliseconds */
+  constructor({ spacing = SPACING }: { readonly spacing?: number } = {}) {
+    this.#spacing = spacing;
   }
 
   /** Adds the next events. Events that are there already are skipped, so that a stream may begin again earlier. Returns how many are new. */
@@ -55,7 +43,6 @@ export class RunTimeline {
     return this.length - before;
   }
 
-  /** The number of events. */
   get length(): number {
     return this.#events.length;
   }
@@ -69,7 +56,6 @@ export class RunTimeline {
     return this.#events[seq];
   }
 
-  /** The events `from` to `until`, both included. */
   events(from = 0, until: number = this.length - 1): readonly RunEvent[] {
     return this.#events.slice(Math.max(0, from), until + 1);
   }
@@ -121,12 +107,12 @@ export class RunTimeline {
     return state;
   }
 
-  /** A state of at most so many events that may be moved forward. */
+  /** A state of at most `wanted` events that may be moved forward. */
   #nearest(wanted: number): RunState {
     const past = this.#past;
-    const place = Math.floor(wanted / this.#spacing) * this.#spacing;
-    if (past !== undefined && past.seq <= wanted && past.seq >= place) return past;
-    for (let at = place; at > 0; at -= this.#spacing) {
+    const index = Math.floor(wanted / this.#spacing) * this.#spacing;
+    if (past !== undefined && past.seq <= wanted && past.seq >= index) return past;
+    for (let at = index; at > 0; at -= this.#spacing) {
       const copy = this.#copies.get(at);
       if (copy !== undefined) return copyState(copy);
     }

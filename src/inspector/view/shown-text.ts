@@ -3,10 +3,8 @@ import { visibleText } from "../../kernel/value-text.ts";
 /** Characters of a long text that are shown at first, and that each press of "more" adds. */
 export const SHOWN_AT_FIRST = 20_000;
 
-/** The beginning of a text in a form that is safe to show. */
 export interface ShownText {
   readonly text: string;
-  /** Characters of the original that are left out. */
   readonly left: number;
 }
 
@@ -28,7 +26,7 @@ export function shownLine(text: string, most = 120): string {
   return left > 0 || line.length > most ? `${line.slice(0, endAt(line, most - 1))}…` : line;
 }
 
-/** A place of at most `most` that does not divide a surrogate pair. */
+/** An index of at most `most` that does not divide a surrogate pair. */
 function endAt(text: string, most: number): number {
   const last = text.charCodeAt(most - 1);
   return last >= 0xd800 && last <= 0xdbff ? most - 1 : most;

@@ -1,39 +1,7 @@
 import type { Spendings } from "../../model/ledger.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** The cost of a role or a model. */
-export interface SpendingRow {
-  readonly name: string;
-  /** Micro-dollars. */
-  readonly known: number;
-  /** Calls without a known price. */
-  readonly unpriced: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly isEstimated: boolean;
-  /** Answered calls of models. */
-  readonly calls: number;
-  /** Further tries after failed ones. */
-  readonly retries: number;
-  /** Its share of all known costs, 0 to 1; of all tokens where nothing has a cost. */
-  readonly share: number;
-}
-
-/** The spending of a run after an event. */
-export interface SpendingView {
-  readonly roles: readonly SpendingRow[];
-  readonly models: readonly SpendingRow[];
-  readonly total: SpendingRow;
-  /** Micro-dollars. */
-  readonly budget: number | undefined;
-  /** Micro-dollars reserved by calls under way. */
-  readonly held: number;
-  /** Micro-dollars of calls that were in flight when a process died. */
-  readonly uncertain: number;
-  /** Micro-dollars that answers taken from another run had cost there. */
-  readonly saved: number;
-}
+export type SpendingRow = ReturnType<typeof rowOf>;
 
 interface Calls {
   calls: number;
@@ -41,7 +9,7 @@ interface Calls {
 }
 
 /** Returns costs and tokens by role and by model: the sums are those of the runtime's state, the numbers of calls are counted. */
-export function spendingAt(timeline: RunTimeline, seq: number): SpendingView {
+export function spendingAt(timeline: RunTimeline, seq: number) {
   const { byRole, byModel, ledger, budget, uncertain, saved } = timeline.stateAt(seq);
   const counts = callsAt(timeline, seq);
   const { known, unpriced } = ledger.cost();
@@ -88,26 +56,16 @@ interface Whole {
   readonly tokens: number;
 }
 
-function rowsOf(sums: Spendings, counts: ReadonlyMap<string, Calls>, whole: Whole): readonly SpendingRow[] {
+function rowsOf(sums: Spendings, counts: ReadonlyMap<string, Calls>, whole: Whole) {
   return Object.entries(sums)
     .map(([name, spending]) => rowOf(name, spending, counts.get(name), whole))
     .sort((a, b) => b.known - a.known || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens);
 }
 
-function rowOf(name: string, { cost, usage }: Spendings[string], counts: Calls | undefined, whole: Whole): SpendingRow {
-  const { inputTokens, outputTokens, cachedTokens, estimated } = usage;
-  const { calls = 0, retries = 0 } = counts ?? {};
-  const share = whole.known > 0 ? cost.known / whole.known : whole.tokens > 0 ? (inputTokens + outputTokens) / whole.tokens : 0;
-  return {
-    name,
-    known: cost.known,
-    unpriced: cost.unpriced,
-    inputTokens,
-    outputTokens,
-    cachedTokens,
-    isEstimated: estimated,
-    calls,
-    retries,
-    share,
-  };
+/** Costs are in micro-dollars. `share` is that of all known costs, or of all tokens where nothing has a cost: 0 to 1. */
+function rowOf(name: string, { cost: { known, unpriced }, usage }: Spendings[string], counts: Calls | undefined, whole: Whole) {
+  const { inputTokens, outputTokens, cachedTokens, estimated: isEstimated } = usage;
+  const { calls, retries } = counts ?? { calls: 0, retries: 0 };
+  const share = whole.known > 0 ? known / whole.known : whole.tokens > 0 ? (inputTokens + outputTokens) / whole.tokens : 0;
+  return { name, known, unpriced, inputTokens, outputTokens, cachedTokens, isEstimated, calls, retries, share };
 }

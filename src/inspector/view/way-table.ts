@@ -5,7 +5,6 @@ import type { WayFact } from "./run-facts.ts";
 
 type Way = { -readonly [Key in keyof WayFact]: WayFact[Key] };
 
-/** A way that has just begun. */
 type NewWay = Pick<WayFact, "sent" | "role" | "from" | "due" | "fault"> & { readonly id: string };
 
 /** Ways in one block. The latest end of each block is kept, so that a window skips blocks that ended before it. */
@@ -29,9 +28,7 @@ export class WayTable {
   /** Ways in mailboxes, by role and by the id of the message. */
   readonly #inMailbox = new Map<string, Map<string, Way>>();
   readonly #ids: string[] = [];
-  /** Sent in the present round. */
   #waiting: number[] = [];
-  /** Places of delayed ways by their ticks. */
   readonly #delayed = new Agenda<number>();
   /** Delivered by the present event, if their mailboxes have room. */
   #coming: number[] = [];
@@ -41,69 +38,57 @@ export class WayTable {
     return this.#ways.length;
   }
 
-  at(place: number): WayFact | undefined {
-    return this.#ways[place];
+  at(index: number): WayFact | undefined {
+    return this.#ways[index];
   }
 
-  /** Adds a way that has just begun. Returns its place. */
+  /** Adds a way that has just begun. Returns its index. */
   add({ sent, role, id, from, due, fault }: NewWay): number {
-    const place = this.#ways.length;
-    const ahead = {
-      delivered: undefined,
-      opened: undefined,
-      opener: undefined,
-      consumed: undefined,
-      consumer: undefined,
-      dropped: undefined,
-    };
-    this.#ways.push({ place, sent, role, from, ...ahead, isDouble: false, isDead: false, isLost: false, due, fault });
+    const index = this.#ways.length;
+    this.#ways.push({ index, sent, role, from, due, fault, isDouble: false, isDead: false, isLost: false });
     this.#ids.push(id);
-    this.#count(place, 1);
-    this.#reach(place, from);
-    return place;
+    this.#count(index, 1);
+    this.#reach(index, from);
+    return index;
   }
 
-  /** Adds a way on which the edges lost the message. Returns its place. */
+  /** Adds a way on which the edges lost the message. Returns its index. */
   addLost(way: NewWay): number {
-    const place = this.add(way);
-    const lost = this.#ways[place];
+    const index = this.add(way);
+    const lost = this.#ways[index];
     if (lost !== undefined) Object.assign(lost, { dropped: way.from, isLost: true });
-    this.#count(place, -1);
-    return place;
+    this.#count(index, -1);
+    return index;
   }
 
   /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
-  begin(places: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
-    if (due !== undefined) for (const place of places) this.#delayed.add(place, due);
-    else (isAtBarrier ? this.#waiting : this.#coming).push(...places);
+  begin(indexes: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
+    if (due !== undefined) for (const index of indexes) this.#delayed.add(index, due);
+    else (isAtBarrier ? this.#waiting : this.#coming).push(...indexes);
   }
 
-  /** The round ends with the present event. */
   deliverWaiting(): void {
     this.#coming.push(...this.#waiting);
     this.#waiting = [];
   }
 
-  /** The clock comes to a tick with the present event. */
   deliverDue(tick: number): void {
     while ((this.#delayed.first ?? Infinity) <= tick) this.#coming.push(...this.#delayed.takeFirst());
   }
 
-  /** An activation began with the message. */
   open(role: string, id: string, activation: number, seq: number): WayFact | undefined {
     const way = this.#inMailbox.get(role)?.get(id);
     if (way !== undefined && way.opened === undefined) this.#opened(way, activation, seq);
     return way;
   }
 
-  /** An activation consumed the message. */
   consume(role: string, id: string, activation: number, seq: number): void {
     const way = this.#leave(role, id);
     if (way === undefined) return;
     if (way.opened === undefined) this.#opened(way, activation, seq);
     way.consumer = activation;
     way.consumed = seq;
-    this.#reach(way.place, seq);
+    this.#reach(way.index, seq);
   }
 
   /** Finds out what the event of a number delivered, held back and dropped, after the state has applied it. */
@@ -112,8 +97,8 @@ export class WayTable {
       const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
       const left = this.#held;
       this.#held = [];
-      for (const way of [...left, ...this.#coming.map((place) => this.#ways[place] as Way)]) {
-        if (isHeld.has(`${this.#ids[way.place] ?? ""} ${way.role}`)) this.#held.push(way);
+      for (const way of [...left, ...this.#coming.map((index) => this.#ways[index] as Way)]) {
+        if (isHeld.has(`${this.#ids[way.index] ?? ""} ${way.role}`)) this.#held.push(way);
         else this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
       }
       this.#coming = [];
@@ -122,7 +107,7 @@ export class WayTable {
       const way = this.#leave(role.name, message.id);
       if (way === undefined) continue;
       way.dropped = seq;
-      this.#reach(way.place, seq);
+      this.#reach(way.index, seq);
     }
   }
 
@@ -150,10 +135,10 @@ export class WayTable {
 
   #arrive(way: Way, seq: number, isHired: boolean): void {
     if (!isHired) return this.#die(way, seq);
-    const id = this.#ids[way.place] ?? "";
+    const id = this.#ids[way.index] ?? "";
     way.delivered = seq;
-    this.#count(way.place, -1);
-    this.#reach(way.place, seq);
+    this.#count(way.index, -1);
+    this.#reach(way.index, seq);
     const mailbox = this.#inMailbox.get(way.role) ?? new Map<string, Way>();
     this.#inMailbox.set(way.role, mailbox);
     if (mailbox.has(id)) way.isDouble = true;
@@ -161,16 +146,16 @@ export class WayTable {
   }
 
   #die(way: Way, seq: number): void {
-    if (way.delivered === undefined) this.#count(way.place, -1);
+    if (way.delivered === undefined) this.#count(way.index, -1);
     way.dropped = seq;
     way.isDead = true;
-    this.#reach(way.place, seq);
+    this.#reach(way.index, seq);
   }
 
   #opened(way: Way, activation: number, seq: number): void {
     way.opener = activation;
     way.opened = seq;
-    this.#reach(way.place, seq);
+    this.#reach(way.index, seq);
   }
 
   #leave(role: string, id: string): Way | undefined {
@@ -180,13 +165,13 @@ export class WayTable {
     return way;
   }
 
-  #count(place: number, more: 1 | -1): void {
-    const block = Math.floor(place / BLOCK);
+  #count(index: number, more: 1 | -1): void {
+    const block = Math.floor(index / BLOCK);
     this.#underWay[block] = (this.#underWay[block] ?? 0) + more;
   }
 
-  #reach(place: number, seq: number): void {
-    const block = Math.floor(place / BLOCK);
+  #reach(index: number, seq: number): void {
+    const block = Math.floor(index / BLOCK);
     this.#ends[block] = Math.max(this.#ends[block] ?? 0, seq);
   }
 }

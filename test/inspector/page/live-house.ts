@@ -1,14 +1,6 @@
 import { z } from "zod";
-import {
-  type ChatChunk,
-  type ChatModel,
-  defineAction,
-  defineRole,
-  type Journal,
-  memoryJournal,
-  ModelError,
-  Team,
-} from "../../../src/index.ts";
+import { type ChatModel, defineAction, defineRole, memoryJournal, ModelError, Team } from "../../../src/index.ts";
+import type { ChatChunk, Journal } from "../../../src/ports.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { createServer, type RunServer } from "../../../src/server/index.ts";
 

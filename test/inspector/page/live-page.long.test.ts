@@ -192,7 +192,7 @@ describe.runIf(program !== undefined)("the page of a server", () => {
       numbers: [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)),
       count: document.querySelector(".panel .rows")?.getAttribute("aria-label"),
     }));
-    expect(numbers).toEqual(numbers.map((_, place) => place));
+    expect(numbers).toEqual(numbers.map((_, index) => index));
     let recorded = 0;
     for await (const event of house.journal.read("restart", 0)) recorded = event.seq + 1;
     expect(count).toBe(`${recorded} events`);

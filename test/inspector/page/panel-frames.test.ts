@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { edgeLines, graphLayout } from "../../../src/inspector/page/panels/graph-layout.ts";
+import { edgeLines, graphLayout } from "../../../src/inspector/page/panels/graph.tsx";
 import {
   arrowPath,
   barAfterKey,
@@ -10,7 +10,7 @@ import {
   tickLines,
   withSlots,
   xOf,
-} from "../../../src/inspector/page/panels/lane-frame.ts";
+} from "../../../src/inspector/page/panels/lane-drawing.tsx";
 import { type Bar, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import type { GraphNode } from "../../../src/inspector/view/role-graph.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
@@ -42,18 +42,18 @@ describe("the drawing of lanes", () => {
   });
 
   test("property: entries have different slots, keep them while the window moves, and leave theirs to those that come", () => {
-    const place = (entry: number): number => entry;
-    const slotsOf = (entries: readonly number[]): readonly number[] => withSlots(entries, place).map(([, slot]) => slot);
+    const index = (entry: number): number => entry;
+    const slotsOf = (entries: readonly number[]): readonly number[] => withSlots(entries, index).map(([, slot]) => slot);
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat()), (entries) => {
-        expect(withSlots(entries, place).map(([entry]) => entry)).toEqual(entries);
+        expect(withSlots(entries, index).map(([entry]) => entry)).toEqual(entries);
         expect(new Set(slotsOf(entries)).size).toBe(entries.length);
       }),
     );
     fc.assert(
       fc.property(fc.nat({ max: 100_000 }), fc.integer({ min: 1, max: 20 }), (from, by) => {
         const window = (start: number): readonly number[] => Array.from({ length: 24 }, (_, nth) => start + nth);
-        const [before, after] = [new Map(withSlots(window(from), place)), new Map(withSlots(window(from + by), place))];
+        const [before, after] = [new Map(withSlots(window(from), index)), new Map(withSlots(window(from + by), index))];
         for (const [entry, slot] of after) expect(before.get(entry) ?? slot).toBe(slot);
         expect(Math.max(...after.values())).toBeLessThan(32);
       }),

@@ -1,15 +1,6 @@
 import { z } from "zod";
-import {
-  type ChatResponse,
-  defineAction,
-  defineRole,
-  type Journal,
-  memoryJournal,
-  ModelError,
-  type RunEvent,
-  Team,
-  usd,
-} from "../../../src/index.ts";
+import { type ChatResponse, defineAction, defineRole, memoryJournal, ModelError, type RunEvent, Team, usd } from "../../../src/index.ts";
+import type { Journal } from "../../../src/ports.ts";
 import { defineTool } from "../../../src/agent/index.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { eventsOf } from "../../team/recorded.ts";

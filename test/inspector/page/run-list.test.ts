@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { extended, refreshed, type RunList } from "../../../src/inspector/page/run-list.ts";
+import { extended, refreshed } from "../../../src/inspector/page/runs-page.tsx";
+import type { RunPage } from "../../../src/inspector/page/run-source.ts";
 import { TallyFold } from "../../../src/runtime/record/run-summary.ts";
 
-function list(ids: string, next?: string): RunList {
+function list(ids: string, next?: string): RunPage {
   return { runs: ids.split("").map((id) => new TallyFold(id).tally.summary), ...(next === undefined ? {} : { next }) };
 }
 
-const told = ({ runs, next }: RunList): readonly [string, string | undefined] => [runs.map(({ id }) => id).join(""), next];
+const told = ({ runs, next }: RunPage): readonly [string, string | undefined] => [runs.map(({ id }) => id).join(""), next];
 
 describe("the list of runs on the page", () => {
-  test.each<[string, RunList | undefined, RunList, readonly [string, string | undefined]]>([
+  test.each<[string, RunPage | undefined, RunPage, readonly [string, string | undefined]]>([
     ["is what was read first", undefined, list("edc", "c"), ["edc", "c"]],
     ["has new runs, and keeps older pages", list("edcba"), list("fed", "d"), ["fedcba", undefined]],
     ["keeps the cursor of the oldest page", list("edcb", "b"), list("fed", "d"), ["fedcb", "b"]],

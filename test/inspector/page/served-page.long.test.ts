@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
-import { defineAction, defineRole, type Journal, JournalError, memoryJournal, Team } from "../../../src/index.ts";
+import { defineAction, defineRole, JournalError, memoryJournal, Team } from "../../../src/index.ts";
+import type { Journal } from "../../../src/ports.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { PANELS } from "../../../src/inspector/page/panels.ts";
 import { createServer } from "../../../src/server/index.ts";
@@ -179,7 +180,7 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     expect(events.some(({ type }) => type === "run.resumed")).toBe(true);
     await expectSoon(() => page.locator(".panel .rows").getAttribute("aria-label")).toBe(`${events.length} events`);
     const numbers = await page.evaluate(() => [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)));
-    expect(numbers).toEqual(numbers.map((_, place) => place));
+    expect(numbers).toEqual(numbers.map((_, index) => index));
     await page.context().close();
     second.child.process.kill("SIGTERM");
     expect(await second.child.ended).toBe(0);

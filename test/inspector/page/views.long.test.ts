@@ -298,7 +298,7 @@ describe.runIf(program !== undefined)("the swimlanes", () => {
         "Ann Polish A draft. A poem.",
         "Bob#0~1 took effect",
         "This message",
-        "Cid#0~1 still acting",
+        "Cid#0~1 under way",
         "Dee#1~1 took effect",
         "Dee Keep kept again",
       ]);

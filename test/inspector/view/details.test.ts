@@ -14,9 +14,9 @@ test("property: a detail at an event is that of a run that ends there", { tags: 
       const seq = a % run.length;
       const cut = new RunTimeline();
       cut.add(run.events(0, seq));
-      for (const place of run.record.activations.keys()) expect(activationDetail(run, place, seq)).toEqual(activationDetail(cut, place));
-      for (const place of run.record.sent.keys()) expect(messageDetail(run, place, seq)).toEqual(messageDetail(cut, place));
-      for (const place of cut.record.steps.keys()) expect(stepDetail(run, place, seq)).toEqual(stepDetail(cut, place));
+      for (const index of run.record.activations.keys()) expect(activationDetail(run, index, seq)).toEqual(activationDetail(cut, index));
+      for (const index of run.record.sent.keys()) expect(messageDetail(run, index, seq)).toEqual(messageDetail(cut, index));
+      for (const index of cut.record.steps.keys()) expect(stepDetail(run, index, seq)).toEqual(stepDetail(cut, index));
     }),
     { numRuns: tries(6, 150) },
   );
@@ -31,18 +31,18 @@ test(
         const run = new RunTimeline();
         run.add(await eventsOfRun(sketch));
         const { record } = run;
-        for (const { place, tries: count, ok, cost } of record.steps) {
-          const detail = stepDetail(run, place);
+        for (const { index, tries: count, ok, cost } of record.steps) {
+          const detail = stepDetail(run, index);
           expect(detail?.tries).toHaveLength(count);
           expect(detail?.tries.reduce((sum, one) => sum + (one.cost ?? 0), 0)).toBe(cost);
           if (ok === true) expect(detail?.answer).toBeDefined();
         }
-        for (const { place, message, isRemoved } of record.sent) {
-          const detail = messageDetail(run, place);
+        for (const { index, message, isRemoved } of record.sent) {
+          const detail = messageDetail(run, index);
           expect(detail?.parents.map(({ id }) => id)).toEqual(message.parents);
-          expect(detail?.hearers.length).toBe(isRemoved ? 0 : record.sent[place]?.ways.length);
+          expect(detail?.hearers.length).toBe(isRemoved ? 0 : record.sent[index]?.ways.length);
         }
-        for (const { place, end } of record.activations) expect(activationDetail(run, place)?.changes !== undefined).toBe(end === "ended");
+        for (const { index, end } of record.activations) expect(activationDetail(run, index)?.changes !== undefined).toBe(end === "ended");
         expect(compareRuns(run, run)).toMatchObject({ first: undefined, left: { known: run.now.ledger.spent } });
       }),
       { numRuns: tries(4, 100) },

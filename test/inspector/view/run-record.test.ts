@@ -15,7 +15,7 @@ async function timelineOf(sketch: Parameters<typeof eventsOfRun>[0]): Promise<Ru
 }
 
 function waysOf({ record: { ways } }: RunTimeline): readonly WayFact[] {
-  return Array.from({ length: ways.size }, (_, place) => ways.at(place) as WayFact);
+  return Array.from({ length: ways.size }, (_, index) => ways.at(index) as WayFact);
 }
 
 /** The messages that the tables have in mailboxes are those that the runtime's state has there, after every event. */
@@ -71,7 +71,7 @@ describe("RunRecord", () => {
   );
 
   test(
-    "property: RunRecord.I1 RunRecord.I2 an activation took what its mailbox had first, and the places in a table stay",
+    "property: RunRecord.I1 RunRecord.I2 an activation took what its mailbox had first, and the indexes in a table stay",
     { tags: "numbers" },
     async () => {
       await fc.assert(
@@ -82,7 +82,7 @@ describe("RunRecord", () => {
             const { steps, activations } = timeline.record;
             const known = [steps.at(-1), activations.at(-1)];
             timeline.add([event]);
-            expect([steps[known[0]?.place ?? -1], activations[known[1]?.place ?? -1]]).toEqual(known);
+            expect([steps[known[0]?.index ?? -1], activations[known[1]?.index ?? -1]]).toEqual(known);
           }
           for (const { from, role, took, act } of timeline.record.activations) {
             const opening = timeline.event(from);
@@ -94,11 +94,11 @@ describe("RunRecord", () => {
                 ?.news(take) ?? [];
             // Copies and rewritten messages stand for the one that was sent.
             expect(
-              took.map((place) => timeline.record.sent[place]?.message),
+              took.map((index) => timeline.record.sent[index]?.message),
               act,
             ).toEqual(news.map(sentMessage));
           }
-          for (const [place, step] of timeline.record.steps.entries()) expect(step.place).toBe(place);
+          for (const [index, step] of timeline.record.steps.entries()) expect(step.index).toBe(index);
         }),
         { numRuns: tries(4, 150) },
       );

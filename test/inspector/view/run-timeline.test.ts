@@ -19,7 +19,7 @@ function statesOf(events: readonly RunEvent[]): readonly string[] {
   return texts;
 }
 
-/** Cuts a list at places of a list. */
+/** Cuts a list at indexes of a list. */
 function chunked<T>(list: readonly T[], sizes: readonly number[]): readonly (readonly T[])[] {
   const chunks: (readonly T[])[] = [];
   let at = 0;

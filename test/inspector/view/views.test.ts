@@ -88,7 +88,7 @@ describe("views of a run", () => {
     run.add(await eventsOf(journal, "wide"));
     const { nodes, links, isCut } = causeChain(run, { message: 0 });
     expect([nodes.length, links.length, isCut]).toEqual([201, 200, true]);
-    expect(links.every(({ activation }) => nodes.some(({ kind, place }) => kind === "activation" && place === activation))).toBe(true);
+    expect(links.every(({ activation }) => nodes.some(({ kind, index }) => kind === "activation" && index === activation))).toBe(true);
   });
 
   test(
@@ -110,9 +110,9 @@ describe("views of a run", () => {
             if (proof === "took") expect([...new Set(one?.took)]).toEqual([message]);
             if (proof === "said") expect(direction).toBe("out");
           }
-          const seqOf = ({ kind, place }: CauseNode): number => (kind === "message" ? sent[place]?.seq : activations[place]?.from) ?? NaN;
+          const seqOf = ({ kind, index }: CauseNode): number => (kind === "message" ? sent[index]?.seq : activations[index]?.from) ?? NaN;
           for (const node of chain.nodes) if (node.steps < 0) expect(seqOf(node)).toBeLessThanOrEqual(sent[start]?.seq ?? -1);
-          expect(new Set(chain.nodes.map(({ kind, place }) => `${kind} ${place}`)).size).toBe(chain.nodes.length);
+          expect(new Set(chain.nodes.map(({ kind, index }) => `${kind} ${index}`)).size).toBe(chain.nodes.length);
           for (let shown = 0; shown < run.length; shown += 1) {
             const { nodes } = causeChain(run, { message: start }, shown);
             expect(nodes.filter((node) => node.steps > 0 && seqOf(node) > shown)).toEqual([]);
@@ -120,7 +120,7 @@ describe("views of a run", () => {
           // Without a cut the chain of an earlier cause has the message among its effects.
           const [first] = chain.nodes;
           if (chain.isCut || first?.kind !== "message") return;
-          const back = causeChain(run, { message: first.place });
+          const back = causeChain(run, { message: first.index });
           expect(back.isCut || back.messages.has(start)).toBe(true);
         }),
         { numRuns: tries(6, 150) },

@@ -1,32 +1,26 @@
 import { type SpendingRow, spendingAt } from "../../view/spending.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { costText, counted, plural, shareText } from "../amounts.ts";
+import { type Column, DataTable, type Fact, Facts } from "../controls.tsx";
+import { RoleLink } from "../detail-parts.tsx";
+import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { type Column, DataTable } from "./data-table.tsx";
 
-/** The cost of the run after the shown event, by role and by model. */
 export function CostsPanel({ run }: PanelProps) {
   const { roles, models, total, budget, held, uncertain, saved } = spendingAt(run.timeline, run.shown.value);
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: readonly Fact[] = [
     ["Cost", costText(total.known, total.unpriced)],
-    ...(budget === undefined ? [] : [["Budget", costText(budget)] as const]),
+    budget !== undefined && ["Budget", costText(budget)],
     ["Tokens", `${counted(total.inputTokens)} in, ${counted(total.outputTokens)} out`],
-    ...(total.cachedTokens > 0 ? [["From a cache", counted(total.cachedTokens)] as const] : []),
+    total.cachedTokens > 0 && ["From a cache", counted(total.cachedTokens)],
     ["Calls", `${counted(total.calls)}${total.retries > 0 ? `, ${plural(total.retries, "retry", "retries")}` : ""}`],
-    ...(held > 0 ? [["Reserved", `${costText(held)} for calls under way`] as const] : []),
-    ...(uncertain > 0 ? [["Uncertain", `${costText(uncertain)} for calls in flight when a process died`] as const] : []),
-    ...(saved > 0 ? [["Saved", `${costText(saved)} by answers of another run`] as const] : []),
+    held > 0 && ["Reserved", `${costText(held)} for calls under way`],
+    uncertain > 0 && ["Uncertain", `${costText(uncertain)} for calls in flight when a process died`],
+    saved > 0 && ["Saved", `${costText(saved)} by answers of another run`],
   ];
   return (
-    <div class="costs">
-      <dl class="cost-facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="numbers">{value}</dd>
-          </div>
-        ))}
-      </dl>
+    <div class="costs body">
+      <Facts class="cost-facts flex numbers" facts={facts} />
       {budget !== undefined && budget > 0 && (
         <p class="cost-budget small">
           <label>
@@ -34,7 +28,7 @@ export function CostsPanel({ run }: PanelProps) {
           </label>
         </p>
       )}
-      <SpendingTable title="By role" head="Role" rows={roles} onChoose={(name) => (run.selection.value = { kind: "role", name })} />
+      <SpendingTable title="By role" head="Role" rows={roles} run={run} />
       <SpendingTable title="By model" head="Model" rows={models} />
     </div>
   );
@@ -44,7 +38,8 @@ interface SpendingTableProps {
   readonly title: string;
   readonly head: string;
   readonly rows: readonly SpendingRow[];
-  readonly onChoose?: (name: string) => void;
+  /** Where the rows are roles, which a press selects. */
+  readonly run?: OpenRun;
 }
 
 const SPENDING: readonly Column[] = [
@@ -56,7 +51,7 @@ const SPENDING: readonly Column[] = [
   ["Tokens out", "number"],
 ];
 
-function SpendingTable({ title, head, rows, onChoose }: SpendingTableProps) {
+function SpendingTable({ title, head, rows, run }: SpendingTableProps) {
   return (
     <section>
       <h2>{title}</h2>
@@ -65,7 +60,7 @@ function SpendingTable({ title, head, rows, onChoose }: SpendingTableProps) {
       ) : (
         <DataTable label={title} columns={[[head, "text"], ...SPENDING]}>
           {rows.map((row) => (
-            <SpendingLine key={row.name} row={row} onChoose={onChoose} />
+            <SpendingLine key={row.name} row={row} run={run} />
           ))}
         </DataTable>
       )}
@@ -73,38 +68,24 @@ function SpendingTable({ title, head, rows, onChoose }: SpendingTableProps) {
   );
 }
 
-function SpendingLine({ row, onChoose }: { readonly row: SpendingRow; readonly onChoose: ((name: string) => void) | undefined }) {
+function SpendingLine({ row, run }: { readonly row: SpendingRow; readonly run: OpenRun | undefined }) {
   const { name, known, unpriced, share, calls, retries, inputTokens, outputTokens, isEstimated } = row;
-  const text = shownLine(name, 80);
+  const about = isEstimated ? "about " : "";
   return (
     <tr>
-      <th scope="row">
-        {onChoose === undefined ? (
-          <span class="mono">{text}</span>
-        ) : (
-          <button type="button" class="choose" onClick={() => onChoose(name)}>
-            {text}
-          </button>
-        )}
-      </th>
-      <td class="right">{costText(known, unpriced)}</td>
-      <td class="cost-share">
+      <th scope="row">{run === undefined ? <span class="mono">{shownLine(name, 80)}</span> : <RoleLink run={run} name={name} />}</th>
+      <td class="right numbers">{costText(known, unpriced)}</td>
+      <td class="cost-share nowrap">
         <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
           <rect class="cost-whole" width="100" height="8" />
           <rect class="cost-part" width={share * 100} height="8" />
         </svg>
         <span class="numbers small">{shareText(share)}</span>
       </td>
-      <td class="right">{counted(calls)}</td>
-      <td class="right">{counted(retries)}</td>
-      <td class="right">
-        {isEstimated ? "about " : ""}
-        {counted(inputTokens)}
-      </td>
-      <td class="right">
-        {isEstimated ? "about " : ""}
-        {counted(outputTokens)}
-      </td>
+      <td class="right numbers">{counted(calls)}</td>
+      <td class="right numbers">{counted(retries)}</td>
+      <td class="right numbers">{`${about}${counted(inputTokens)}`}</td>
+      <td class="right numbers">{`${about}${counted(outputTokens)}`}</td>
     </tr>
   );
 }

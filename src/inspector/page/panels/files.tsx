@@ -1,15 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
-import { contentBefore, type FileHistory, filesAt, type FileVersion } from "../../view/file-history.ts";
-import { bytesIn, pictureUrl } from "../../view/file-picture.ts";
+import { bytesIn, contentBefore, type FileHistory, filesAt, type FileVersion, pictureUrl } from "../../view/file-history.ts";
 import { type DiffLine, diffHunks, lineDiff } from "../../view/line-diff.ts";
+import type { SentFact } from "../../view/run-facts.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
+import { Button, type Column, DataTable, Facts, Select } from "../controls.tsx";
+import { ActivationLink } from "../detail-parts.tsx";
 import type { OpenRun, Selection } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
 import { TextView } from "../text-view.tsx";
-import { ActivationButton, MessageButton } from "./message-list.tsx";
+import { MessageButton, TwoParts } from "./message-list.tsx";
 
 /** Lines of a difference that are shown at first, and that each press of "more" adds. */
 const LINES = 600;
@@ -27,33 +29,19 @@ export function FilesPanel({ run }: PanelProps) {
   if (chosen?.kind === "file") last.current = chosen;
   const { path: wanted, fork } = last.current ?? {};
   const file = files.find((one) => one.path === wanted && one.fork === fork) ?? files[0];
-  if (file === undefined) return <p class="empty">No file has been written up to this event.</p>;
+  if (file === undefined) return <p class="empty soft">No file has been written up to this event.</p>;
+  const entries = files.map((one) => ({
+    of: one,
+    what: { kind: "file", path: one.path, fork: one.fork } as const,
+    name: <span class="mono">{shownLine(one.path, 120)}</span>,
+    words:
+      (one.fork === undefined ? "" : `fork ${shownLine(one.fork, 40)}, `) +
+      (one.isThere ? plural(one.versions.length, "version") : "removed or not written"),
+  }));
   return (
-    <div class="panel-two">
-      <nav class="panel-list" aria-label="Files">
-        <ul>
-          {files.map((one) => (
-            <li key={`${one.path} ${one.fork ?? ""}`}>
-              <button
-                type="button"
-                class="panel-item"
-                aria-current={one === file ? "true" : undefined}
-                onClick={() => {
-                  run.selection.value = { kind: "file", path: one.path, fork: one.fork };
-                }}
-              >
-                <span class="panel-item-name mono">{shownLine(one.path, 120)}</span>
-                <span class="soft small">
-                  {one.fork === undefined ? "" : `fork ${shownLine(one.fork, 40)}, `}
-                  {one.isThere ? plural(one.versions.length, "version") : "removed or not written"}
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      </nav>
+    <TwoParts run={run} label="Files" entries={entries} chosen={file}>
       <FileDetail key={`${file.path} ${file.fork ?? ""}`} run={run} file={file} />
-    </div>
+    </TwoParts>
   );
 }
 
@@ -63,35 +51,22 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
   const version = file.versions[(number.value ?? file.versions.length) - 1] ?? file.versions.at(-1);
   if (version === undefined) return null;
   return (
-    <article class="panel-detail" aria-label={`File ${visibleText(file.path)}`}>
+    <article class="panel-detail body" aria-label={`File ${visibleText(file.path)}`}>
       <h2 class="mono">{shownLine(file.path, 200)}</h2>
-      <div class="panel-bar">
-        <label class="panel-choice">
-          <span>Version</span>
-          <select
-            value={String(version.number)}
-            onChange={({ currentTarget }) => {
-              number.value = Number(currentTarget.value);
-            }}
-          >
-            {file.versions.map((one) => (
-              <option key={one.number} value={String(one.number)}>
-                {one.number} of {file.versions.length}: {one.outcome} by {shownLine(one.activation.act, 60)}, event {one.seq}
-              </option>
-            ))}
-          </select>
-        </label>
+      <div class="panel-bar flex">
+        <Select
+          name="Version"
+          value={String(version.number)}
+          options={file.versions.map((one) => [
+            String(one.number),
+            `${one.number} of ${file.versions.length}: ${one.outcome} by ${shownLine(one.activation.act, 60)}, event ${one.seq}`,
+          ])}
+          onValue={(value) => (number.value = Number(value))}
+        />
         {version.base64 === undefined && (
-          <button
-            type="button"
-            class="button"
-            aria-pressed={isWhole.value}
-            onClick={() => {
-              isWhole.value = !isWhole.value;
-            }}
-          >
+          <Button aria-pressed={isWhole.value} onClick={() => (isWhole.value = !isWhole.value)}>
             Whole file
-          </button>
+          </Button>
         )}
       </div>
       <Author run={run} version={version} />
@@ -110,7 +85,7 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
 function Binary({ path, base64 }: { readonly path: string; readonly base64: string }) {
   const url = pictureUrl(base64);
   const size = `${counted(bytesIn(base64))} bytes`;
-  if (url === undefined) return <p class="note">This file is no text: {size}.</p>;
+  if (url === undefined) return <p class="note frame small">This file is no text: {size}.</p>;
   return (
     <figure class="file-picture">
       <img src={url} alt={shownLine(path, 200)} />
@@ -122,33 +97,19 @@ function Binary({ path, base64 }: { readonly path: string; readonly base64: stri
 /** The record proves which activation wrote a version, and what it took; it does not prove which message asked for it. */
 function Author({ run, version }: { readonly run: OpenRun; readonly version: FileVersion }) {
   const { activation, took, said, outcome } = version;
+  const lines = (list: readonly SentFact[]) =>
+    list.slice(0, 20).map(({ index, message }) => <MessageButton key={index} run={run} message={message} />);
   return (
-    <dl class="detail-facts">
-      <div>
-        <dt>{outcome === "failed" ? "Tried by" : outcome === "removed" ? "Removed by" : "Written by"}</dt>
-        <dd>
-          <ActivationButton run={run} act={activation.act} />
-        </dd>
-      </div>
-      <div>
-        <dt>{took.length === 1 ? "It took" : `It took ${took.length}`}</dt>
-        <dd>
-          {took.slice(0, 20).map(({ place, message }) => (
-            <MessageButton key={place} run={run} message={message} />
-          ))}
-        </dd>
-      </div>
-      {said.length > 0 && (
-        <div>
-          <dt>It said</dt>
-          <dd>
-            {said.slice(0, 20).map(({ place, message }) => (
-              <MessageButton key={place} run={run} message={message} />
-            ))}
-          </dd>
-        </div>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        [
+          outcome === "failed" ? "Tried by" : outcome === "removed" ? "Removed by" : "Written by",
+          <ActivationLink run={run} act={activation.act} />,
+        ],
+        [took.length === 1 ? "It took" : `It took ${took.length}`, lines(took)],
+        said.length > 0 && ["It said", lines(said)],
+      ]}
+    />
   );
 }
 
@@ -157,7 +118,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
   if (before.length + after.length > MOST_COMPARED)
     return (
       <>
-        <p class="note">These texts are too long to be compared line by line.</p>
+        <p class="note frame small">These texts are too long to be compared line by line.</p>
         <TextView text={after} label="Content" />
       </>
     );
@@ -165,50 +126,27 @@ function Difference({ before, after }: { readonly before: string; readonly after
   const hunks = diffHunks(lines);
   const added = lines.filter(({ kind }) => kind === "added").length;
   const removed = lines.filter(({ kind }) => kind === "removed").length;
-  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, place) => ({ line, isFirst: place === 0 && nth > 0 })));
+  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, index) => ({ line, isFirst: index === 0 && nth > 0 })));
   return (
     <>
       <p class="small numbers">
         {plural(added, "line")} added, {counted(removed)} removed
       </p>
-      <div class="table-frame" tabIndex={0} role="region" aria-label="Difference from the version before">
-        <DiffTable rows={changed.slice(0, most.value)} />
+      <div class="diff mono">
+        <DataTable label="Difference from the version before" columns={DIFF_COLUMNS}>
+          {changed.slice(0, most.value).map(({ line, isFirst }) => (
+            <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
+          ))}
+        </DataTable>
       </div>
       {changed.length > most.value && (
-        <button
-          type="button"
-          class="button"
-          onClick={() => {
-            most.value += LINES * 4;
-          }}
-        >
-          Show more of {counted(changed.length - most.value)} lines
-        </button>
+        <Button onClick={() => (most.value += LINES * 4)}>Show more of {counted(changed.length - most.value)} lines</Button>
       )}
     </>
   );
 }
 
-function DiffTable({ rows }: { readonly rows: readonly { readonly line: DiffLine; readonly isFirst: boolean }[] }) {
-  return (
-    <table class="diff">
-      <thead>
-        <tr>
-          {["Line before", "Line after", "Change", "Text"].map((title) => (
-            <th key={title} scope="col">
-              <span class="hidden">{title}</span>
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ line, isFirst }) => (
-          <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
+const DIFF_COLUMNS = ["Line before", "Line after", "Change", "Text"].map((title): Column => [<span class="hidden">{title}</span>, "text"]);
 
 const SIGNS: Readonly<Record<DiffLine["kind"], readonly [string, string]>> = {
   same: [" ", ""],
@@ -220,8 +158,8 @@ function DiffRow({ line, isFirst }: { readonly line: DiffLine; readonly isFirst:
   const [sign, word] = SIGNS[line.kind];
   return (
     <tr class={`diff-${line.kind}${isFirst ? " diff-gap" : ""}`}>
-      <td class="diff-number">{line.before ?? ""}</td>
-      <td class="diff-number">{line.after ?? ""}</td>
+      <td class="diff-number soft">{line.before ?? ""}</td>
+      <td class="diff-number soft">{line.after ?? ""}</td>
       <td class="diff-sign">
         <span aria-hidden="true">{sign}</span>
         <span class="hidden">{word}</span>

@@ -4,27 +4,27 @@ import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../..
 import { edgeText, faultCountsText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
+import { ChooseMarked, type Column, DataTable } from "../controls.tsx";
+import { RoleLink } from "../detail-parts.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { type Column, DataTable } from "./data-table.tsx";
-import { type EdgeLine, edgeLines, graphLayout, type GraphLayout, OUTSIDE } from "./graph-layout.ts";
+import { Marker } from "./lane-drawing.tsx";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
 const MOST_DRAWN = 40;
-/** Most lines of the table. */
 const MOST_LINES = 300;
 
 /** The role graph: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
 export function GraphPanel({ run }: PanelProps) {
   const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
   const graph = flows.graphAt(run.shown.value);
-  if (graph.nodes.length === 0) return <p class="empty">No role has been hired yet.</p>;
+  if (graph.nodes.length === 0) return <p class="empty soft">No role has been hired yet.</p>;
   return (
-    <div class="graph">
+    <div class="graph body">
       {graph.nodes.length <= MOST_DRAWN ? (
         <Drawing run={run} graph={graph} />
       ) : (
-        <p class="note">{plural(graph.nodes.length, "role")} are too many for a drawing.</p>
+        <p class="note frame small">{plural(graph.nodes.length, "role")} are too many for a drawing.</p>
       )}
       <p class="soft small">
         Solid lines: the receiver watches the cause. Dashed lines: every message was addressed to it. Numbers count messages.
@@ -43,32 +43,23 @@ function Drawing({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGr
   const chosen = run.selection.value?.kind === "role" ? run.selection.value.name : undefined;
   const most = Math.max(1, ...graph.edges.map(({ messages }) => messages));
   return (
-    <div class="graph-frame" tabIndex={0} role="region" aria-label="Graph of the roles">
+    <div class="graph-frame frame" tabIndex={0} role="region" aria-label="Graph of the roles">
       <div class="graph-field" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
         <svg width={layout.width} height={layout.height} aria-hidden="true">
           <defs>
-            <marker
-              id="graph-head"
-              viewBox="0 0 8 8"
-              refX="6"
-              refY="4"
-              markerWidth="9"
-              markerHeight="9"
-              markerUnits="userSpaceOnUse"
-              orient="auto"
-            >
+            <Marker id="graph-head" refX={6} size={9}>
               <path d="M0 0.5L8 4L0 7.5Z" fill="context-stroke" />
-            </marker>
+            </Marker>
           </defs>
           {graph.edges.map((edge, nth) => (
             <Edge key={`${edge.from} > ${edge.to}`} edge={edge} line={lines[nth]} most={most} chosen={chosen} />
           ))}
         </svg>
-        <span class="graph-outside" style={placeOf(layout, OUTSIDE)}>
+        <span class="graph-outside small soft" style={placeOf(layout, OUTSIDE)}>
           outside
         </span>
         {graph.nodes.map((node) => (
-          <NodeCard key={node.name} run={run} node={node} layout={layout} isChosen={node.name === chosen} />
+          <NodeCard key={node.name} run={run} node={node} layout={layout} />
         ))}
       </div>
     </div>
@@ -93,7 +84,7 @@ function Edge({ edge, line, most, chosen }: EdgeProps) {
   return (
     <g class={`edge${edge.isSubscribed ? "" : " edge-addressed"}${isFaint ? " faint" : ""}`}>
       <path d={line.path} stroke-width={1 + 3 * Math.sqrt(edge.messages / most)} marker-end="url(#graph-head)" />
-      <text x={line.label.x} y={line.label.y} text-anchor="middle" dominant-baseline="central">
+      <text class="tiny numbers" x={line.label.x} y={line.label.y} text-anchor="middle" dominant-baseline="central">
         {counted(edge.messages)}
         {edge.lost > 0 && <tspan class="edge-lost">{` ✕${counted(edge.lost)}`}</tspan>}
       </text>
@@ -101,29 +92,16 @@ function Edge({ edge, line, most, chosen }: EdgeProps) {
   );
 }
 
-function NodeCard({
-  run,
-  node,
-  layout,
-  isChosen,
-}: {
-  readonly run: OpenRun;
-  readonly node: GraphNode;
-  readonly layout: GraphLayout;
-  readonly isChosen: boolean;
-}) {
+function NodeCard({ run, node, layout }: { readonly run: OpenRun; readonly node: GraphNode; readonly layout: GraphLayout }) {
   const { name, profile, waiting, held, isActing, activations, isHired } = node;
   return (
-    <button
-      type="button"
-      class={`graph-node${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
+    <ChooseMarked
+      class={`graph-node tiny${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
       style={placeOf(layout, name)}
-      aria-pressed={isChosen}
-      onClick={() => {
-        run.selection.value = { kind: "role", name };
-      }}
+      run={run}
+      what={{ kind: "role", name }}
     >
-      <span class="graph-name">{shownLine(name, 24)}</span>
+      <span class="small strong">{shownLine(name, 24)}</span>
       {profile !== name && profile !== "" && <span class="soft">{shownLine(profile, 26)}</span>}
       <span class="numbers">
         {isActing ? "● acts, " : ""}
@@ -131,7 +109,7 @@ function NodeCard({
         {held > 0 ? `, ${counted(held)} held back` : ""}
       </span>
       <span class="hidden">, acted {plural(activations, "time")}</span>
-    </button>
+    </ChooseMarked>
   );
 }
 
@@ -142,9 +120,9 @@ function Policies({ run }: { readonly run: OpenRun }) {
   return (
     <section>
       <h2>Edges</h2>
-      <ol class="policies">
-        {edges.map((edge, place) => (
-          <li key={place}>{shownLine(edgeText(edge), 200)}</li>
+      <ol class="policies small">
+        {edges.map((edge, index) => (
+          <li key={index}>{shownLine(edgeText(edge), 200)}</li>
         ))}
       </ol>
       <p class="soft small">On the way so far: {faultCountsText(faults)}.</p>
@@ -170,12 +148,12 @@ function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: Role
       <DataTable label="Messages between roles" columns={FLOW}>
         {edges.slice(0, MOST_LINES).map(({ from, to, messages, lost, causes, isSubscribed }) => (
           <tr key={`${from} > ${to}`}>
-            <td>{from === OUTSIDE ? "outside" : <RoleButton run={run} name={from} />}</td>
+            <td>{from === OUTSIDE ? "outside" : <RoleLink run={run} name={from} />}</td>
             <td>
-              <RoleButton run={run} name={to} />
+              <RoleLink run={run} name={to} />
             </td>
-            <td class="right">{counted(messages)}</td>
-            <td class="right">{counted(lost)}</td>
+            <td class="right numbers">{counted(messages)}</td>
+            <td class="right numbers">{counted(lost)}</td>
             <td>{causes.slice(0, 5).map(causeWords).join(", ")}</td>
             <td>{isSubscribed ? "it watches" : "addressed"}</td>
           </tr>
@@ -205,11 +183,11 @@ function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: 
         {graph.nodes.slice(0, MOST_LINES).map(({ name, watch, observesAll, waiting, activations }) => (
           <tr key={name}>
             <th scope="row">
-              <RoleButton run={run} name={name} />
+              <RoleLink run={run} name={name} />
             </th>
             <td>{observesAll ? "everything" : watch.map(visibleText).join(", ") || "nothing"}</td>
-            <td class="right">{counted(waiting)}</td>
-            <td class="right">{counted(activations)}</td>
+            <td class="right numbers">{counted(waiting)}</td>
+            <td class="right numbers">{counted(activations)}</td>
           </tr>
         ))}
       </DataTable>
@@ -217,16 +195,96 @@ function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: 
   );
 }
 
-function RoleButton({ run, name }: { readonly run: OpenRun; readonly name: string }) {
-  return (
-    <button
-      type="button"
-      class="choose"
-      onClick={() => {
-        run.selection.value = { kind: "role", name };
-      }}
-    >
-      {shownLine(name, 60)}
-    </button>
-  );
+const NODE = { width: 168, height: 74 } as const;
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface GraphLayout {
+  readonly width: number;
+  readonly height: number;
+  readonly middle: Point;
+  readonly points: ReadonlyMap<string, Point>;
+}
+
+export interface EdgeLine {
+  readonly path: string;
+  readonly label: Point;
+}
+
+/** The name of what is outside in a layout. No role has an empty name. */
+const OUTSIDE = "";
+
+/**
+ * Places roles on an ellipse in the order of hiring, the first one at the left, and what is outside at the top left. Places depend on the roles
+ * alone, so that a scrubbed graph does not jump.
+ */
+export function graphLayout({ nodes }: RoleGraph): GraphLayout {
+  const count = Math.max(1, nodes.length);
+  const across = Math.max(250, (count * NODE.width * 1.25) / Math.PI / 1.6);
+  const down = Math.max(150, (count * NODE.height * 1.9) / Math.PI / 1.6);
+  const middle = { x: across + NODE.width / 2 + 40, y: down + NODE.height / 2 + 70 };
+  const points = new Map<string, Point>([[OUTSIDE, { x: 70, y: 40 }]]);
+  for (const [nth, { name }] of nodes.entries()) {
+    const angle = Math.PI + (2 * Math.PI * nth) / count;
+    points.set(name, { x: middle.x + across * Math.cos(angle), y: middle.y + down * Math.sin(angle) });
+  }
+  return { width: middle.x * 2, height: middle.y + down + NODE.height / 2 + 46, middle, points };
+}
+
+/** Pixels between two labels that do not cover each other. */
+const APART = 18;
+/** Positions of a label on its line, 0 to 1. The first free one is taken. */
+const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74] as const;
+
+/** The lines of edges, in their order; undefined where an end has no card. Labels keep away from those of the edges before. */
+export function edgeLines(layout: GraphLayout, edges: readonly GraphEdge[]): readonly (EdgeLine | undefined)[] {
+  const labels: Point[] = [];
+  return edges.map((edge) => {
+    const line = edgeLine(layout, edge, labels);
+    if (line !== undefined) labels.push(line.label);
+    return line;
+  });
+}
+
+/** A line of an edge, bent to one side so that both directions are seen. */
+function edgeLine({ points, middle }: GraphLayout, { from, to }: GraphEdge, labels: readonly Point[]): EdgeLine | undefined {
+  const [a, b] = [points.get(from), points.get(to)];
+  if (a === undefined || b === undefined) return undefined;
+  if (from === to) return ownLine(a, a.y > middle.y ? 1 : -1);
+  const [dx, dy] = [b.x - a.x, b.y - a.y];
+  const length = Math.hypot(dx, dy);
+  const bend = Math.min(60, length / 6);
+  const turn: Point = { x: (a.x + b.x) / 2 - (dy / length) * bend, y: (a.y + b.y) / 2 + (dx / length) * bend };
+  const [start, end] = [borderOf(a, turn, from), borderOf(b, turn, to)];
+  const path = `M${round(start.x)} ${round(start.y)}Q${round(turn.x)} ${round(turn.y)} ${round(end.x)} ${round(end.y)}`;
+  const at = (t: number): Point => ({ x: onBend(start.x, turn.x, end.x, t), y: onBend(start.y, turn.y, end.y, t) });
+  const isFree = ({ x, y }: Point): boolean => labels.every((other) => Math.hypot(other.x - x, other.y - y) >= APART);
+  return { path, label: PLACES.map(at).find(isFree) ?? at(PLACES[0]) };
+}
+
+/** The line of a role to itself, at the side that is away from the others: below the card for 1, above it for -1. */
+function ownLine({ x, y }: Point, side: 1 | -1): EdgeLine {
+  const edge = y + (side * NODE.height) / 2;
+  const far = edge + side * 44;
+  return { path: `M${x - 26} ${edge}C${x - 40} ${far} ${x + 40} ${far} ${x + 26} ${edge}`, label: { x, y: edge + side * 34 } };
+}
+
+/** The position on a line with one bend: `t` is 0 at its start and 1 at its end. */
+function onBend(start: number, turn: number, end: number, t: number): number {
+  return (1 - t) ** 2 * start + 2 * t * (1 - t) * turn + t ** 2 * end;
+}
+
+/** The point where a line from a card's middle leaves the card. */
+function borderOf(middle: Point, towards: Point, name: string): Point {
+  const [dx, dy] = [towards.x - middle.x, towards.y - middle.y];
+  const half = name === OUTSIDE ? { x: 44, y: 18 } : { x: NODE.width / 2 + 4, y: NODE.height / 2 + 4 };
+  const scale = Math.min(half.x / Math.max(1e-6, Math.abs(dx)), half.y / Math.max(1e-6, Math.abs(dy)));
+  return { x: middle.x + dx * scale, y: middle.y + dy * scale };
+}
+
+function round(n: number): number {
+  return Math.round(n * 10) / 10;
 }

@@ -1,37 +1,160 @@
+import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { CauseChain } from "../../view/cause-chain.ts";
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
-import type { SentFact, WayFact } from "../../view/run-facts.ts";
+import type { ActivationEnd, SentFact, TickFact, WayFact } from "../../view/run-facts.ts";
 import { tickText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
-import { counted } from "../amounts.ts";
-import type { OpenRun, Selection } from "../open-run.ts";
-import { ActivationSign, activationWords } from "./activation-sign.tsx";
-import { arrowPath, barAfterKey, barPlace, dotStep, LANE, type LaneFrame, tickLines, withSlots, xOf, yOf } from "./lane-frame.ts";
+import { counted, plural } from "../amounts.ts";
+import { ChooseMarked } from "../controls.tsx";
+import { END_WORDS } from "../detail-parts.tsx";
+import type { OpenRun } from "../open-run.ts";
+
+/** Pixels: the height of a lane and of the bar in it. */
+export const LANE = 44;
+const BAR = 20;
+const NARROWEST = 7;
+
+/** The visible part of a run: events from left to right, lanes from top to bottom. */
+export interface LaneFrame {
+  readonly from: number;
+  readonly span: number;
+  readonly width: number;
+  readonly top: number;
+}
+
+export function xOf({ from, span, width }: LaneFrame, seq: number): number {
+  return ((seq - from + 0.5) / span) * width;
+}
+
+/** The middle of a lane in pixels from the top of all lanes. */
+export function yOf({ top }: LaneFrame, lane: number): number {
+  return (top + lane) * LANE + LANE / 2;
+}
+
+/** The left side and the width of a bar, cut to the frame. */
+export function barPlace(frame: LaneFrame, { from, until }: Bar): { readonly left: number; readonly width: number } {
+  const half = frame.width / frame.span / 2;
+  const left = Math.max(0, xOf(frame, from) - half);
+  const right = Math.min(frame.width, xOf(frame, until) + half);
+  return { left, width: Math.max(NARROWEST, right - left) };
+}
+
+/** The line of an arrow: from its sender, or from above where it came from outside, to its recipient. */
+export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
+  const [x1, x2] = [xOf(frame, arrow.from), xOf(frame, arrow.to)];
+  const y2 = yOf(frame, arrow.toLane);
+  if (arrow.fromLane === undefined) return `M${round(x1)} ${round(y2 - LANE / 2 + 2)}L${round(x2)} ${round(y2 - BAR / 2)}`;
+  const y1 = yOf(frame, arrow.fromLane);
+  if (arrow.fate === "lost") return lostPath(x1, y1, y2);
+  if (arrow.fromLane === arrow.toLane) {
+    const high = y1 - BAR / 2 - 8;
+    return curve(x1, y1 - BAR / 2, high, x2, y2 - BAR / 2);
+  }
+  const down = y2 > y1 ? 1 : -1;
+  const [start, end] = [y1 + (down * BAR) / 2, y2 - (down * BAR) / 2];
+  return curve(x1, start, (start + end) / 2, x2, end);
+}
+
+/** A curve whose turns are at the height `turn`. */
+function curve(x1: number, y1: number, turn: number, x2: number, y2: number): string {
+  return `M${round(x1)} ${round(y1)}C${round(x1)} ${round(turn)} ${round(x2)} ${round(turn)} ${round(x2)} ${round(y2)}`;
+}
+
+function lostPath(x: number, y1: number, y2: number): string {
+  const down = y2 < y1 ? -1 : 1;
+  const [start, length] = [y1 + (down * BAR) / 2, Math.max(LANE / 3, Math.abs(y2 - y1) / 2 - BAR / 2)];
+  return `M${round(x)} ${round(start)}L${round(x + 5)} ${round(start + down * length)}`;
+}
+
+/** Pixels between two lines, and between two labels of the clock. */
+const LINE = 6;
+const LABEL = 64;
+
+/**
+ * The ticks that have room in a frame, and whether their labels have. `x` is the left side of what came after. Of ticks that follow each other
+ * at once nothing happened before the last one.
+ */
+export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
+  const lines: { readonly tick: TickFact; readonly x: number; readonly isLabelled: boolean }[] = [];
+  let [line, label] = [0, 0];
+  for (const [index, tick] of ticks.entries()) {
+    const x = xOf(frame, tick.seq + 0.5);
+    if (x < line || ticks[index + 1]?.seq === tick.seq + 1) continue;
+    const isLabelled = x >= label && x <= frame.width - LABEL / 2;
+    lines.push({ tick, x, isLabelled });
+    line = x + LINE;
+    if (isLabelled) label = x + LABEL;
+  }
+  return lines;
+}
+
+/** Pixels between the dots of the messages of one event: they stay in its column where they can be hit there. */
+export function dotStep({ width, span }: LaneFrame, messages: number): number {
+  return Math.max(MOST_CLOSE, Math.min(6, width / span / messages));
+}
+
+const MOST_CLOSE = 3;
+
+function round(n: number): number {
+  return Math.round(n * 10) / 10;
+}
+
+/**
+ * Pairs entries with the keys of their elements. An entry keeps its element while the window moves, so that the focus stays with it; an element
+ * whose entry has left is used for one that comes, because making elements is most of the work of a frame.
+ */
+export function withSlots<T>(entries: readonly T[], placeOf: (entry: T) => number): readonly (readonly [T, number])[] {
+  const slots = 2 ** Math.ceil(Math.log2(entries.length + 1));
+  const used = new Set<number>();
+  return entries.map((entry) => {
+    let slot = placeOf(entry) % slots;
+    while (used.has(slot)) slot += slots;
+    used.add(slot);
+    return [entry, slot];
+  });
+}
+
+/** The next bar to focus for an arrow key: along the lane, or the nearest one in another lane. Undefined where there is none. */
+export function barAfterKey({ bars }: LaneDrawing, current: Bar, key: string): Bar | undefined {
+  const inLane = (lane: number): readonly Bar[] => bars.filter((bar) => bar.lane === lane);
+  const own = inLane(current.lane);
+  const nth = own.findIndex(({ activation }) => activation.index === current.activation.index);
+  switch (key) {
+    case "ArrowLeft":
+      return own[nth - 1];
+    case "ArrowRight":
+      return own[nth + 1];
+    case "Home":
+      return own[0];
+    case "End":
+      return own.at(-1);
+    case "ArrowUp":
+    case "ArrowDown": {
+      const lanes = [...new Set(bars.map(({ lane }) => lane))].sort((a, b) => a - b);
+      const lane = lanes[lanes.indexOf(current.lane) + (key === "ArrowUp" ? -1 : 1)];
+      const others = lane === undefined ? [] : inLane(lane);
+      return others.toSorted((a, b) => Math.abs(a.from - current.from) - Math.abs(b.from - current.from))[0];
+    }
+    default:
+      return undefined;
+  }
+}
 
 export function LaneName({ run, role, top }: { readonly run: OpenRun; readonly role: string; readonly top: number }) {
   const state = run.timeline.stateAt(run.shown.value).roles.get(role);
   const waiting = state?.waiting ?? 0;
-  const selected = run.selection.value;
   return (
-    <button
-      type="button"
-      class="lane-name"
-      style={{ top: `${top}px`, height: `${LANE}px` }}
-      aria-pressed={selected?.kind === "role" && selected.name === role}
-      onClick={() => {
-        run.selection.value = { kind: "role", name: role };
-      }}
-    >
-      <span class="lane-role">{shownLine(role, 60)}</span>
-      <span class="lane-mail numbers">
+    <ChooseMarked class="lane-name row" style={{ top: `${top}px`, height: `${LANE}px` }} run={run} what={{ kind: "role", name: role }}>
+      <span class="lane-role cut strong">{shownLine(role, 60)}</span>
+      <span class="lane-mail tiny soft numbers">
         {state === undefined ? "not hired yet" : state.isHired ? (waiting > 0 ? `${counted(waiting)} waiting` : "") : "retired"}
       </span>
-    </button>
+    </ChooseMarked>
   );
 }
 
-interface LayerProps {
+export interface LayerProps {
   readonly run: OpenRun;
   readonly drawing: LaneDrawing;
   readonly frame: LaneFrame;
@@ -48,31 +171,35 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
     const next = barAfterKey(drawing, bar, event.key);
     if (next === undefined) return;
     event.preventDefault();
-    select(run, { kind: "activation", act: next.activation.act, stays: true });
+    run.selection.value = { kind: "activation", act: next.activation.act, stays: true };
     const list = (event.currentTarget as HTMLElement).parentElement;
-    list?.querySelector<HTMLElement>(`[data-place="${next.activation.place}"]`)?.focus();
+    list?.querySelector<HTMLElement>(`[data-index="${next.activation.index}"]`)?.focus();
   };
   return (
     <div role="group" aria-label="Activations">
-      {withSlots(bars, ({ activation }) => activation.place).map(([bar, slot]) => {
+      {withSlots(bars, ({ activation }) => activation.index).map(([bar, slot]) => {
         const { left, width } = barPlace(frame, bar);
-        const { place, end, act } = bar.activation;
-        const isFaint = chain !== undefined && !chain.activations.has(place);
+        const { index, end, act } = bar.activation;
+        const isFaint = chain !== undefined && !chain.activations.has(index);
         return (
           <button
             key={slot}
             type="button"
             class={`bar bar-${bar.isOpen ? "open" : end}${isFaint ? " faint" : ""}${chain !== undefined && !isFaint ? " in-chain" : ""}`}
-            data-place={place}
+            data-index={index}
             tabIndex={bar === entry ? 0 : -1}
             aria-pressed={isChosen(bar)}
-            aria-label={`${visibleText(act)}: ${activationWords(bar.activation, bar.isOpen)}`}
+            aria-label={`${visibleText(act)}: ${activationWords(bar)}`}
             title={visibleText(act)}
             style={{ left: `${left}px`, width: `${width}px`, top: `${yOf(frame, bar.lane)}px` }}
-            onClick={() => select(run, { kind: "activation", act })}
+            onClick={() => (run.selection.value = { kind: "activation", act })}
             onKeyDown={(event) => onKeyDown(event, bar)}
           >
-            {width >= 16 && <ActivationSign end={bar.isOpen ? "open" : end} />}
+            {width >= 16 && (
+              <span class="sign mono" aria-hidden="true">
+                {SIGNS[bar.isOpen ? "open" : end]}
+              </span>
+            )}
             {width >= 44 && <span class="bar-text">#{bar.activation.n}</span>}
           </button>
         );
@@ -81,11 +208,28 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
   );
 }
 
+/** A sign for the end of an activation, so that its colour is no more than a help. */
+const SIGNS: Readonly<Record<ActivationEnd, string>> = {
+  open: "…",
+  ended: "✓",
+  retry: "↻",
+  isolate: "✕",
+  dead: "✕",
+  stop: "✕",
+  retired: "–",
+};
+
+function activationWords({ activation: { end, took, said, from, until }, isOpen }: Bar): string {
+  const when = isOpen || until === undefined ? `from event ${from}` : from === until ? `event ${from}` : `events ${from} to ${until}`;
+  const words = END_WORDS[isOpen ? "open" : end];
+  return `${words}, ${when}, took ${plural(took.length, "message")}${isOpen ? "" : `, said ${plural(said.length, "message")}`}`;
+}
+
 /** Characters of a text under way in a lane: its end. */
 const MOST_TEXT = 120;
 
 /** The ends of the texts that models are giving, each below its bar. Only seen: the drawer of the activation has the text. */
-export function LiveLines({ run, drawing, frame }: Pick<LayerProps, "run" | "drawing" | "frame">) {
+export function LiveLines({ run, drawing, frame }: LayerProps) {
   const open = drawing.bars.filter(({ isOpen }) => isOpen);
   return (
     <>
@@ -96,8 +240,8 @@ export function LiveLines({ run, drawing, frame }: Pick<LayerProps, "run" | "dra
         const end = left + width;
         return (
           <p
-            key={bar.activation.place}
-            class="lane-live"
+            key={bar.activation.index}
+            class="lane-live soft"
             aria-hidden="true"
             style={{ top: `${yOf(frame, bar.lane) + 11}px`, width: `${Math.max(end, LIVE)}px` }}
           >
@@ -117,16 +261,16 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   const dots = new Map<number, { readonly sent: SentFact; readonly lane: number; readonly to: string[] }>();
   for (const { sent, fromLane, toLane, way } of drawing.arrows) {
     if (sent.seq < frame.from || (fromLane === undefined && sent.by !== undefined)) continue;
-    const dot = dots.get(sent.place) ?? { sent, lane: fromLane ?? toLane, to: [] };
-    dots.set(sent.place, dot);
+    const dot = dots.get(sent.index) ?? { sent, lane: fromLane ?? toLane, to: [] };
+    dots.set(sent.index, dot);
     dot.to.push(wayWords(visibleText(way.role), way));
   }
   const chosen = chosenMessage(run);
   return (
     <div role="group" aria-label="Messages">
-      {withSlots([...dots.values()], ({ sent }) => sent.place).map(([{ sent, lane, to }, slot]) => {
-        const { place, message, nth } = sent;
-        const isFaint = chain !== undefined && !chain.messages.has(place);
+      {withSlots([...dots.values()], ({ sent }) => sent.index).map(([{ sent, lane, to }, slot]) => {
+        const { index, message, nth } = sent;
+        const isFaint = chain !== undefined && !chain.messages.has(index);
         const count = run.timeline.record.activations[sent.by ?? -1]?.said.length ?? 1;
         const y = sent.by === undefined ? yOf(frame, lane) - LANE / 2 + 3 : yOf(frame, lane) + 13;
         return (
@@ -137,7 +281,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
             aria-pressed={chosen === message.id}
             aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${shownLine(message.content, 60)}`}
             style={{ left: `${xOf(frame, sent.seq) + nth * dotStep(frame, count)}px`, top: `${y}px` }}
-            onClick={() => select(run, { kind: "message", id: message.id })}
+            onClick={() => (run.selection.value = { kind: "message", id: message.id })}
           />
         );
       })}
@@ -145,23 +289,22 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   );
 }
 
-/** A recipient with what happened on the way to it. */
 function wayWords(role: string, { isLost, due, fault }: WayFact): string {
   const said = [
-    ...(isLost ? ["lost"] : []),
-    ...(due === undefined ? [] : ["delayed"]),
-    ...(fault?.copy === undefined ? [] : ["a copy"]),
-    ...(fault?.reads === undefined ? [] : ["rewritten"]),
-  ];
+    isLost && "lost",
+    due !== undefined && "delayed",
+    fault?.copy !== undefined && "a copy",
+    fault?.reads && "rewritten",
+  ].filter(Boolean);
   return said.length === 0 ? role : `${role} (${said.join(", ")})`;
 }
 
 /** The clock of the run above the lanes. Only seen: the scrubber and the list of events have it in words. */
-export function ClockAxis({ run, drawing, frame }: Pick<LayerProps, "run" | "drawing" | "frame">) {
+export function ClockAxis({ run, drawing, frame }: LayerProps) {
   const { clock } = run.timeline.now;
   const word = clock === "rounds" ? "round " : "t ";
   return (
-    <div class="lane-axis numbers" aria-hidden="true">
+    <div class="lane-axis tiny soft numbers" aria-hidden="true">
       <span class="lane-axis-name">{clock === "rounds" ? "Rounds" : "Time"}</span>
       <div class="lane-axis-field">
         {tickLines(frame, drawing.ticks).map(
@@ -178,42 +321,26 @@ export function ClockAxis({ run, drawing, frame }: Pick<LayerProps, "run" | "dra
   );
 }
 
-interface ArrowLayerProps {
-  readonly drawing: LaneDrawing;
-  readonly frame: LaneFrame;
-  readonly height: number;
-  readonly chain: CauseChain | undefined;
-  readonly chosen: string | undefined;
-}
-
 /** Only seen: each message has a button, a line in the list of events, and its recipients in the drawer. */
-export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayerProps) {
+export function ArrowLayer({ run, drawing, frame, height, chain }: LayerProps & { readonly height: number }) {
+  const chosen = chosenMessage(run);
   return (
     <svg class="arrows" width={frame.width} height={height} aria-hidden="true">
       <defs>
-        <marker
-          id="arrow-head"
-          viewBox="0 0 8 8"
-          refX="7"
-          refY="4"
-          markerWidth="9"
-          markerHeight="9"
-          markerUnits="userSpaceOnUse"
-          orient="auto-start-reverse"
-        >
+        <Marker id="arrow-head" refX={7} size={9}>
           <path d="M0 0.8L8 4L0 7.2Z" fill="context-stroke" />
-        </marker>
-        <marker id="arrow-open" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
+        </Marker>
+        <Marker id="arrow-open" refX={7} size={10}>
           <circle cx="4" cy="4" r="2.8" fill="var(--sheet)" stroke="context-stroke" stroke-width="1.4" />
-        </marker>
-        <marker id="arrow-gone" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse">
+        </Marker>
+        <Marker id="arrow-gone" refX={4} size={10}>
           <path d="M1 1L7 7M7 1L1 7" stroke="context-stroke" stroke-width="1.6" />
-        </marker>
+        </Marker>
       </defs>
       {tickLines(frame, drawing.ticks).map(({ tick, x, isLabelled }) => (
         <path key={`tick ${tick.seq}`} class={`tick-line${isLabelled ? " tick-labelled" : ""}`} d={`M${x} 0V${height}`} />
       ))}
-      {withSlots(drawing.arrows, ({ way }) => way.place).map(([arrow, slot]) => (
+      {withSlots(drawing.arrows, ({ way }) => way.index).map(([arrow, slot]) => (
         <path
           key={slot}
           class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.way.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
@@ -223,6 +350,17 @@ export function ArrowLayer({ drawing, frame, height, chain, chosen }: ArrowLayer
       ))}
     </svg>
   );
+}
+
+interface MarkerProps {
+  readonly id: string;
+  readonly refX: number;
+  readonly size: number;
+  readonly children: ComponentChildren;
+}
+
+export function Marker({ size, ...rest }: MarkerProps) {
+  return <marker viewBox="0 0 8 8" refY="4" markerWidth={size} markerHeight={size} markerUnits="userSpaceOnUse" orient="auto" {...rest} />;
 }
 
 const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
@@ -238,14 +376,10 @@ const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
 function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
   if (sent.message.id === chosen) return " chosen";
   if (chain === undefined) return "";
-  const isIn = chain.messages.has(sent.place) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
+  const isIn = chain.messages.has(sent.index) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
   return isIn ? " in-chain" : " faint";
 }
 
-function select(run: OpenRun, selection: Selection): void {
-  run.selection.value = selection;
-}
-
-export function chosenMessage({ selection }: OpenRun): string | undefined {
+function chosenMessage({ selection }: OpenRun): string | undefined {
   return selection.value?.kind === "message" ? selection.value.id : undefined;
 }

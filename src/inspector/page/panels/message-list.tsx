@@ -1,9 +1,11 @@
+import type { ComponentChildren } from "preact";
 import type { Message } from "../../../message/message.ts";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { MessageList } from "../../view/role-view.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { plural } from "../amounts.ts";
-import type { OpenRun } from "../open-run.ts";
+import { Choose, ChooseMarked } from "../controls.tsx";
+import type { OpenRun, Selection } from "../open-run.ts";
 import { RowWindow } from "../row-window.tsx";
 
 /** Rows of a list of messages that are seen at once. */
@@ -12,11 +14,9 @@ const MOST_ROWS = 8;
 interface MessagesProps {
   readonly run: OpenRun;
   readonly list: MessageList;
-  /** The words that a screen reader says for the list. */
   readonly label: string;
 }
 
-/** Messages as rows that open them. */
 export function Messages({ run, list, label }: MessagesProps) {
   const { count, part } = list;
   if (count === 0) return <p class="soft small">Empty.</p>;
@@ -36,37 +36,43 @@ export function Messages({ run, list, label }: MessagesProps) {
   );
 }
 
-/** A message as one line: its sender, its cause and the beginning of its text. */
 export function MessageButton({ run, message }: { readonly run: OpenRun; readonly message: Message }) {
   const { id, sentFrom, causeBy, content } = message;
-  const selected = run.selection.value;
   return (
-    <button
-      type="button"
-      class="message-line"
-      aria-pressed={selected?.kind === "message" && selected.id === id}
-      onClick={() => {
-        run.selection.value = { kind: "message", id };
-      }}
-    >
-      <span class="message-from">{sentFrom === "" ? "from outside" : shownLine(sentFrom, 40)}</span>
-      <span class="message-cause">{visibleText(causeBy)}</span>
+    <ChooseMarked class="message-line row cells" run={run} what={{ kind: "message", id }}>
+      <span class="strong">{sentFrom === "" ? "from outside" : shownLine(sentFrom, 40)}</span>
+      <span class="message-cause tiny soft mono">{visibleText(causeBy)}</span>
       <span class="message-text">{shownLine(content, 160)}</span>
-    </button>
+    </ChooseMarked>
   );
 }
 
-/** A name of an activation that opens it. */
-export function ActivationButton({ run, act }: { readonly run: OpenRun; readonly act: string }) {
+export function TwoParts<T>({ run, label, entries, chosen, more, children }: TwoPartsProps<T>) {
   return (
-    <button
-      type="button"
-      class="choose mono"
-      onClick={() => {
-        run.selection.value = { kind: "activation", act };
-      }}
-    >
-      {shownLine(act, 80)}
-    </button>
+    <div class="panel-two">
+      <nav class="panel-list" aria-label={label}>
+        <ul>
+          {entries.map(({ of, what, name, words }) => (
+            <li key={JSON.stringify(what)}>
+              <Choose class="panel-item row" run={run} what={what} aria-current={of === chosen ? "true" : undefined}>
+                <span class="small strong">{name}</span>
+                <span class="soft small numbers">{words}</span>
+              </Choose>
+            </li>
+          ))}
+        </ul>
+        {more}
+      </nav>
+      {children}
+    </div>
   );
+}
+
+interface TwoPartsProps<T> {
+  readonly run: OpenRun;
+  readonly label: string;
+  readonly entries: readonly { readonly of: T; readonly what: Selection; readonly name: ComponentChildren; readonly words: string }[];
+  readonly chosen: T;
+  readonly more?: ComponentChildren;
+  readonly children: ComponentChildren;
 }

@@ -1,18 +1,19 @@
-import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import { type RoleView, roleView } from "../../view/role-view.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
+import { Facts, Part } from "../controls.tsx";
+import { ActivationLink, Rest } from "../detail-parts.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
 import type { RunActions } from "../run-source.ts";
 import { JsonView, TextView } from "../text-view.tsx";
 import { HireButton, RetireButton } from "./team-change.tsx";
-import { ActivationButton, Messages } from "./message-list.tsx";
+import { Messages, TwoParts } from "./message-list.tsx";
 
-/** Most roles in the list; the others are found by the swimlanes. */
+/** Roles in the list; the swimlanes show the others. */
 const MOST = 500;
 
 /** Every role as it was after the shown event: its mailbox, memory, plan and state. */
@@ -24,39 +25,22 @@ export function RolesPanel({ run, actions }: PanelProps) {
   last.current = chosenRole(run) ?? last.current;
   const chosen = names.find((name) => name === last.current) ?? names[0];
   const view = chosen === undefined ? undefined : roleView(state, chosen);
-  if (view === undefined) return <p class="empty">No role has been hired yet.</p>;
+  if (view === undefined) return <p class="empty soft">No role has been hired yet.</p>;
+  const entries = names.slice(0, MOST).map((name) => {
+    const { waiting = 0, open, isHired } = state.roles.get(name) ?? {};
+    const words = [isHired === false ? "retired" : "", open === undefined ? "" : "acts", waiting > 0 ? `${counted(waiting)} waiting` : ""];
+    return { of: name, what: { kind: "role", name } as const, name: shownLine(name, 60), words: words.filter(Boolean).join(" ") };
+  });
+  const more = (
+    <>
+      <Rest count={names.length} most={MOST} />
+      {actions !== undefined && <HireButton run={run} actions={actions} />}
+    </>
+  );
   return (
-    <div class="panel-two">
-      <nav class="panel-list" aria-label="Roles">
-        <ul>
-          {names.slice(0, MOST).map((name) => {
-            const { waiting = 0, open, isHired } = state.roles.get(name) ?? {};
-            return (
-              <li key={name}>
-                <button
-                  type="button"
-                  class="panel-item"
-                  aria-current={name === chosen ? "true" : undefined}
-                  onClick={() => {
-                    run.selection.value = { kind: "role", name };
-                  }}
-                >
-                  <span class="panel-item-name">{shownLine(name, 60)}</span>
-                  <span class="soft small numbers">
-                    {isHired === false ? "retired " : ""}
-                    {open === undefined ? "" : "acts "}
-                    {waiting > 0 ? `${counted(waiting)} waiting` : ""}
-                  </span>
-                </button>
-              </li>
-            );
-          })}
-        </ul>
-        {names.length > MOST && <p class="soft small">and {counted(names.length - MOST)} more</p>}
-        {actions !== undefined && <HireButton run={run} actions={actions} />}
-      </nav>
+    <TwoParts run={run} label="Roles" entries={entries} chosen={chosen} more={more}>
       <RoleDetail key={view.name} run={run} view={view} actions={actions} />
-    </div>
+    </TwoParts>
   );
 }
 
@@ -75,16 +59,15 @@ interface RoleDetailProps {
 function RoleDetail({ run, view, actions }: RoleDetailProps) {
   const { name, traits, questions, mailbox, memory, working, plan, state, summary } = view;
   return (
-    <article class="panel-detail" aria-label={`Role ${visibleText(name)}`}>
+    <article class="panel-detail body" aria-label={`Role ${visibleText(name)}`}>
       <h2>{shownLine(name, 120)}</h2>
       {traits.profile !== "" && traits.profile !== name && <p class="soft">{shownLine(traits.profile, 200)}</p>}
       {traits.goal !== "" && <p>{shownLine(traits.goal, 500)}</p>}
       <RoleFacts run={run} view={view} />
       {questions.map(({ act, key, text }) => (
-        <section key={`${act} ${key}`} class="part">
-          <h3>Question that waits</h3>
+        <Part key={`${act} ${key}`} title="Question that waits">
           <TextView text={text} label="Question" />
-        </section>
+        </Part>
       ))}
       <Part title={`Mailbox (${counted(mailbox.count)})`}>
         <Messages run={run} list={mailbox} label="Mailbox" />
@@ -119,21 +102,21 @@ function RoleDetail({ run, view, actions }: RoleDetailProps) {
 
 function RoleFacts({ run, view }: Omit<RoleDetailProps, "actions">) {
   const { traits, activations, open, failures, isHired, delayed } = view;
+  const hears = traits.observesAll ? "every broadcast" : traits.watch.map(visibleText).join(", ");
   return (
-    <dl class="detail-facts">
-      <Fact name="Now">{open === undefined ? isHired ? "waits for mail" : "retired" : <ActivationButton run={run} act={open.act} />}</Fact>
-      <Fact name="Acted">{`${plural(activations, "time")}${failures === 0 ? "" : `, ${plural(failures, "failed attempt")} of the present one`}`}</Fact>
-      {delayed.next !== undefined && (
-        <Fact name="Delayed">
-          {`${plural(delayed.count, "message")} on the way to it, the first is due: ${momentOf(run.timeline.now.clock, delayed.next)}`}
-        </Fact>
-      )}
-      <Fact name="Hears">
-        {traits.observesAll ? "every broadcast" : traits.watch.map(visibleText).join(", ") || "only what is addressed to it"}
-      </Fact>
-      {traits.actions.length > 0 && <Fact name="Actions">{traits.actions.map(visibleText).join(", ")}</Fact>}
-      {traits.mode !== "" && <Fact name="Mode">{visibleText(traits.mode)}</Fact>}
-    </dl>
+    <Facts
+      facts={[
+        ["Now", open !== undefined ? <ActivationLink run={run} act={open.act} /> : isHired ? "waits for mail" : "retired"],
+        ["Acted", `${plural(activations, "time")}${failures === 0 ? "" : `, ${plural(failures, "failed attempt")} of the present one`}`],
+        delayed.next !== undefined && [
+          "Delayed",
+          `${plural(delayed.count, "message")} on the way to it, the first is due: ${momentOf(run.timeline.now.clock, delayed.next)}`,
+        ],
+        ["Hears", hears || "only what is addressed to it"],
+        traits.actions.length > 0 && ["Actions", traits.actions.map(visibleText).join(", ")],
+        traits.mode !== "" && ["Mode", visibleText(traits.mode)],
+      ]}
+    />
   );
 }
 
@@ -142,10 +125,10 @@ function PlanPart({ plan }: { readonly plan: NonNullable<RoleView["plan"]> }) {
   return (
     <Part title={`Plan (${done} of ${plan.tasks.length} done)`}>
       {plan.goal !== "" && <p class="small">{shownLine(plan.goal, 500)}</p>}
-      <ol class="tasks">
+      <ol class="tasks tight">
         {plan.tasks.map((task) => (
           <li key={task.id}>
-            <span class="sign" aria-hidden="true">
+            <span class="sign mono" aria-hidden="true">
               {task.status === "done" ? "✓" : "○"}
             </span>
             <span>
@@ -159,25 +142,5 @@ function PlanPart({ plan }: { readonly plan: NonNullable<RoleView["plan"]> }) {
         ))}
       </ol>
     </Part>
-  );
-}
-
-type Children = ComponentChildren;
-
-function Part({ title, children }: { readonly title: string; readonly children: Children }) {
-  return (
-    <section class="part">
-      <h3>{title}</h3>
-      {children}
-    </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: Children }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

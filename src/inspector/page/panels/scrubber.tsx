@@ -4,6 +4,7 @@ import type { RunEvent } from "../../../runtime/record/event.ts";
 import { type DensityBin, densityOf } from "../../view/lanes.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { counted } from "../amounts.ts";
+import { Button } from "../controls.tsx";
 import type { PanelProps } from "../panels.ts";
 
 /** Parts of the run that the drawing behind the slider has. */
@@ -11,7 +12,7 @@ const BINS = 240;
 /** Events that a page key moves. */
 const PAGE = 100;
 
-/** The slider over all events of a run: every panel shows the run as it was after the event it stands on. */
+/** The slider over all events of a run: every panel shows the run as it was after the selected event. */
 export function Scrubber({ run }: PanelProps) {
   const { timeline, scrubbed } = run;
   const count = run.count.value;
@@ -27,48 +28,33 @@ export function Scrubber({ run }: PanelProps) {
   const words = event === undefined ? "" : `${moment}${eventWords(event)}`;
   return (
     <section class="scrubber" aria-label="Events in time">
-      <div class="scrubber-buttons">
-        <StepButton label="Start: the first event" text="Start" isOff={shown <= 0} onClick={() => go(0)} />
-        <StepButton label="One event back" text="◀" isOff={shown <= 0} onClick={() => go(shown - 1)} />
-        <StepButton label="One event on" text="▶" isOff={scrubbed.value === undefined} onClick={() => go(shown + 1)} />
-        <button type="button" class="button" aria-pressed={scrubbed.value === undefined} onClick={() => go(count)}>
+      <div class="flex">
+        <Button aria-label="Start: the first event" disabled={shown <= 0} onClick={() => go(0)}>
+          Start
+        </Button>
+        <Button aria-label="One event back" disabled={shown <= 0} onClick={() => go(shown - 1)}>
+          ◀
+        </Button>
+        <Button aria-label="One event on" disabled={scrubbed.value === undefined} onClick={() => go(shown + 1)}>
+          ▶
+        </Button>
+        <Button aria-pressed={scrubbed.value === undefined} onClick={() => go(count)}>
           Follow
-        </button>
+        </Button>
       </div>
       <div class="scrubber-track">
         <Density run={run} count={count} />
-        <Slider count={count} shown={shown} words={words} go={go} />
+        <Slider run={run} words={words} go={go} />
       </div>
-      <p class="scrubber-words small numbers">
+      <p class="scrubber-words cut small numbers">
         {counted(shown)} / {counted(count - 1)} <span class="soft">{words}</span>
       </p>
     </section>
   );
 }
 
-interface StepButtonProps {
-  readonly label: string;
-  readonly text: string;
-  readonly isOff: boolean;
-  readonly onClick: () => void;
-}
-
-function StepButton({ label, text, isOff, onClick }: StepButtonProps) {
-  return (
-    <button type="button" class="button" aria-label={label} disabled={isOff} onClick={onClick}>
-      {text}
-    </button>
-  );
-}
-
-interface SliderProps {
-  readonly count: number;
-  readonly shown: number;
-  readonly words: string;
-  readonly go: (seq: number) => void;
-}
-
-function Slider({ count, shown, words, go }: SliderProps) {
+function Slider({ run, words, go }: PanelProps & { readonly words: string; readonly go: (seq: number) => void }) {
+  const [count, shown] = [run.count.value, run.shown.value];
   const wanted = useRef<number | undefined>(undefined);
   /** A drag gives more values than frames: only the last one of a frame is shown. */
   const goInFrame = (seq: number): void => {
@@ -102,7 +88,7 @@ function Slider({ count, shown, words, go }: SliderProps) {
 
 /** How much happens where: bars for activations, and marks below for failures. */
 function Density({ run: { timeline }, count }: PanelProps & { readonly count: number }) {
-  // Of a run under way it is drawn again when it has grown by the part that one bin stands for.
+  // A growing run is drawn again when it has grown by the events of one bin.
   const grown = count < BINS ? count : Math.floor(BINS * Math.log(count));
   const bins = useMemo(() => densityOf(timeline, BINS), [timeline, grown]);
   const most = bins.reduce((max, bin) => Math.max(max, busyness(bin)), 1);

@@ -3,13 +3,24 @@ import { useEffect, useRef } from "preact/hooks";
 import { type CauseChain, causeChain } from "../../view/cause-chain.ts";
 import { type LaneDrawing, lanesIn } from "../../view/lanes.ts";
 import { counted, plural } from "../amounts.ts";
+import { Button, Select } from "../controls.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { PanelProps } from "../panels.ts";
-import { ArrowLayer, BarButtons, ClockAxis, chosenMessage, LaneName, LiveLines, MessageButtons } from "./lane-drawing.tsx";
-import { LANE, type LaneFrame, yOf } from "./lane-frame.ts";
+import {
+  ArrowLayer,
+  BarButtons,
+  ClockAxis,
+  LANE,
+  type LaneFrame,
+  LaneName,
+  type LayerProps,
+  LiveLines,
+  MessageButtons,
+  yOf,
+} from "./lane-drawing.tsx";
 
 /** How many events fit into the window. */
-const SPANS = [20, 40, 80, 160, 320, 640, 1_280] as const;
+const SPANS: readonly [number, ...number[]] = [20, 40, 80, 160, 320, 640, 1_280];
 /** Events of the window that a long run begins with. */
 const USUAL = 80;
 /** Lanes above and below the visible ones. */
@@ -19,14 +30,13 @@ const MOST_WITH_MESSAGES = 320;
 
 /** Roles as lanes, activations as bars, messages as arrows. Only what is in the window and in view is in the document. */
 export function SwimlanesPanel({ run }: PanelProps) {
-  /** Place in the list of spans; undefined shows a short run whole. */
-  const chosenZoom = useSignal<number | undefined>(undefined);
+  /** Index into the list of spans; undefined shows a short run whole. */
+  const zoom = useSignal<number | undefined>(undefined);
   /** The last event of the window; undefined follows the shown one. */
   const end = useSignal<number | undefined>(undefined);
   const box = useSignal({ width: 800, height: 480, top: 0 });
   const shown = run.shown.value;
-  const zoom = chosenZoom.value ?? zoomFor(run.count.value);
-  const span = SPANS[zoom] ?? SPANS[0];
+  const span = SPANS[zoom.value ?? zoomFor(run.count.value)] ?? SPANS[0];
   const last = Math.max(span - 1, Math.min(end.value ?? shown, run.count.value - 1));
   const roles = [...run.timeline.now.roles.keys()];
   const first = Math.max(0, Math.floor(box.value.top / LANE) - SPARE);
@@ -49,10 +59,8 @@ export function SwimlanesPanel({ run }: PanelProps) {
     <section class="lanes" aria-label="Swimlanes">
       <WindowBar
         frame={frame}
-        last={last}
-        shown={shown}
+        isLast={last >= shown}
         zoom={zoom}
-        choose={(place) => (chosenZoom.value = place)}
         move={move}
         words={windowWords(drawing, frame.from, Math.min(last, shown), chain)}
       />
@@ -69,35 +77,29 @@ function zoomFor(count: number): number {
 
 interface WindowBarProps {
   readonly frame: LaneFrame;
-  readonly last: number;
-  readonly shown: number;
-  /** Place in the list of spans. */
-  readonly zoom: number;
-  readonly choose: (zoom: number) => void;
+  readonly isLast: boolean;
+  /** Index into the list of spans. */
+  readonly zoom: Signal<number | undefined>;
   readonly move: (events: number) => void;
   readonly words: string;
 }
 
-function WindowBar({ frame, last, shown, zoom, choose, move, words }: WindowBarProps) {
+function WindowBar({ frame, isLast, zoom, move, words }: WindowBarProps) {
   const half = Math.ceil(frame.span / 2);
   return (
-    <div class="panel-bar" role="toolbar" aria-label="Window">
-      <button type="button" class="button" onClick={() => move(-half)} disabled={frame.from <= 0}>
+    <div class="panel-bar flex" role="toolbar" aria-label="Window">
+      <Button onClick={() => move(-half)} disabled={frame.from <= 0}>
         Earlier
-      </button>
-      <button type="button" class="button" onClick={() => move(half)} disabled={last >= shown}>
+      </Button>
+      <Button onClick={() => move(half)} disabled={isLast}>
         Later
-      </button>
-      <label class="panel-choice">
-        <span>Window</span>
-        <select value={String(zoom)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
-          {SPANS.map((events, nth) => (
-            <option key={events} value={String(nth)}>
-              {counted(events)} events
-            </option>
-          ))}
-        </select>
-      </label>
+      </Button>
+      <Select
+        name="Window"
+        value={String(SPANS.indexOf(frame.span))}
+        options={SPANS.map((events, nth) => [String(nth), `${counted(events)} events`])}
+        onValue={(value) => (zoom.value = Number(value))}
+      />
       <p class="soft small numbers" role="status">
         {words}
       </p>
@@ -105,17 +107,14 @@ function WindowBar({ frame, last, shown, zoom, choose, move, words }: WindowBarP
   );
 }
 
-interface LaneViewProps {
-  readonly run: OpenRun;
+interface LaneViewProps extends LayerProps {
   readonly roles: readonly string[];
-  readonly drawing: LaneDrawing;
-  readonly frame: LaneFrame;
   readonly box: Signal<{ readonly width: number; readonly height: number; readonly top: number }>;
-  readonly chain: CauseChain | undefined;
   readonly move: (events: number) => void;
 }
 
-function LaneView({ run, roles, drawing, frame, box, chain, move }: LaneViewProps) {
+function LaneView({ roles, box, move, ...layer }: LaneViewProps) {
+  const { run, drawing, frame } = layer;
   const view = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -139,17 +138,17 @@ function LaneView({ run, roles, drawing, frame, box, chain, move }: LaneViewProp
         move(Math.sign(event.deltaX) * Math.ceil(frame.span / 20));
       }}
     >
-      {run.timeline.record.ticks.length > 0 && <ClockAxis run={run} drawing={drawing} frame={frame} />}
+      {run.timeline.record.ticks.length > 0 && <ClockAxis {...layer} />}
       <div class="lane-names" style={{ height: `${height}px` }}>
         {drawing.lanes.map((role, lane) => (
           <LaneName key={role} run={run} role={role} top={yOf(frame, lane) - LANE / 2} />
         ))}
       </div>
       <div class="lane-field" ref={field} style={{ height: `${height}px` }}>
-        <ArrowLayer drawing={drawing} frame={frame} height={height} chain={chain} chosen={chosenMessage(run)} />
-        {frame.span <= MOST_WITH_MESSAGES && <MessageButtons run={run} drawing={drawing} frame={frame} chain={chain} />}
-        <BarButtons run={run} drawing={drawing} frame={frame} chain={chain} />
-        <LiveLines run={run} drawing={drawing} frame={frame} />
+        <ArrowLayer {...layer} height={height} />
+        {frame.span <= MOST_WITH_MESSAGES && <MessageButtons {...layer} />}
+        <BarButtons {...layer} />
+        <LiveLines {...layer} />
       </div>
     </div>
   );
@@ -158,9 +157,9 @@ function LaneView({ run, roles, drawing, frame, box, chain, move }: LaneViewProp
 function LaneLegend() {
   return (
     <p class="lane-legend soft small">
-      Bars are activations: <span class="sign">✓</span> took effect, <span class="sign">✕</span> failed, <span class="sign">…</span> under
-      way. Arrows are messages: a head is taken, a ring waits, a cross halfway was lost by the edges, a cross at the end was dropped. Long
-      dashes: delayed. Arrow keys go from bar to bar.
+      Bars are activations: <span class="sign mono">✓</span> took effect, <span class="sign mono">✕</span> failed,{" "}
+      <span class="sign mono">…</span> under way. Arrows are messages: a head is taken, a ring waits, a cross halfway was lost by the edges,
+      a cross at the end was dropped. Long dashes: delayed. Arrow keys go from bar to bar.
     </p>
   );
 }
@@ -194,10 +193,10 @@ function selectedEvent({ timeline, selection }: OpenRun): number | undefined {
 function chainOf({ timeline, selection }: OpenRun, shown: number): CauseChain | undefined {
   const chosen = selection.value;
   if (chosen?.kind === "message") {
-    const message = timeline.record.sentWithId(chosen.id)?.place;
+    const message = timeline.record.sentWithId(chosen.id)?.index;
     return message === undefined ? undefined : causeChain(timeline, { message }, shown);
   }
   if (chosen?.kind !== "activation") return undefined;
-  const activation = timeline.record.activationNamed(chosen.act)?.place;
+  const activation = timeline.record.activationNamed(chosen.act)?.index;
   return activation === undefined ? undefined : causeChain(timeline, { activation }, shown);
 }

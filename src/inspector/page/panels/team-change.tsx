@@ -1,24 +1,19 @@
 import { useSignal } from "@preact/signals";
 import { shownLine } from "../../view/shown-text.ts";
 import { plural } from "../amounts.ts";
+import { Button, Fault, Form, Select, TextField, useTask } from "../controls.tsx";
 import type { OpenRun } from "../open-run.ts";
 import type { RunActions } from "../run-source.ts";
-import { Fault, useTask } from "../task.tsx";
 
 interface TeamChangeProps {
   readonly run: OpenRun;
   readonly actions: RunActions;
 }
 
-/** Hires a role into the run. */
 export function HireButton(props: TeamChangeProps) {
   const isOpen = useSignal(false);
   if (isOpen.value) return <HireForm {...props} close={() => (isOpen.value = false)} />;
-  return (
-    <button type="button" class="button" onClick={() => (isOpen.value = true)}>
-      Hire a role
-    </button>
-  );
+  return <Button onClick={() => (isOpen.value = true)}>Hire a role</Button>;
 }
 
 function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: () => void }) {
@@ -32,38 +27,23 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
     close();
   };
   return (
-    <form
-      class="form"
+    <Form
       aria-label="Hire a role"
-      onSubmit={(event) => {
-        event.preventDefault();
-        task.start(hire);
-      }}
+      task={task}
+      submit={() => task.start(hire)}
+      verb="Hire"
+      isOff={definition.value === ""}
+      cancel={["Cancel", close]}
     >
-      <label class="field">
-        <span>Definition</span>
-        <select class="field-input" value={definition.value} onChange={({ currentTarget }) => (definition.value = currentTarget.value)}>
-          {actions.definitions.map((one) => (
-            <option key={one} value={one}>
-              {shownLine(one, 60)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>Name in this run, if another</span>
-        <input class="field-input" maxLength={200} value={name.value} onInput={({ currentTarget }) => (name.value = currentTarget.value)} />
-      </label>
-      <Fault text={task.fault} />
-      <div class="form-end">
-        <button type="button" class="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="submit" class="button button-main" disabled={task.isBusy || definition.value === ""}>
-          Hire
-        </button>
-      </div>
-    </form>
+      <Select
+        class="field tight"
+        name="Definition"
+        value={definition.value}
+        options={actions.definitions.map((one) => [one, shownLine(one, 60)])}
+        onValue={(one) => (definition.value = one)}
+      />
+      <TextField name="Name in this run, if another" text={name} maxLength={200} />
+    </Form>
   );
 }
 
@@ -71,31 +51,19 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
 export function RetireButton({ run, actions, role, waiting }: TeamChangeProps & { readonly role: string; readonly waiting: number }) {
   const isSure = useSignal(false);
   const task = useTask();
-  if (!isSure.value)
-    return (
-      <button type="button" class="button" onClick={() => (isSure.value = true)}>
-        Retire
-      </button>
-    );
+  if (!isSure.value) return <Button onClick={() => (isSure.value = true)}>Retire</Button>;
   return (
-    <div class="form" role="group" aria-label={`Retire ${shownLine(role, 60)}`}>
+    <div class="form frame stack" role="group" aria-label={`Retire ${shownLine(role, 60)}`}>
       <p class="small">
         It ends what it is at and gets no further messages.
         {waiting > 0 && ` ${plural(waiting, "unread message")} will be dead letters.`}
       </p>
       <Fault text={task.fault} />
-      <div class="form-end">
-        <button type="button" class="button" onClick={() => (isSure.value = false)}>
-          Keep
-        </button>
-        <button
-          type="button"
-          class="button button-main"
-          disabled={task.isBusy}
-          onClick={() => task.start(() => actions.retire(run.id, role))}
-        >
+      <div class="form-end flex">
+        <Button onClick={() => (isSure.value = false)}>Keep</Button>
+        <Button look="main" disabled={task.isBusy} onClick={() => task.start(() => actions.retire(run.id, role))}>
           Retire {shownLine(role, 40)}
-        </button>
+        </Button>
       </div>
     </div>
   );

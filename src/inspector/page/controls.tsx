@@ -1,0 +1,190 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren, ComponentProps } from "preact";
+import { type OpenRun, type Selection, wordsOf } from "./open-run.ts";
+
+interface ButtonProps extends ComponentProps<"button"> {
+  readonly look?: "main" | "plain" | undefined;
+}
+
+export function Button({ look, ...rest }: ButtonProps) {
+  return <button type="button" {...rest} class={`button inline small strong nowrap${look === undefined ? "" : ` button-${look}`}`} />;
+}
+
+interface ChooseProps extends ComponentProps<"button"> {
+  readonly run: OpenRun;
+  readonly what: Selection;
+}
+
+/** A word or line that selects something when it is pressed. */
+export function Choose({ run, what, ...rest }: ChooseProps) {
+  return <button type="button" class="choose" {...rest} onClick={() => (run.selection.value = what)} />;
+}
+
+export function ChooseMarked(props: ChooseProps) {
+  const selected = props.run.selection.value;
+  return <Choose aria-pressed={selected !== undefined && JSON.stringify(selected) === JSON.stringify(props.what)} {...props} />;
+}
+
+/** Keeps the state of the work of one form or bar: whether it is under way, and the words of the server when it failed. */
+export function useTask() {
+  const isBusy = useSignal(false);
+  const fault = useSignal<string | undefined>(undefined);
+  const start = async (work: () => Promise<void>): Promise<void> => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    fault.value = undefined;
+    try {
+      await work();
+    } catch (error) {
+      fault.value = wordsOf(error);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return { isBusy: isBusy.value, fault: fault.value, start: (work: () => Promise<void>) => void start(work) };
+}
+
+/** The words of a fault. A screen reader says them at once. */
+export function Fault({ text, tone = "bad" }: { readonly text: string | undefined; readonly tone?: "bad" | "warn" }) {
+  if (text === undefined) return null;
+  return (
+    <p class={`note frame small note-${tone}`} role="alert">
+      {text}
+    </p>
+  );
+}
+
+interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
+  readonly task: ReturnType<typeof useTask>;
+  readonly verb: string;
+  readonly submit: () => void;
+  /** What is wrong with the entries; default: the fault of the task. */
+  readonly fault?: string | undefined;
+  readonly isOff?: boolean;
+  readonly cancel?: readonly [word: string, close: () => void];
+  readonly beside?: ComponentChildren;
+}
+
+export function Form({ task, verb, submit, fault, isOff = false, cancel, beside, children, ...rest }: FormProps) {
+  return (
+    <form
+      class="form frame stack"
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {children}
+      <Fault text={fault ?? task.fault} />
+      <div class="form-end flex">
+        {beside}
+        {cancel !== undefined && <Button onClick={cancel[1]}>{cancel[0]}</Button>}
+        <Button type="submit" look="main" disabled={task.isBusy || isOff}>
+          {verb}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface TextFieldProps extends Omit<ComponentProps<"textarea">, "name"> {
+  readonly type?: "password";
+  readonly name: string;
+  readonly text: Signal<string>;
+}
+
+/** A text of one line, or of several where `rows` is given. */
+export function TextField({ name, text, ...rest }: TextFieldProps) {
+  const Input = rest.rows === undefined ? "input" : "textarea";
+  const listen = {
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => (text.value = currentTarget.value),
+  };
+  return (
+    <label class="field tight">
+      <span class="strong">{name}</span>
+      <Input class="field-input" {...(rest as object)} value={text.value} {...listen} />
+    </label>
+  );
+}
+
+interface SelectProps {
+  readonly name: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onValue: (value: string) => void;
+  readonly class?: string;
+}
+
+export function Select({ name, value, options, onValue, class: look = "panel-choice inline small soft" }: SelectProps) {
+  return (
+    <label class={look}>
+      <span>{name}</span>
+      <select value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Facts({ facts, class: look = "detail-facts tight" }: { readonly facts: readonly Fact[]; readonly class?: string }) {
+  return (
+    <dl class={look}>
+      {facts.map(
+        (fact) =>
+          fact !== undefined &&
+          fact !== false && (
+            <div key={fact[0]}>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+export type Fact = readonly [string, ComponentChildren] | false | undefined;
+
+export function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+/** A column: its title, and whether it has numbers. */
+export type Column = readonly [title: ComponentChildren, kind: "text" | "number"];
+
+interface DataTableProps {
+  readonly label: string;
+  readonly columns: readonly Column[];
+  readonly children: ComponentChildren;
+}
+
+/** A table in a frame that scrolls by itself and can be focused, so that a keyboard can scroll it. */
+export function DataTable({ label, columns, children }: DataTableProps) {
+  return (
+    <div class="table-frame frame" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <caption class="hidden">{label}</caption>
+        <thead>
+          <tr>
+            {columns.map(([title, kind], nth) => (
+              <th key={nth} scope="col" class={kind === "number" ? "right" : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
