@@ -37,23 +37,6 @@ export interface MemoryRunDriver extends RunDriver {
  * A driver of runs that ends with its process: for tests, and for one process that needs no other.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { memoryRunDriver } from "troupe/testing";
- *
- * const driver = memoryRunDriver();
- * await driver.submit({ runId: "r1", team: "writers", idea: "a poem" });
- * const done = new Promise<void>((resolve) => {
- *   void driver.work(
- *     async ({ runId, idea }) => {
- *       console.log(runId, idea); // r1 a poem
- *       resolve();
- *       return { is: "done" };
- *     },
- *     { teams: ["writers"], concurrency: 1 },
- *   );
- * });
- * await done;
- * await driver.close();
  */
 export function memoryRunDriver(options: MemoryRunDriverOptions = {}): MemoryRunDriver {
   checkKnownOptions("memoryRunDriver", options, memoryRunDriverOptions);

@@ -45,16 +45,6 @@ export interface OpenAIStub extends AsyncDisposable {
 /**
  * A small server on 127.0.0.1 that speaks OpenAI's protocol, streaming and not, and can cut, stall, reset, limit, refuse and lie. Every
  * request is checked against what the real server accepts, and refused as it would be.
- *
- * @example
- * import { openai } from "troupe/openai";
- * import { openaiStub } from "troupe/testing";
- *
- * const server = await openaiStub({ reply: { text: "Hello!" } });
- * const model = openai({ model: "any", baseURL: server.url });
- * const { content } = await model.chat({ messages: [{ role: "user", content: "Hi" }] }, { signal: AbortSignal.timeout(30_000) });
- * console.log(content, server.requests.length); // Hello! 1
- * await server.close();
  */
 export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
   checkKnownOptions("openaiStub", options, stubOptions);

@@ -63,12 +63,6 @@ const PIECE = 12;
  * characters, four to a token, unless a reply gives it.
  *
  * @throws UsageError `SCRIPT_CLOCK` for a latency without a clock.
- * @example
- * import { scriptedModel } from "troupe/testing";
- *
- * const model = scriptedModel(["first", ({ messages }) => `second, to ${messages.length} message`]);
- * const ask = async (content: string) => (await model.chat({ messages: [{ role: "user", content }] })).content;
- * console.log(await ask("a"), "|", await ask("b"), "|", model.calls.length); // first | second, to 1 message | 2
  */
 export function scriptedModel(
   replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer,

@@ -90,12 +90,6 @@ export class SimulatedClock implements Clock {
 
 /**
  * A {@link SimulatedClock} that starts at `start` (default 0) milliseconds since 1970.
- *
- * @example
- * import { simulatedClock } from "troupe/testing";
- *
- * const clock = simulatedClock(1_000);
- * console.log(clock.now()); // 1000
  */
 export function simulatedClock(start = 0): SimulatedClock {
   return new SimulatedClock(start);

@@ -40,22 +40,6 @@ function never<T>(): Promise<T> {
  *
  * @param journal a journal in memory
  * @throws UsageError `ARGUMENT_INVALID`
- *
- * @example
- * import { defineAction, defineRole, type Journal, memoryJournal, Team } from "troupe";
- * import { simulatedClock, simulatedProcesses } from "troupe/testing";
- *
- * const host = simulatedProcesses(memoryJournal());
- * const [first, second] = [host.start(), host.start()];
- * function team(journal: Journal, answer: Promise<string>): Team {
- *   const Say = defineAction({ name: "Say", run: () => answer });
- *   return new Team({ roles: [defineRole({ name: "Ann", actions: [Say] })], journal, clock: simulatedClock() });
- * }
- * await team(first.journal, new Promise<string>(() => undefined)).run("go", { id: "r" }).started;
- * first.kill();
- * const run = team(second.journal, Promise.resolve("done")).resume("r");
- * run.on("run.resumed", ({ cause }) => console.log(cause)); // died
- * console.log((await run.result).output?.content); // done
  */
 export function simulatedProcesses(journal: Journal): SimulatedProcesses {
   takes("simulatedProcesses", "journal", journal, aMemoryJournal);

@@ -3,17 +3,10 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
-import { type CellJob, type CellParams, type CellValue, isCellValue, OWN_COLUMNS } from "./cell.ts";
+import { type CellJob, type CellParams, type CellValue, DEFAULT_ROUNDS, isCellValue, OWN_COLUMNS } from "./cell.ts";
 import { type CellUse, UseWatch } from "./cell-use.ts";
-import { placeOfError } from "./error-place.ts";
-import {
-  type CellBudget,
-  type CellIdentity,
-  type CellSetting,
-  DEFAULT_ROUNDS,
-  type ExperimentOptions,
-  type ExperimentWorld,
-} from "./experiment-options.ts";
+import { placeOfError } from "./manifest.ts";
+import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld } from "./experiment.ts";
 
 /** What ended a run: nothing was left to do, the condition of the experiment, its rounds, or a bound of its budget. */
 export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
@@ -34,6 +27,17 @@ export type SeriesPoint = { readonly [name: string]: CellValue };
 
 /** The end of one run. */
 export type CellEnd = CellDone | CellFailed;
+
+/** A run that has ended, as its line in the folder has it. */
+export interface FinishedCell {
+  readonly cell: number;
+  readonly rep: number;
+  readonly end: CellEnd;
+  /** Milliseconds that it took, which no row has: rows of equal runs are equal. */
+  readonly ms: number;
+  /** The use by tries whose process died. No row has it. */
+  readonly lost?: CellUse;
+}
 
 export interface CellDone {
   readonly kind: "done";

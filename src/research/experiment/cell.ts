@@ -1,3 +1,4 @@
+import { numberWith } from "../number-shape.ts";
 import { takes, object } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
@@ -26,6 +27,13 @@ export interface CellJob {
   readonly seed: string;
 }
 
+/** Returns the name of a run, unique in its experiment. */
+export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
+  return `${cell}-${rep}`;
+}
+
+/** The rounds of a run where the experiment says nothing: those of `Environment.run`. */
+export const DEFAULT_ROUNDS = 100;
 /** Limit on the jobs of one experiment. */
 const MOST_JOBS = 1_000_000;
 /** The digits of a seed. */
@@ -33,20 +41,8 @@ const SEED_DIGITS = 16;
 
 /** Columns of a row, a series and a table, which no parameter and no measure may have as its name. */
 export const OWN_COLUMNS: readonly string[] = [
-  "cell",
-  "rep",
-  "seed",
-  "status",
-  "ended",
-  "rounds",
-  "messages",
-  "calls",
-  "usd",
-  "unpriced",
-  "error",
-  "round",
-  "runs",
-  "failed",
+  ...["cell", "rep", "seed", "status", "ended", "rounds", "messages"],
+  ...["calls", "usd", "unpriced", "error", "round", "runs", "failed"],
 ];
 
 /** True for a value that a table can hold. */
@@ -162,7 +158,8 @@ export interface LatinHypercubeOptions {
   readonly seed?: string | number;
 }
 
-const hypercubeOptions: Known<LatinHypercubeOptions> = { n: kinds.size, seed: kinds.seed };
+const manyCells = numberWith("a whole number from 1 to 1,000,000", (value) => Number.isInteger(value) && value >= 1 && value <= MOST_JOBS);
+const hypercubeOptions: Known<LatinHypercubeOptions> = { n: manyCells, seed: kinds.seed };
 
 /**
  * Returns `n` cells that cover ranges of parameters evenly: each range is divided into `n` equal shares, and each share holds exactly one cell
@@ -170,12 +167,6 @@ const hypercubeOptions: Known<LatinHypercubeOptions> = { n: kinds.size, seed: ki
  *
  * @throws UsageError `EXPERIMENT_PARAMS` for a range that is none or holds no number; `OPTION_INVALID` for an `n` that is no whole number from 1;
  * `OPTION_UNKNOWN`
- *
- * @example
- * import { latinHypercube } from "troupe/research";
- *
- * const cells = latinHypercube({ p: { from: 0, to: 1 }, n: { from: 10, to: 1000, whole: true, scale: "log" } }, { n: 4, seed: 1 });
- * console.log(cells.map(({ p }) => Math.floor(p * 4)).sort()); // [ 0, 1, 2, 3 ]
  */
 export function latinHypercube<N extends string>(
   ranges: { readonly [Name in N]: ParamRange },
@@ -184,11 +175,7 @@ export function latinHypercube<N extends string>(
   takes("latinHypercube", "ranges", ranges, object("an object of ranges"));
   checkGivenOptions("latinHypercube", o, hypercubeOptions);
   const { n, seed = 1 } = o;
-  if (!Number.isSafeInteger(n) || n < 1 || n > MOST_JOBS)
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected the number of cells n of latinHypercube to be a whole number from 1 to ${MOST_JOBS}, got ${valueText(n)}.`,
-    );
+  takes("latinHypercube", "n", n, manyCells);
   const names = Object.keys(ranges) as N[];
   const columns = names.map((name) => sharesOf(name, ranges[name], n, String(seed)));
   return Array.from(
@@ -214,7 +201,7 @@ function checkRange(name: string, range: ParamRange): void {
   checkGivenOptions(`the range ${name} of latinHypercube`, range, rangeOptions);
   const { from, to, whole = false, scale = "linear" } = range;
   const isRange = Number.isFinite(from) && Number.isFinite(to) && from <= to && (scale === "linear" || (scale === "log" && from > 0));
-  const isWhole = typeof whole === "boolean" && (!whole || Math.ceil(from) <= Math.floor(to));
+  const isWhole = !whole || Math.ceil(from) <= Math.floor(to);
   if (isRange && isWhole) return;
   throw invalid(
     `a range { from, to } for ${name}`,

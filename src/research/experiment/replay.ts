@@ -1,3 +1,4 @@
+import { type CellJob, jobName } from "./cell.ts";
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -10,14 +11,11 @@ import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
 import { importRun, type RunEvent } from "../../index.ts";
-import type { CellJob } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
-import { type AnyExperiment, anExperiment, CELLS, type CellReply, isWhole } from "./experiment.ts";
-import { ProcessSlot } from "./process-slot.ts";
+import { anExperiment, type AnyExperiment, type CellReply, CELLS, isWhole } from "./experiment.ts";
+import { checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, processOptions, ProcessSlot } from "./process-slot.ts";
 import { readExperiment } from "./results.ts";
-import { errorText, type Row, rowOf } from "./row.ts";
-import { jobName } from "./sweep-folder.ts";
-import { checkProcessOptions, CONCURRENCY, type ProcessBounds, processBounds, processOptions } from "./sweep-processes.ts";
+import { errorText, type Row, rowOf } from "./tables.ts";
 
 /** Options of {@link replayCell}. */
 export interface ReplayCellOptions extends ProcessBounds {
@@ -53,14 +51,6 @@ export interface CellReplay {
  * `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, and the errors of {@link readExperiment}
  * @throws JournalError where the journal cannot be written
  * @throws ControlError when the signal aborts
- *
- * @example
- * import { type AnyExperiment, replayCell } from "troupe/research";
- *
- * export async function look(coins: AnyExperiment): Promise<void> {
- *   const { row, journal, changed } = await replayCell(coins, { cell: 3, rep: 1, out: "coins" });
- *   console.log(row["gini"], changed, `troupe inspect --store ${journal?.path}`);
- * }
  */
 export async function replayCell(experiment: AnyExperiment, o: ReplayCellOptions): Promise<CellReplay> {
   takes("replayCell", "experiment", experiment, anExperiment);

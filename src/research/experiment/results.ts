@@ -1,14 +1,13 @@
+import { jobName, jobsOf } from "./cell.ts";
 import { resolve } from "node:path";
 import { aText, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { shownText } from "../../kernel/value-text.ts";
-import { jobsOf } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { isManifest, type Manifest } from "./manifest.ts";
-import { errorText, type Row } from "./row.ts";
-import { endsOf, rowsOf } from "./ends.ts";
-import { type SweepSpending, SweepUse } from "./spending.ts";
-import { finishedIn, jobName, manifestIn } from "./sweep-folder.ts";
+import { endsOf, errorText, type Row, rowsOf } from "./tables.ts";
+import { type SweepSpending, SweepUse } from "./cell-use.ts";
+import { finishedIn, manifestIn } from "./sweep-folder.ts";
 
 /** A run that failed. */
 export interface FailedRun {
@@ -44,14 +43,6 @@ export interface KeptExperiment extends SweepSpending {
  * Reads the folder of a sweep, also of one that is under way.
  *
  * @throws UsageError `EXPERIMENT_UNKNOWN` for a folder without an experiment; `EXPERIMENT_DAMAGED`; `ARGUMENT_INVALID`
- *
- * @example
- * import { readExperiment } from "troupe/research";
- *
- * export async function left(folder: string): Promise<number> {
- *   const { total, done } = await readExperiment(folder);
- *   return total - done;
- * }
  */
 export async function readExperiment(folder: string): Promise<KeptExperiment> {
   takes("readExperiment", "folder", folder, aText);
@@ -78,16 +69,6 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   });
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
   const { spending } = new SweepUse(finished);
-  return {
-    ...spending,
-    manifest,
-    total: jobs.length,
-    done: rows.length,
-    failed,
-    failures,
-    ms,
-    params: Object.keys(cells[0] ?? {}),
-    rows,
-    series,
-  };
+  const params = Object.keys(cells[0] ?? {});
+  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, ms, params, rows, series };
 }

@@ -1,3 +1,4 @@
+import type { FinishedCell } from "./cell-run.ts";
 import { appendFile, mkdir, open, type FileHandle, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FileLock } from "../../adapters/file-lock.ts";
@@ -6,21 +7,7 @@ import { ifThere } from "../../kernel/system-error.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
-import type { CellJob } from "./cell.ts";
-import type { CellEnd } from "./cell-run.ts";
-import type { CellUse } from "./cell-use.ts";
-import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./row.ts";
-
-/** A run that has ended, as its line in the folder has it. */
-export interface FinishedCell {
-  readonly cell: number;
-  readonly rep: number;
-  readonly end: CellEnd;
-  /** Milliseconds that it took, which no row has: rows of equal runs are equal. */
-  readonly ms: number;
-  /** What tries of it took whose process died: no row has it. */
-  readonly lost?: CellUse;
-}
+import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./tables.ts";
 
 /** Milliseconds to wait for the lock of a folder: another process may just be looking whether its owner is gone. */
 const PATIENCE = 100;
@@ -181,9 +168,4 @@ function damaged(path: string, what: string, expected: string): UsageError {
     "EXPERIMENT_DAMAGED",
     `Expected ${expected} in ${what} of ${shownText(path)}, got something else. Restore the file, or begin anew in another folder.`,
   );
-}
-
-/** The name of a run in a folder, unique in its experiment. */
-export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
-  return `${cell}-${rep}`;
 }

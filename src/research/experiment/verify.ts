@@ -1,20 +1,18 @@
-import { takes } from "../../kernel/argument.ts";
+import { type Shape, takes } from "../../kernel/argument.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { isCount } from "../../kernel/value-kind.ts";
+import { isList } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { difference, differenceText } from "../../index.ts";
 import type { CellJob } from "./cell.ts";
-import { type AnyExperiment, anExperiment, CELLS, type CellReply, type CellRequest } from "./experiment.ts";
-import { ProcessSlot } from "./process-slot.ts";
-import { rowOf } from "./row.ts";
-import { checkProcessOptions, processOptions, type ProcessBounds, processBounds } from "./sweep-processes.ts";
+import { anExperiment, type AnyExperiment, type CellReply, type CellRequest, CELLS } from "./experiment.ts";
+import { checkProcessOptions, type ProcessBounds, WRITE_MODULE, processBounds, processOptions, ProcessSlot } from "./process-slot.ts";
+import { rowOf } from "./tables.ts";
 
-/** Options of {@link verifyExperiment}. All have defaults. */
 export interface VerifyOptions extends ProcessBounds {
   /** Numbers of concurrent activations. Default 1, 2 and 64. */
   readonly concurrency?: readonly number[];
@@ -26,10 +24,14 @@ export interface VerifyOptions extends ProcessBounds {
   readonly onProgress?: (progress: { readonly total: number; readonly done: number; readonly different: number }) => void;
 }
 
+const filled = ({ says, fits }: Shape): Shape => ({
+  says: `${says}, not empty`,
+  fits: (value) => fits(value) && isList(value) && value.length > 0,
+});
 const verifyOptions: Known<VerifyOptions> = {
   ...processBounds,
-  concurrency: kinds.list(kinds.number),
-  nodes: kinds.texts,
+  concurrency: filled(kinds.list(kinds.size)),
+  nodes: filled(kinds.texts),
   runs: kinds.size,
   onProgress: kinds.function,
 };
@@ -59,7 +61,7 @@ export interface Verification {
 
 const CONCURRENCIES: readonly number[] = [1, 2, 64];
 
-/** A way to run a cell. It owns its processes. */
+/** One setting under which a cell is run. It owns its processes. */
 interface Way {
   readonly name: string;
   run(request: Omit<CellRequest, "signal" | "concurrency">): Promise<CellReply>;
@@ -73,21 +75,13 @@ interface Way {
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, `EXPERIMENT_UNREADABLE`, `EXPERIMENT_CHANGED`
  * @throws ControlError when the signal aborts
- *
- * @example
- * import { type AnyExperiment, verifyExperiment } from "troupe/research";
- *
- * export async function isReproducible(coins: AnyExperiment): Promise<boolean> {
- *   const { isEqual, differences } = await verifyExperiment(coins, { module: new URL("./coins.ts", import.meta.url).href, runs: 10 });
- *   for (const { left, right, text } of differences) console.log(`${left} and ${right}:\n${text}`);
- *   return isEqual;
- * }
  */
 export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptions = {}): Promise<Verification> {
   takes("verifyExperiment", "experiment", experiment, anExperiment);
   checkKnownOptions("verifyExperiment", o, verifyOptions);
   checkProcessOptions("verifyExperiment", o);
-  checkVerifyOptions(o);
+  if (o.nodes !== undefined && o.module === undefined)
+    throw new UsageError("OPTION_INVALID", `Expected module with nodes of verifyExperiment, got none. ${WRITE_MODULE}`);
   const { clock = systemClock, signal = new AbortController().signal } = o;
   const jobs = spread(experiment.jobs, o.runs ?? Infinity);
   const ways = waysOf(experiment, o, clock, signal);
@@ -104,21 +98,6 @@ export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptio
     for (const way of ways) way.close();
   }
   return { isEqual: differences.length === 0, runs: jobs.length, ways: ways.map(({ name }) => name), differences, warnings: [...warnings] };
-}
-
-function checkVerifyOptions({ concurrency, nodes, runs, module }: VerifyOptions): void {
-  const isList =
-    concurrency === undefined || (Array.isArray(concurrency) && concurrency.length > 0 && concurrency.every((n) => isCount(n) && n > 0));
-  if (!isList) throw wrong("concurrency", "a list of whole numbers from 1", concurrency);
-  const hasNodes =
-    nodes === undefined || (Array.isArray(nodes) && nodes.length > 0 && nodes.every((node) => typeof node === "string" && node !== ""));
-  if (!hasNodes) throw wrong("nodes", "a list of paths", nodes);
-  if (nodes !== undefined && module === undefined) throw wrong("module", "given with nodes", module);
-  if (runs !== undefined && (!isCount(runs) || runs < 1)) throw wrong("runs", "a whole number from 1", runs);
-}
-
-function wrong(option: string, expected: string, got: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${option} of verifyExperiment to be ${expected}, got ${valueText(got)}.`);
 }
 
 /** Some of a list, evenly spread. */

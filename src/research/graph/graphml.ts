@@ -15,11 +15,6 @@ const MOST_CHARACTERS = 32_000_000;
  *
  * @throws UsageError `GRAPHML_INVALID` naming the place; `TOPOLOGY_INVALID` for what is no graph without loops; `TOPOLOGY_TOO_LARGE`, also for
  * more than 32,000,000 characters; `PACKAGE_MISSING`
- * @example
- * import { readGraphml } from "troupe/research";
- *
- * const text = '<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>';
- * console.log((await readGraphml(text)).edges); // [ [ 'a', 'b' ] ]
  */
 export async function readGraphml(text: string): Promise<Topology> {
   takes("readGraphml", "text", text, aText);
@@ -51,10 +46,6 @@ export async function readGraphml(text: string): Promise<Topology> {
  * Returns a graph as GraphML.
  *
  * @throws UsageError `TOPOLOGY_INVALID` for what is no graph, and for a name with a character that XML cannot hold
- * @example
- * import { graphmlText, readGraphml, ringTopology } from "troupe/research";
- *
- * console.log((await readGraphml(graphmlText(ringTopology(5)))).edges.length); // 5
  */
 export function graphmlText(topology: Topology): string {
   assertTopology("graphmlText", topology);

@@ -35,11 +35,6 @@ export interface DegreeMetrics {
  * Measures a graph. The ways cost the number of nodes times the number of edges: about a second for 5,000 nodes and 20,000 edges.
  *
  * @throws UsageError `TOPOLOGY_INVALID`
- * @example
- * import { starTopology, topologyMetrics } from "troupe/research";
- *
- * const { density, diameter, degree } = topologyMetrics(starTopology(5));
- * console.log(density, diameter, degree.most); // 0.4 2 4
  */
 export function topologyMetrics(topology: Topology): TopologyMetrics {
   assertTopology("topologyMetrics", topology);
@@ -69,10 +64,6 @@ const MOST_NODES = 1_000;
  * needs the package `ml-matrix`, which finds all eigenvalues, exact to rounding.
  *
  * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` for more than 1,000 nodes; `PACKAGE_MISSING`
- * @example
- * import { algebraicConnectivity, starTopology } from "troupe/research";
- *
- * console.log((await algebraicConnectivity(starTopology(10))).toFixed(6)); // 1.000000
  */
 export async function algebraicConnectivity(topology: Topology): Promise<number> {
   assertTopology("algebraicConnectivity", topology);

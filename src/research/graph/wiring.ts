@@ -23,17 +23,6 @@ export interface TopologyNode {
  *
  * @param role one definition for all, or a function that makes one for a node
  * @throws UsageError `TOPOLOGY_INVALID`; `ARGUMENT_INVALID` for what is no environment and no role; `ROLE_DUPLICATE`, `ROLE_INVALID`
- * @example
- * import { defineRole, Environment } from "troupe";
- * import { alongEdges, hireOn, ringTopology } from "troupe/research";
- *
- * const ring = ringTopology(5);
- * const world = new Environment({ seed: 1, edges: [alongEdges(ring)] });
- * hireOn(world, ring, ({ name, neighbours }) =>
- *   defineRole({ name, step: (_, message, out) => (message.sentFrom === "" ? void out.say("hello", { sendTo: neighbours }) : undefined) }),
- * );
- * world.publishMessage("go");
- * console.log((await world.run()).messages.length); // 6
  */
 export function hireOn(environment: Environment, topology: Topology, role: Role | ((node: TopologyNode) => Role)): void {
   takes("hireOn", "environment", environment, having("an environment", "addRole", "publishMessage"));
@@ -50,11 +39,6 @@ export function hireOn(environment: Environment, topology: Topology, role: Role 
  * each graph: `edge(alongEdges(ring)).during(0, 10), edge(alongEdges(star)).during(10)` with `edge` of `troupe/edges`.
  *
  * @throws UsageError `TOPOLOGY_INVALID`
- * @example
- * import { Environment } from "troupe";
- * import { alongEdges, starTopology } from "troupe/research";
- *
- * new Environment({ edges: [alongEdges(starTopology(["hub", "a", "b"]))] });
  */
 export function alongEdges(topology: Topology): EdgePolicy {
   assertTopology("alongEdges", topology);
@@ -80,10 +64,6 @@ const CAUSE = "Rewire";
  *
  * @param before the graph so far; undefined at the beginning, when each node is told
  * @throws UsageError `TOPOLOGY_INVALID` for what is no graph, and for graphs with different nodes
- * @example
- * import { rewiring, ringTopology, starTopology } from "troupe/research";
- *
- * console.log(rewiring(ringTopology(4), starTopology(4)).map(({ sendTo }) => sendTo[0])); // [ 'p1', 'p2', 'p3', 'p4' ]
  */
 export function rewiring(before: Topology | undefined, after: Topology): readonly Message[] {
   assertTopology("rewiring", after);
@@ -107,10 +87,6 @@ export function rewiring(before: Topology | undefined, after: Topology): readonl
  * Returns the neighbours that a message of {@link rewiring} tells; undefined for any other message.
  *
  * @throws UsageError `ARGUMENT_INVALID` for what is no message
- * @example
- * import { neighboursTold, rewiring, starTopology } from "troupe/research";
- *
- * console.log(rewiring(undefined, starTopology(["hub", "a", "b"])).map(neighboursTold)); // [ [ 'a', 'b' ], [ 'hub' ], [ 'hub' ] ]
  */
 export function neighboursTold(message: Message): readonly string[] | undefined {
   takes("neighboursTold", "message", message, {

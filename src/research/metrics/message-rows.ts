@@ -3,7 +3,9 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CellValue } from "../experiment/cell.ts";
-import { type MessageSource, type SentMessage, sentMessages } from "./sent-messages.ts";
+import { iterable, object, takes } from "../../kernel/argument.ts";
+import type { FlowEvent, FlowSent } from "../../inspector/index.ts";
+import { type Message, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../index.ts";
 
 /** A message as a row of a table: texts and numbers alone. */
 export type MessageRow = {
@@ -31,24 +33,10 @@ export type MessageRow = {
   readonly metadata: string;
 };
 
-/** The type makes the record complete. */
-const own: Readonly<Record<keyof MessageRow, true>> = {
-  place: true,
-  id: true,
-  timestamp: true,
-  sender: true,
-  recipient: true,
-  recipients: true,
-  addresses: true,
-  cause: true,
-  role: true,
-  parents: true,
-  content: true,
-  characters: true,
-  payload: true,
-  metadata: true,
-};
-const OWN_COLUMNS: ReadonlySet<string> = new Set(Object.keys(own));
+const OWN_COLUMNS: readonly string[] = [
+  ...(["place", "id", "timestamp", "sender", "recipient", "recipients", "addresses", "cause"] as const),
+  ...(["role", "parents", "content", "characters", "payload", "metadata"] as const),
+] satisfies readonly (keyof MessageRow)[];
 
 /** Options of the table of messages. All have defaults. */
 export interface MessageRowOptions {
@@ -71,12 +59,6 @@ const messageRowOptions: Known<MessageRowOptions> = {
  * with `jsonLinesTable`, `csvTable` or `parquetTable`; DuckDB and pandas read all three.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
- * @example
- * import { createMessage } from "troupe";
- * import { csvTable, messageRows } from "troupe/research";
- *
- * const rows = messageRows([createMessage("Hello", { id: "1", sentFrom: "Ann", sendTo: ["Ben"] })], { columns: { seed: 7 } });
- * console.log(csvTable(rows).split(",").slice(0, 3)); // [ 'seed', 'place', 'id' ]
  */
 export function messageRows(
   source: MessageSource,
@@ -84,9 +66,7 @@ export function messageRows(
 ): readonly (MessageRow & { readonly [name: string]: CellValue })[] {
   checkKnownOptions("messageRows", o, messageRowOptions);
   const { per = "message", columns = {} } = o;
-  if (per !== "message" && per !== "recipient")
-    throw new UsageError("OPTION_INVALID", `Expected the option per of messageRows to be "message" or "recipient", got ${valueText(per)}.`);
-  const taken = Object.keys(columns).find((name) => OWN_COLUMNS.has(name));
+  const taken = Object.keys(columns).find((name) => OWN_COLUMNS.includes(name));
   if (taken !== undefined)
     throw new UsageError(
       "OPTION_INVALID",
@@ -116,4 +96,39 @@ function rowOf({ message, to }: SentMessage, place: number, recipient: string | 
     payload: instructContent === undefined ? null : JSON.stringify(instructContent),
     metadata: JSON.stringify(metadata),
   };
+}
+
+/** Messages of one run, or its events, which have the actual recipients: those of a broadcast are known from events alone. */
+export type MessageSource = Iterable<Message> | Iterable<FlowEvent>;
+
+/** A message and its recipients. */
+export interface SentMessage {
+  readonly message: Message;
+  readonly to: readonly string[];
+}
+
+const routes: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
+
+/** Returns the messages of a source in their order, each id once. @throws UsageError `ARGUMENT_INVALID` */
+export function sentMessages(caller: string, source: MessageSource): readonly SentMessage[] {
+  takes(caller, "source", source, iterable("messages, or events of a run"));
+  const sent = new Map<string, SentMessage>();
+  for (const one of source) {
+    if (isMessage(one)) {
+      if (!sent.has(one.id)) sent.set(one.id, { message: one, to: one.sendTo.filter((name) => !routes.has(name)) });
+      continue;
+    }
+    takes(caller, "what is in source", one, object("a message or an event"));
+    for (const { message, to } of sentIn(one)) if (isMessage(message) && !sent.has(message.id)) sent.set(message.id, { message, to });
+  }
+  return [...sent.values()];
+}
+
+function isMessage(one: Message | FlowEvent): one is Message {
+  return typeof one === "object" && one !== null && "id" in one && "content" in one && "parents" in one && Array.isArray(one.sendTo);
+}
+
+function sentIn({ message, to, said }: FlowEvent): readonly FlowSent[] {
+  if (message !== undefined && Array.isArray(to)) return [{ message, to }];
+  return Array.isArray(said) ? (said as readonly FlowSent[]).filter((one) => Array.isArray(one.to)) : [];
 }

@@ -1,7 +1,9 @@
+import { numberWith } from "../number-shape.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { sampleOf } from "../statistics/sample.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 
 /** An opinion, a choice or a kind: values that are equal or not. */
 export type Opinion = string | number | boolean | null;
@@ -11,10 +13,6 @@ export type Opinion = string | number | boolean | null;
  * is half of the mean difference of two values, over their mean (Gini 1912).
  *
  * @throws UsageError `SAMPLE_INVALID` for no value, a negative one, one that is no finite number, or values that are all 0
- * @example
- * import { gini } from "troupe/research";
- *
- * console.log(gini([1, 1, 1, 1]), gini([0, 0, 0, 4])); // 0 0.75
  */
 export function gini(values: Iterable<number>): number {
   const sorted = sampleOf("gini", values, 1).toSorted((a, b) => a - b);
@@ -38,10 +36,6 @@ export function gini(values: Iterable<number>): number {
  * Returns the entropy of opinions in bits (Shannon 1948): 0 where all are equal, and the binary logarithm of n where n are equally frequent.
  *
  * @throws UsageError `OPINIONS_INVALID` for no opinion, and for a value that is none
- * @example
- * import { entropy } from "troupe/research";
- *
- * console.log(entropy(["a", "b", "a", "b"]), entropy(["a", "a"])); // 1 0
  */
 export function entropy(opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf("entropy", opinions);
@@ -53,10 +47,6 @@ export function entropy(opinions: Iterable<Opinion>): number {
  * Returns the probability that two different agents have the same opinion: 1 where all agree, 0 where all differ. 1 for a single opinion.
  *
  * @throws UsageError `OPINIONS_INVALID` for no opinion, and for a value that is none
- * @example
- * import { agreement } from "troupe/research";
- *
- * console.log(agreement(["yes", "yes", "no"]).toFixed(3)); // 0.333
  */
 export function agreement(opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf("agreement", opinions);
@@ -86,4 +76,72 @@ function countsOf(caller: string, opinions: Iterable<Opinion>): { readonly count
 
 function invalid(caller: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPINIONS_INVALID", `Expected the opinions of ${caller} to be ${expected}, got ${valueText(came)}.`);
+}
+
+/** Options of the time to consensus. All have defaults. */
+export interface ConsensusOptions {
+  /** The share of agents that must agree, above 0.5 and at most 1. Default 1. */
+  readonly share?: number;
+}
+
+const consensusOptions: Known<ConsensusOptions> = {
+  share: numberWith("above 0.5 and at most 1: a smaller share is no consensus", (share) => share > 0.5 && share <= 1),
+};
+
+/**
+ * Returns the first round, from 0, from which enough agents have one opinion until the end; undefined where the last round has no
+ * consensus. A consensus that breaks again is none.
+ *
+ * @param rounds the opinions of all agents, round by round
+ * @throws UsageError `OPINIONS_INVALID` for a round without an opinion; `OPTION_INVALID` for a share that is no majority
+ */
+export function timeToConsensus(rounds: Iterable<Iterable<Opinion>>, o: ConsensusOptions = {}): number | undefined {
+  takes("timeToConsensus", "rounds", rounds, iterable("rounds of opinions"));
+  checkKnownOptions("timeToConsensus", o, consensusOptions);
+  const { share = 1 } = o;
+  let since: number | undefined;
+  let round = 0;
+  for (const opinions of rounds) {
+    since = largestShare("timeToConsensus", opinions) >= share ? (since ?? round) : undefined;
+    round += 1;
+  }
+  return since;
+}
+
+/**
+ * Returns how much more a team spends than one agent on the same task, as a share of what the agent spends: 0 for the same, 1 for twice as
+ * much, below 0 for less. Messages, tokens, money or time: the same unit on both sides.
+ *
+ * @throws UsageError `SAMPLE_INVALID` for a cost that is no finite number of 0 or more, and for an agent that spends nothing
+ */
+export function overhead(team: number, oneAgent: number): number {
+  checkAtLeastZero("overhead", team);
+  checkAtLeastZero("overhead", oneAgent);
+  if (oneAgent === 0) throw none("overhead", "an agent that spends something", oneAgent);
+  return (team - oneAgent) / oneAgent;
+}
+
+/**
+ * Returns how many times as often a team errs as one agent does: above 1 the team amplifies errors, below 1 it corrects them.
+ *
+ * @param team share of the tasks that the team fails, from 0 to 1
+ * @param oneAgent share of the same tasks that one agent fails
+ * @throws UsageError `SAMPLE_INVALID` for shares outside 0 and 1, and for an agent that never errs
+ */
+export function errorAmplification(team: number, oneAgent: number): number {
+  for (const share of [team, oneAgent]) {
+    checkAtLeastZero("errorAmplification", share);
+    if (share > 1) throw none("errorAmplification", "shares of at most 1", share);
+  }
+  if (oneAgent === 0) throw none("errorAmplification", "an agent that errs at times", oneAgent);
+  return team / oneAgent;
+}
+
+function checkAtLeastZero(caller: string, value: unknown): void {
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
+  throw none(caller, "finite numbers of 0 or more", value);
+}
+
+function none(caller: string, expected: string, came: unknown): UsageError {
+  return new UsageError("SAMPLE_INVALID", `Expected ${expected} for ${caller}, got ${valueText(came)}.`);
 }

@@ -1,6 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { titleText, type Place } from "./columns.ts";
-import type { Mark, Marks } from "./marks.ts";
+import { type Mark, type Marks, type Place, titleText } from "./marks.ts";
 import type { HeatMapPlot, HistogramPlot, PlotFrame, PlotOptions, PlotScales } from "./plot-options.ts";
 
 /** Colours that people with colour blindness can tell apart (Okabe and Ito 2008), then more of them. */

@@ -3,7 +3,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
 import { optionalPackage } from "../optional-package.ts";
 import type { ChartSpec } from "./chart-spec.ts";
-import { chartCompiler } from "./vega-lite.ts";
+import type { TopLevelSpec } from "vega-lite";
 
 /** The drawing under way. Vega numbers the gradients and clips of a drawing with one counter for the process. */
 let last: Promise<unknown> = Promise.resolve();
@@ -56,4 +56,42 @@ function loggerInto(faults: unknown[]): LoggerInterface {
     debug: () => logger,
   };
   return logger;
+}
+
+/** Turns a chart into what Vega draws. */
+export type CompileChart = (spec: ChartSpec, logger: LoggerInterface) => ReturnType<typeof import("vega-lite").compile>["spec"];
+
+/** The `toJSON` that vega-lite gives every `Set` when it is loaded; undefined before, or where another loaded it. */
+let ofSets: PropertyDescriptor | undefined;
+
+/**
+ * Loads vega-lite. Every `Set` of the process has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere.
+ *
+ * @throws UsageError `PACKAGE_MISSING`
+ */
+export async function chartCompiler(): Promise<CompileChart> {
+  const before = present();
+  const { compile } = await optionalPackage("vega-lite", "6", async () => import("vega-lite"));
+  if (present()?.value !== before?.value) {
+    ofSets = present();
+    put(before);
+  }
+  return (spec, logger) => {
+    const own = present();
+    if (ofSets !== undefined) put(ofSets);
+    try {
+      return compile(spec as unknown as TopLevelSpec, { logger }).spec;
+    } finally {
+      put(own);
+    }
+  };
+}
+
+function present(): PropertyDescriptor | undefined {
+  return Object.getOwnPropertyDescriptor(Set.prototype, "toJSON");
+}
+
+function put(descriptor: PropertyDescriptor | undefined): void {
+  if (descriptor === undefined) Reflect.deleteProperty(Set.prototype, "toJSON");
+  else Object.defineProperty(Set.prototype, "toJSON", descriptor);
 }

@@ -1,8 +1,9 @@
+import { numberWith } from "../number-shape.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { checkedConfidence } from "../statistics/interval.ts";
+import { aConfidence } from "../statistics/interval.ts";
 
 /** A row of a table: the values of its columns by their names. */
 export type PlotRow = Readonly<Record<string, unknown>>;
@@ -91,23 +92,21 @@ export interface HeatMapPlot extends PlotFrame {
 /** A plot of a table. */
 export type PlotOptions = LinePlot | PointPlot | BarPlot | HistogramPlot | HeatMapPlot;
 
-const { text, number, checked } = kinds;
+const { text, checked } = kinds;
+const pixels = numberWith("a number from 50 to 4,000", (value) => value >= 50 && value <= 4_000);
+const someBins = numberWith("a whole number from 1 to 1,000", (value) => Number.isInteger(value) && value >= 1 && value <= 1_000);
 const scale = kinds.oneOf("linear", "log");
-const frame = { kind: checked, title: text, width: number, height: number, xTitle: text, yTitle: text } as const;
-const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: checked } as const;
+const frame = { kind: checked, title: text, width: pixels, height: pixels, xTitle: text, yTitle: text } as const;
+const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: aConfidence } as const;
 const scales = { xScale: scale, yScale: scale } as const;
 
 const line: Known<LinePlot> = { ...frame, ...means, ...scales };
 const points: Known<PointPlot> = { ...frame, ...scales, x: text, y: text, series: text };
 const bars: Known<BarPlot> = { ...frame, ...means };
-const histogram: Known<HistogramPlot> = { ...frame, x: text, series: text, bins: kinds.size };
+const histogram: Known<HistogramPlot> = { ...frame, x: text, series: text, bins: someBins };
 const heatmap: Known<HeatMapPlot> = { ...frame, x: text, y: text, value: text, valueTitle: text };
 const known: Readonly<Record<PlotOptions["kind"], Known<Record<string, unknown>>>> = { line, points, bars, histogram, heatmap };
 const anyKind: Known<Record<string, unknown>> = { ...line, ...points, ...bars, ...histogram, ...heatmap };
-
-const LEAST_PIXELS = 50;
-const MOST_PIXELS = 4_000;
-const MOST_BINS = 1_000;
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkPlot(caller: string, o: PlotOptions): void {
@@ -120,16 +119,6 @@ export function checkPlot(caller: string, o: PlotOptions): void {
   for (const name of ["x", "y", "value"])
     if (known[kind][name] !== undefined && typeof given[name] !== "string")
       throw invalid(caller, name, "the name of a column", given[name]);
-  for (const name of ["width", "height"]) checkWithin(caller, name, given[name], LEAST_PIXELS, MOST_PIXELS);
-  if (o.kind === "line" || o.kind === "bars") checkedConfidence(caller, o.confidence);
-  if (o.kind !== "histogram") return;
-  checkWithin(caller, "bins", o.bins, 1, MOST_BINS);
-  if (o.bins !== undefined && !Number.isInteger(o.bins)) throw invalid(caller, "bins", "a whole number", o.bins);
-}
-
-function checkWithin(caller: string, name: string, value: unknown, least: number, most: number): void {
-  if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
-  throw invalid(caller, name, `a number from ${least} to ${most}`, value);
 }
 
 function invalid(caller: string, option: string, expected: string, came: unknown): UsageError {

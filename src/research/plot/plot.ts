@@ -1,7 +1,6 @@
 import { chartSpec } from "./chart-spec.ts";
-import { titleText, rowsOf } from "./columns.ts";
+import { type Mark, type Marks, marksOf, rowsOf, titleText } from "./marks.ts";
 import { drawnSvg } from "./draw.ts";
-import { type Mark, type Marks, marksOf } from "./marks.ts";
 import { checkPlot, type PlotOptions, type PlotRow } from "./plot-options.ts";
 
 /**
@@ -12,17 +11,6 @@ import { checkPlot, type PlotOptions, type PlotRow } from "./plot-options.ts";
  *
  * @throws UsageError `PLOT_EMPTY` without rows; `PLOT_COLUMN` for a column that no row has; `PLOT_VALUE` for a value that has no place;
  * `PLOT_TOO_LARGE` for more than 50,000 marks or 50 series; `OPTION_INVALID`, `OPTION_UNKNOWN`, `PACKAGE_MISSING`
- * @example
- * import { plotSvg } from "troupe/research";
- *
- * const rows = [
- *   { agents: 2, gini: 0.31 },
- *   { agents: 2, gini: 0.35 },
- *   { agents: 8, gini: 0.48 },
- *   { agents: 8, gini: 0.47 },
- * ];
- * const svg = await plotSvg(rows, { kind: "line", x: "agents", y: "gini", title: "Money is unequal" });
- * console.log(svg.startsWith("<svg")); // true
  */
 export async function plotSvg(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
   checkPlot("plotSvg", o);
@@ -36,12 +24,6 @@ const MOST_TOLD = 500;
  * Draws rows as a page of HTML that needs no other file and runs no script: the picture of {@link plotSvg}, and a table of what it shows.
  *
  * @throws UsageError as {@link plotSvg}
- * @example
- * import { plotHtml } from "troupe/research";
- *
- * const rows = [{ topology: "ring", messages: 40 }, { topology: "star", messages: 25 }];
- * const page = await plotHtml(rows, { kind: "bars", x: "topology", y: "messages" });
- * console.log(page.includes("<script")); // false
  */
 export async function plotHtml(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
   checkPlot("plotHtml", o);

@@ -5,6 +5,8 @@ import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
 
 /** An answer of a policy: a text, or parts of a whole answer. */
 export type PolicyReply = string | Partial<ChatResponse>;
@@ -38,17 +40,6 @@ export const aSeed: Shape = either(aText, aNumber);
  * requests have equal answers: where several roles, or several samples, must differ, name them in the prompt, or give each request its own `seed`.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { createMessage, defineAction, defineRole, Environment } from "troupe";
- * import { policyModel } from "troupe/research";
- *
- * const Guess = defineAction({ name: "Guess", prompt: ({ name }) => `${name}, heads or tails?` });
- * const coin = policyModel({ seed: 7, answer: (_, random) => (random() < 0.5 ? "heads" : "tails") });
- * const table = new Environment({ model: coin });
- * table.addRole(defineRole({ name: "Ada", actions: [Guess] }));
- * table.publishMessage(createMessage("guess"));
- * const { output } = await table.run();
- * console.log(["heads", "tails"].includes(output?.content ?? "")); // true
  */
 export function policyModel(options: PolicyModelOptions): ChatModel {
   takes("policyModel", "what is given", options, somePolicy);
@@ -84,4 +75,78 @@ function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatRes
   // Not marked as estimated: a ledger would charge the most that such a call can cost.
   const usage = { inputTokens, outputTokens: Math.ceil((content.length + called) / TOKEN) };
   return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...reply, content, toolCalls };
+}
+
+/** Options of a noisy oracle. */
+export interface OracleOptions {
+  /** Returns the right answer of a request. */
+  readonly right: (request: ChatRequest) => PolicyReply | Promise<PolicyReply>;
+  /** Returns the wrong answers of a request, of which one is drawn. One that equals the right answer is left out. */
+  readonly wrong: (request: ChatRequest) => readonly PolicyReply[];
+  /** The probability of the right answer, from 0 to 1, or a function of the request, for tasks of different difficulty. */
+  readonly accuracy: number | ((request: ChatRequest) => number);
+  readonly seed: string | number;
+  /** Default "oracle-" with the accuracy and the seed. */
+  readonly id?: string;
+  /** Default: nothing. */
+  readonly price?: ModelPrice;
+}
+
+const oracleOptions: Known<OracleOptions> = {
+  right: kinds.function,
+  wrong: kinds.function,
+  accuracy: kinds.either(kinds.function, {
+    says: "a number from 0 to 1",
+    fits: (value) => Number(value) >= 0 && Number(value) <= 1 && typeof value === "number",
+  }),
+  seed: kinds.seed,
+  id: kinds.text,
+  price: kinds.price,
+};
+const someOracle: Shape = object("the options of an oracle", {
+  right: aFunction,
+  wrong: aFunction,
+  accuracy: either(aNumber, aFunction),
+  seed: aSeed,
+});
+
+/**
+ * A model that knows the right answer and gives it with a known probability, else a wrong one. So the accuracy of a team can be compared with
+ * theory, without a live model. The draw depends on the seed and the whole request: errors of different roles are independent as long as their
+ * requests differ, as they do where a prompt names the role.
+ *
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `ORACLE_INVALID` from a call, for an accuracy outside of 0 to 1, and for a wrong answer that
+ * is needed and is not there
+ */
+export function noisyOracle(options: OracleOptions): ChatModel {
+  takes("noisyOracle", "what is given", options, someOracle);
+  checkKnownOptions("noisyOracle", options, oracleOptions);
+  const { right, wrong, accuracy, seed, price } = options;
+  const { id = typeof accuracy === "number" ? `oracle-${accuracy}-${seed}` : `oracle-${seed}` } = options;
+  takes("noisyOracle", "id", id, aText);
+  return policyModel({
+    id,
+    seed,
+    ...(price === undefined ? {} : { price }),
+    answer: async (request, random) => {
+      const chance = checkedChance(typeof accuracy === "number" ? accuracy : accuracy(request));
+      const isRight = random() < chance;
+      const answer = await right(request);
+      if (isRight) return answer;
+      const others = wrong(request).filter((other) => JSON.stringify(other) !== JSON.stringify(answer));
+      return others[Math.floor(random() * others.length)] ?? noWrongAnswer();
+    },
+  });
+}
+
+function checkedChance(chance: unknown): number {
+  if (typeof chance === "number" && chance >= 0 && chance <= 1) return chance;
+  throw new UsageError("ORACLE_INVALID", `Expected an accuracy from 0 to 1, got ${valueText(chance)}. Give a probability.`);
+}
+
+function noWrongAnswer(): never {
+  throw new UsageError(
+    "ORACLE_INVALID",
+    "Expected a wrong answer that differs from the right one, got none. Return at least one from wrong.",
+  );
 }

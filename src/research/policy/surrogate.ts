@@ -26,15 +26,6 @@ export interface SurrogateFit {
  * Counts the answers of models in the logs of runs by the class of their requests. Failed tries are left out.
  *
  * @throws UsageError `ARGUMENT_INVALID`
- * @example
- * import { fitSurrogate, type SurrogateFit } from "troupe/research";
- * import type { Journal, RunEvent } from "troupe";
- *
- * export async function fitOf(journal: Journal, runId: string): Promise<SurrogateFit> {
- *   const events: RunEvent[] = [];
- *   for await (const event of journal.read(runId, 0)) events.push(event);
- *   return fitSurrogate(events, ({ messages }) => (messages.length > 2 ? "later" : "first"));
- * }
  */
 export function fitSurrogate(events: Iterable<RunEvent>, classOf: ClassOf): SurrogateFit {
   takes("fitSurrogate", "events", events, iterable("events of runs"));
@@ -107,14 +98,6 @@ const someSurrogate: Shape = object("the options of a surrogate", {
  * would say to a new question. The draw depends on the seed and the whole request.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `SURROGATE_UNKNOWN` from a call, for a class that the fit lacks
- * @example
- * import { surrogateModel } from "troupe/research";
- *
- * const yes = { content: "yes", toolCalls: [], finishReason: "stop" } as const;
- * const fit = { classes: { vote: [{ answer: yes, times: 3 }, { answer: { ...yes, content: "no" }, times: 1 }] } };
- * const voter = surrogateModel({ fit, classOf: () => "vote", seed: 1 });
- * const { content } = await voter.chat({ messages: [{ role: "user", content: "Ada, do you agree?" }] }, { signal: new AbortController().signal });
- * console.log(["yes", "no"].includes(content)); // true
  */
 export function surrogateModel(options: SurrogateOptions): ChatModel {
   takes("surrogateModel", "what is given", options, someSurrogate);
