@@ -15,11 +15,7 @@ const memoryCacheOptions: Known<MemoryCacheOptions> = { limit: kinds.count, cloc
 
 const DEFAULT_LIMIT = 10_000;
 
-/**
- * A cache that lives and ends with its process.
- *
- * @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more.
- */
+/** A cache that lives and ends with its process. @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
 export function memoryCache(options: MemoryCacheOptions = {}): Cache {
   checkKnownOptions("memoryCache", options, memoryCacheOptions);
   const { limit = DEFAULT_LIMIT, clock = systemClock } = options;

@@ -88,9 +88,7 @@ export class SimulatedClock implements Clock {
   }
 }
 
-/**
- * A {@link SimulatedClock} that starts at `start` (default 0) milliseconds since 1970.
- */
+/** A {@link SimulatedClock} that starts at `start` (default 0) milliseconds since 1970. */
 export function simulatedClock(start = 0): SimulatedClock {
   return new SimulatedClock(start);
 }

@@ -189,9 +189,9 @@ interface OpenRequest {
 }
 
 /**
- * A request gets no answer: a message to an address that no role has, one that left a full mailbox unread, a question (it ends with a question
- * mark) that its recipient read and never answered, and a message that the edges lost, unless its sender repeats it. An answer closes all requests
- * of its recipient to its sender. Open requests are found when the run finishes: one that a limit cut off may still be answered.
+ * A request gets no answer: a message to an address that no role has, one that left a full mailbox unread, a question (its last character
+ * is a question mark), and one that the edges lost, unless its sender repeats it. An answer closes all requests of its recipient to its
+ * sender. A limit that ends the run leaves the open ones undecided.
  */
 export const lostRequest: MakeDetector = () => {
   let open: OpenRequest[] = [];

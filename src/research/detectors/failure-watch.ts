@@ -44,13 +44,10 @@ type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T 
 const anEvent = object("an event of a run", { type: aText, runId: aText, seq: aNumber });
 
 /**
- * Looks for failures of coordination in the events of one run, one event after another, so that it can follow a run that is under way. The
- * failures are those of Cemri et al. 2025 that a log shows without a judge: see {@link FAILURE_MODES}. It changes nothing.
+ * Finds failures of coordination in the events of one run, event by event: those of Cemri et al. 2025 that a log shows without a judge.
  *
- * It owns the state of the run so far, and what each detector has seen.
- *
- * FailureWatch.F1 (`add`) the findings depend on the events alone: a run that is followed has those of its log.
- * FailureWatch.F2 (`isJudged`) a role is judged from its first call of a model on.
+ * FailureWatch.F1 (`add`) the findings depend on the events alone. FailureWatch.F2 (`isJudged`) a role is judged from its first call of a
+ * model on.
  */
 export class FailureWatch {
   readonly #state = fold([]);
@@ -70,12 +67,7 @@ export class FailureWatch {
     this.#run = { state: this.#state, isJudged };
   }
 
-  /**
-   * Takes in the next event, and returns what it shows.
-   *
-   * @throws UsageError `ARGUMENT_INVALID`
-   * @throws JournalError `JOURNAL_GAP` for an event that is not the next one
-   */
+  /** Returns what the next event shows. @throws JournalError `JOURNAL_GAP` for an event that is not the next one */
   add(event: RunEvent): readonly FailureFinding[] {
     takes("FailureWatch.add", "event", event, anEvent);
     const { type, seq } = event;
@@ -127,12 +119,7 @@ function plainAnswer(answer: Json): Json {
   return JSON.parse(JSON.stringify(answer, (name, value: Json) => (name === "id" || name === "usage" ? undefined : value))) as Json;
 }
 
-/**
- * Returns the failures in the events of a run: see {@link FailureWatch}.
- *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @throws JournalError for events that do not follow each other
- */
+/** Returns the failures in the events of a run: see {@link FailureWatch}. @throws JournalError for events that do not follow each other */
 export function failuresIn(events: Iterable<RunEvent>, options: FailureOptions = {}): readonly FailureFinding[] {
   takes("failuresIn", "events", events, iterable("events of a run"));
   const watch = new FailureWatch(options);
@@ -147,11 +134,8 @@ export interface FailureSource {
 }
 
 /**
- * Tells of failures while a run is under way: see {@link FailureWatch}. Call it before the run begins, because the watch needs all events. The
- * returned function ends the watch.
- *
- * @param tell called for each finding, such as `(finding) => logger.warn(finding.text)`. An error that it throws is logged, and the run goes on.
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
+ * Reports failures while a run is under way: see {@link FailureWatch}. Call it before the run starts, because the watch needs all events.
+ * The returned function ends the watch. An error that `tell` throws is logged, and the run continues.
  */
 export function watchFailures(source: FailureSource, tell: (finding: FailureFinding) => void, options: FailureOptions = {}): () => void {
   takes("watchFailures", "source", source, having("a run or an environment", "on"));

@@ -48,8 +48,8 @@ interface Reply {
 /**
  * A process that runs cells, one at a time. It owns the child.
  *
- * CellProcess.P1 (`#gone`) whatever happens to the child, each request has an answer, and no signal or limit leaves a child behind.
- * CellProcess.P2 (`CELL_SCRIPT`) the child ends when this process does, also while a cell never returns.
+ * CellProcess.P1 (`#gone`) each request has an answer, and no signal or limit leaves a child behind. CellProcess.P2 (`CELL_SCRIPT`) the
+ * child ends when this process does, also while a cell never returns.
  */
 export class CellProcess {
   readonly #options: CellProcessOptions;
@@ -83,10 +83,9 @@ export class CellProcess {
   }
 
   /**
-   * Starts a process, and waits until it has loaded the module.
+   * Starts a process, and waits until it has loaded the module. Returns the reason where it ended before.
    *
-   * @returns undefined where the process ended before: {@link text} tells how
-   * @throws UsageError `EXPERIMENT_UNREADABLE`; `EXPERIMENT_CHANGED` where the module gives another experiment than before
+   * @throws UsageError `EXPERIMENT_UNREADABLE`; `EXPERIMENT_CHANGED`
    * @throws ControlError when the signal aborts
    */
   static async start(options: CellProcessOptions): Promise<CellProcess | string> {
@@ -199,11 +198,8 @@ function unreadable(module: string, text: string, code: string): UsageError {
 }
 
 /**
- * The program of a process that runs cells: the text of a script for `node -e`. Its arguments are the address of the module with the experiment,
- * the name of the experiment, the id of the process that started it, and the most bytes of memory. It is a text, so that it runs wherever the
- * module's own copy of this package stands.
- *
- * A thread ends the process when its parent is gone or its memory is used up, also while a cell never returns to the event loop.
+ * The script of a process that runs cells, for `node -e`: a string, so that it runs wherever the module's own copy of this package is. A
+ * thread ends the process when its parent is gone or its memory is used up, also while a cell never returns to the event loop.
  */
 export const CELL_SCRIPT: string = String.raw`
 import { Worker } from "node:worker_threads";

@@ -224,11 +224,10 @@ function invalid(expected: string, got: string, remedy: string): UsageError {
 type SeriesOptions<P extends CellParams> = Pick<ExperimentOptions<P, ExperimentWorld>, "collect" | "stop" | "budget">;
 
 /**
- * The condition that ends a run, and the values that were collected on the way. It owns the series and the bound that was reached first.
+ * Ends a run at the first bound, and collects values on the way.
  *
- * CellSeries.S1 (`stops`) values are collected before a bound is checked, so the series ends with the round that reached it.
- * CellSeries.S2 (`stops`) the counts are those of the last check: the end of a round or, without rounds, of an activation. So a bound ends
- * equal runs at the same place at every concurrency.
+ * CellSeries.S1 (`stops`) values are collected before a bound is checked, so the series ends with the round that reached it. CellSeries.S2
+ * (`stops`) counts are those of the last check, so a bound ends equal runs in the same place at every concurrency.
  */
 class CellSeries<P extends CellParams> {
   readonly points: SeriesPoint[] = [];

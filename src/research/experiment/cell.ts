@@ -51,10 +51,10 @@ export function isCellValue(value: unknown): value is CellValue {
 }
 
 /**
- * Returns the cells of a space of parameters, in order: of a grid the last parameter changes first.
+ * Returns the cells of a space of parameters. The last parameter of a grid changes first.
  *
- * @throws UsageError `EXPERIMENT_PARAMS` for no cell, a value that is no {@link CellValue}, a cell that stands there twice, cells of different
- * parameters, or a parameter with the name of a column of the rows
+ * @throws UsageError `EXPERIMENT_PARAMS` for no cell, an invalid value, a repeated cell, cells of different parameters, or the name of a
+ * column
  */
 export function cellsOf<P extends CellParams>(space: ParamSpace<P>): readonly P[] {
   const cells = isList(space) ? space.map((cell, place) => checkedCell(cell as P, place)) : gridCells<P>(space);
@@ -162,11 +162,10 @@ const manyCells = numberWith("a whole number from 1 to 1,000,000", (value) => Nu
 const hypercubeOptions: Known<LatinHypercubeOptions> = { n: manyCells, seed: kinds.seed };
 
 /**
- * Returns `n` cells that cover ranges of parameters evenly: each range is divided into `n` equal shares, and each share holds exactly one cell
- * (McKay, Beckman and Conover, 1979). For parameters that are too many for a grid.
+ * Returns `n` cells that cover ranges of parameters evenly: each range is divided into `n` equal shares, and each share holds exactly one
+ * cell (McKay, Beckman and Conover, 1979).
  *
- * @throws UsageError `EXPERIMENT_PARAMS` for a range that is none or holds no number; `OPTION_INVALID` for an `n` that is no whole number from 1;
- * `OPTION_UNKNOWN`
+ * @throws UsageError `EXPERIMENT_PARAMS` for a range that holds no number
  */
 export function latinHypercube<N extends string>(
   ranges: { readonly [Name in N]: ParamRange },

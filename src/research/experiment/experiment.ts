@@ -145,10 +145,7 @@ export const anExperiment: Shape = {
 };
 
 /**
- * Defines an experiment: what is varied, how often each cell is repeated, the world of one run, when it stops, and what is collected and
- * measured. {@link runExperiment} and `troupe experiment run` run it.
- *
- * @throws UsageError `EXPERIMENT_PARAMS` for cells that are none, or twice the same; `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID`
+ * Defines an experiment. {@link runExperiment} and `troupe experiment run` run it. @throws UsageError `EXPERIMENT_PARAMS` for invalid cells
  */
 export function experiment<const P extends CellParams, W extends ExperimentWorld>(options: ExperimentOptions<P, W>): Experiment<P, W> {
   checkGivenOptions("experiment", options, experimentOptions);

@@ -78,11 +78,7 @@ function git(cwd: string, ...words: readonly string[]): Promise<string | undefin
   });
 }
 
-/**
- * Refuses to go on with the results of another experiment.
- *
- * @throws UsageError `EXPERIMENT_CHANGED` with the first difference; `EXPERIMENT_DAMAGED`
- */
+/** Refuses to continue the results of another experiment. @throws UsageError `EXPERIMENT_CHANGED`; `EXPERIMENT_DAMAGED` */
 export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
   if (!isManifest(known))
     throw new UsageError(

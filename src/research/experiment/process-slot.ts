@@ -15,9 +15,9 @@ const DEFAULT_TRIES = 3;
 /**
  * The processes of one worker, one after another. It owns the present one.
  *
- * ProcessSlot.S1 (`run`) a process that answers that it is gone is dropped, so the next try starts another one.
- * ProcessSlot.S2 (`#tries`) a cell whose processes die is tried that often. A cell that takes too long or too much memory is not tried again.
- * ProcessSlot.S3 (`run`) the use of models in processes that died is told: as `lost` of the reply, or as the use of the cell that failed.
+ * ProcessSlot.S1 (`run`) a process that is gone is dropped, so the next try starts another. ProcessSlot.S2 (`#tries`) a cell whose
+ * processes die is tried that often; one that takes too long or too much memory is not tried again. ProcessSlot.S3 (`run`) the use by
+ * processes that died is reported: as `lost` of the reply, or as the use of the failed cell.
  */
 export class ProcessSlot {
   readonly #options: CellProcessOptions;
@@ -29,11 +29,7 @@ export class ProcessSlot {
     this.#tries = tries;
   }
 
-  /**
-   * Runs a cell, in another process where one died.
-   *
-   * @throws UsageError where no process can load the module; ControlError when the signal aborts
-   */
+  /** Runs a cell. @throws UsageError where no process can load the module; ControlError when the signal aborts */
   async run(request: WireRequest): Promise<CellReply> {
     let text = "";
     const lost = new UseSum();

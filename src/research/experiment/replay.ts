@@ -43,12 +43,10 @@ export interface CellReplay {
 }
 
 /**
- * Runs one repetition of one cell again, with its whole record, and compares its row with that of the sweep. The record holds what `begin`
- * publishes and all that follows.
+ * Runs one repetition of one cell again, with its whole record from `begin` on, and compares its row with that of the sweep.
  *
- * @throws UsageError `EXPERIMENT_CELL` for a cell that the experiment does not have; `EXPERIMENT_RECORD` for a world whose record is not whole,
- * and for a run that fails without a record;
- * `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, and the errors of {@link readExperiment}
+ * @throws UsageError `EXPERIMENT_CELL` for an unknown cell; `EXPERIMENT_RECORD` where the record is not whole; the errors of {@link
+ * readExperiment}
  * @throws JournalError where the journal cannot be written
  * @throws ControlError when the signal aborts
  */

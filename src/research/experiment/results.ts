@@ -39,11 +39,7 @@ export interface KeptExperiment extends SweepSpending {
   readonly series: readonly Row[];
 }
 
-/**
- * Reads the folder of a sweep, also of one that is under way.
- *
- * @throws UsageError `EXPERIMENT_UNKNOWN` for a folder without an experiment; `EXPERIMENT_DAMAGED`; `ARGUMENT_INVALID`
- */
+/** Reads the folder of a sweep, also of one that is under way. @throws UsageError `EXPERIMENT_UNKNOWN`, `EXPERIMENT_DAMAGED` */
 export async function readExperiment(folder: string): Promise<KeptExperiment> {
   takes("readExperiment", "folder", folder, aText);
   const path = resolve(folder);

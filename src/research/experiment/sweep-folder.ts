@@ -17,9 +17,9 @@ const MANIFEST_FILE = "manifest.json";
 /**
  * The folder of a sweep, open for writing. It owns the lock, the file of finished runs and the lines that wait to be written.
  *
- * SweepFolder.F1 (`open`) at most one sweep writes into a folder, and the lock of one whose process is gone is taken over.
- * SweepFolder.F2 (`add`) a run counts as finished when its line is on the disk. A last line that a kill cut off is removed (`finishedIn`).
- * SweepFolder.F3 (`write`) every other file is replaced whole.
+ * SweepFolder.F1 (`open`) at most one sweep writes into a folder, and the lock of a dead process is taken over. SweepFolder.F2 (`add`) a
+ * run is finished when its line is on the disk; a last line that a kill cut off is removed (`finishedIn`). SweepFolder.F3 (`write`) every
+ * other file is replaced whole.
  */
 export class SweepFolder {
   readonly path: string;
@@ -40,10 +40,10 @@ export class SweepFolder {
   }
 
   /**
-   * Opens a folder, which is made where there is none.
+   * Opens a folder, or makes it.
    *
-   * @param check refuses the folder of another experiment, by its manifest; undefined: the folder has none
-   * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`; errors of `check` and of the file system
+   * @param check refuses the folder of another experiment by its manifest, undefined for a new folder
+   * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`
    */
   static async open(path: string, check: (manifest: unknown) => void): Promise<SweepFolder> {
     await mkdir(path, { recursive: true }).catch((cause: unknown) => {
@@ -135,9 +135,8 @@ export async function manifestIn(path: string): Promise<object | undefined> {
 }
 
 /**
- * Returns the finished runs of a folder, and the bytes of their lines. A last line without its end was cut off and counts as not written.
- *
- * @throws UsageError `EXPERIMENT_DAMAGED` for any other line that cannot be read
+ * Returns the finished runs of a folder, and the bytes of their lines without a last one that was cut off. @throws UsageError
+ * `EXPERIMENT_DAMAGED`
  */
 export async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);

@@ -70,15 +70,12 @@ export interface ExperimentResult extends SweepSpending {
 }
 
 /**
- * Runs an experiment, or goes on with one in a folder, and returns its rows. A run that fails has a row that says so, and the others go on. The
- * rows do not depend on the number of processes, nor on how often the sweep was cut off.
+ * Runs an experiment, or continues one in a folder. A run that fails has a row that says so, and the others continue. The rows do not
+ * depend on the number of processes, nor on how often the sweep was interrupted. The folder gets `manifest.json`, `cells.jsonl` with a line
+ * for each run as it ends, and at the end `rows` and `series` as `.jsonl`, `.csv` and, with the package `hyparquet-writer`, `.parquet`.
  *
- * The folder gets `manifest.json`, `cells.jsonl` with a line for each run as it ends, and at the end `rows` and `series` as `.jsonl`, `.csv` and,
- * with the package `hyparquet-writer`, `.parquet`.
- *
- * @throws UsageError `EXPERIMENT_CHANGED` for a folder of another experiment or of another text of its module, with the first difference;
- * `EXPERIMENT_BUSY` while another sweep writes into the folder; `EXPERIMENT_DAMAGED`, `EXPERIMENT_UNREADABLE`; `EXPERIMENT_NESTED` in a
- * process of a sweep; `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+ * @throws UsageError `EXPERIMENT_CHANGED` for a folder of another experiment or module; `EXPERIMENT_BUSY` while another sweep writes into
+ * it; `EXPERIMENT_DAMAGED`, `EXPERIMENT_UNREADABLE`; `EXPERIMENT_NESTED` in a process of a sweep
  * @throws ControlError when the signal aborts; finished runs are kept
  */
 export async function runExperiment(experiment: AnyExperiment, o: RunExperimentOptions = {}): Promise<ExperimentResult> {
@@ -124,9 +121,8 @@ async function openedFolder(experiment: AnyExperiment, path: string, { module }:
 /**
  * One sweep. It owns the runs that are left, and the processes.
  *
- * Sweep.W1 (`#next`) each run is given out once, and again only after its process has gone.
- * Sweep.W2 (`#ended`) a run counts when its line is on the disk.
- * Sweep.W3 (`#slot`) a run whose processes die fails alone.
+ * Sweep.W1 (`#next`) each run starts once, and again only after its process has gone. Sweep.W2 (`#ended`) a run counts when its line is on
+ * the disk. Sweep.W3 (`#slot`) a run whose processes die fails alone.
  */
 class Sweep {
   readonly #experiment: AnyExperiment;

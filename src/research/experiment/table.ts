@@ -20,13 +20,10 @@ export interface TableOptions {
 const tableOptions: Known<TableOptions> = { by: kinds.texts, of: kinds.texts };
 
 /**
- * Returns a row for each group of runs: the number of its runs, how many of them failed, and of each column the mean and its standard error, as
- * `gini` and `gini_se`. True and false count 1 and 0, so that their mean is a share. A mean is over the runs that have the value; the error is
- * null for fewer than two.
+ * Returns a row for each group of runs: the number of its runs and of the failed ones, and for each column the mean and its standard error,
+ * as `gini` and `gini_se`. True and false count 1 and 0. A mean is over the runs that have the value; the error is null for fewer than two.
  *
- * @param rows those of `runExperiment` or of {@link readExperiment}
- * @throws UsageError `EXPERIMENT_COLUMN` for a column that no row has, and for values of `of` that are no numbers; `ARGUMENT_INVALID`,
- * `OPTION_UNKNOWN`
+ * @throws UsageError `EXPERIMENT_COLUMN` for an unknown column, and for values of `of` that are no numbers
  */
 export function experimentTable(rows: readonly Row[], o: TableOptions): readonly Row[] {
   takes("experimentTable", "rows", rows, listOf({ says: "a row", fits: isRecord }));
@@ -84,14 +81,11 @@ function numberIn(column: string, value: CellValue): readonly number[] {
 }
 
 /**
- * Returns a series in which every run reaches the last round of all: a run that has ended keeps its last values. Without it a mean over late
- * rounds is one of the runs that lasted, and rises or falls because others have left. It is right for states, such as a share of agents, and
- * wrong for flows, such as the messages of a round, which are 0 after the end.
+ * Returns a series in which every run reaches the last round of all: a run that has ended keeps its last values. It is right for states,
+ * such as a share of agents, and wrong for flows, such as the messages of a round. A value that no run has in a round is null there for
+ * ended runs too.
  *
- * A value that no run has in a round, because a reporter leaves it out, is null there for ended runs too.
- *
- * @param series that of `runExperiment` or of `readExperiment`
- * @throws UsageError `EXPERIMENT_COLUMN` for rows without the columns `cell`, `rep` and `round`; `ARGUMENT_INVALID`
+ * @throws UsageError `EXPERIMENT_COLUMN` for rows without the columns `cell`, `rep` and `round`
  */
 export function heldSeries(series: readonly Row[]): readonly Row[] {
   takes("heldSeries", "series", series, listOf({ says: "a row", fits: isRecord }));

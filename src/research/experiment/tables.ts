@@ -5,29 +5,21 @@ import { type CellJob, type CellValue, isCellValue, jobName } from "./cell.ts";
 import { optionalPackage } from "../optional-package.ts";
 import type { CellEnd, CellFailed, FinishedCell } from "./cell-run.ts";
 
-/**
- * Returns rows as lines of JSON.
- *
- * @throws UsageError `TABLE_INVALID` for a value that is no text, finite number, boolean or null; `ARGUMENT_INVALID`
- */
+/** Returns rows as lines of JSON. @throws UsageError `TABLE_INVALID` for a value that is no string, finite number, boolean or null */
 export function jsonLinesTable(rows: Iterable<Row>): string {
   return [...jsonLinePieces(checkedRows("jsonLinesTable", rows))].join("");
 }
 
-/**
- * Returns rows as CSV (RFC 4180) with a head. Null is an empty field, an empty text is `""`.
- *
- * @throws UsageError as {@link jsonLinesTable}
- */
+/** Returns rows as CSV (RFC 4180) with a head. Null is an empty field, an empty string is `""`. @throws UsageError `TABLE_INVALID` */
 export function csvTable(rows: Iterable<Row>): string {
   return [...csvPieces(checkedRows("csvTable", rows))].join("");
 }
 
 /**
- * Returns rows as a Parquet file. A column has one type: booleans, numbers (DOUBLE), or texts, where it has different ones. It needs the
- * package `hyparquet-writer`.
+ * Returns rows as a Parquet file, by the package `hyparquet-writer`. A column has one type: booleans, numbers (DOUBLE) or, where they
+ * differ, strings.
  *
- * @throws UsageError `TABLE_INVALID` for no column, and as {@link jsonLinesTable}; `PACKAGE_MISSING`
+ * @throws UsageError `TABLE_INVALID` for no column, or a value that is no string, finite number, boolean or null; `PACKAGE_MISSING`
  */
 export async function parquetTable(rows: Iterable<Row>): Promise<Uint8Array> {
   const table = checkedRows("parquetTable", rows);

@@ -69,11 +69,10 @@ interface Way {
 }
 
 /**
- * Runs an experiment in several ways and compares the rows and the canonical records: at several concurrencies, with `module` also in a process
- * that has run other cells before, in one of its own, and with several versions of Node. A world must pass on the `concurrency` that it is
- * given; otherwise a warning says so.
+ * Runs an experiment in several ways and compares the rows and the canonical records: at several concurrencies, with `module` also in a
+ * process that has run other cells before, in one of its own, and with several versions of Node.
  *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, `EXPERIMENT_UNREADABLE`, `EXPERIMENT_CHANGED`
+ * @throws UsageError `EXPERIMENT_UNREADABLE`, `EXPERIMENT_CHANGED`
  * @throws ControlError when the signal aborts
  */
 export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptions = {}): Promise<Verification> {

@@ -60,11 +60,7 @@ export interface Figure {
 /** Rounding of sums of floating-point numbers, relative. */
 const ROUNDING = 1e-9;
 
-/**
- * Compares a number exactly, and samples by their mean.
- *
- * @throws UsageError `FIGURE_INVALID` where a number is not finite, or there is only one sample; `OPTION_UNKNOWN`
- */
+/** Compares a number exactly, and samples by their mean. @throws UsageError `FIGURE_INVALID` for an infinite number, or a single sample */
 export function figure(options: FigureOptions): Figure {
   checkGivenOptions("figure", options, figureOptions);
   takes("figure", "what is given", options, someFigure);
@@ -156,27 +152,20 @@ export type StudyFigure = Omit<FigureOptions, "source"> & Partial<Pick<FigureOpt
 export interface Study {
   readonly seed: string;
   /**
-   * Calls `once` for each repetition in turn and returns the results. A repetition has the same seed in every call, so that what is compared shares
-   * its random numbers.
+   * Calls `once` for each repetition in turn. A repetition has the same seed in every call, so that comparisons share random numbers.
    *
-   * @param reps from 1
-   * @throws UsageError `ARGUMENT_INVALID`
    * @throws ControlError when the signal aborts
    */
   samples<T>(reps: number, once: (seed: string, rep: number) => T | Promise<T>): Promise<readonly T[]>;
   /**
-   * Compares each value with the literature, prints the table, and returns the figures. Where one is missed it prints the seed too, and sets the
-   * exit code of the process to 1.
-   *
-   * @throws UsageError `FIGURE_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+   * Compares values with the literature, prints the table, and returns the figures. Where one is missed it prints the seed, and sets the
+   * exit code to 1.
    */
   report(figures: Iterable<StudyFigure>): readonly Figure[];
 }
 
 /**
- * Begins a study: it repeats something with fresh seeds and compares the results with the literature. The variable `SEED` repeats them.
- *
- * @throws UsageError `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+ * Starts a study: it repeats something with fresh seeds and compares the results with the literature. The variable `SEED` repeats them.
  */
 export function study(options: StudyOptions): Study {
   checkGivenOptions("study", options, studyOptions);

@@ -9,12 +9,11 @@ import { assertTopology, type Topology, type TopologyEdge, topologyOf } from "./
 const MOST_CHARACTERS = 32_000_000;
 
 /**
- * Reads a graph in GraphML: its nodes by their ids, and its edges. Other data of nodes and edges is left out. Where some edges have a
- * direction and others have none, those lead both ways. It is read strictly: a document type, which could name files or grow without bound, is
- * refused, and so are ports, hyperedges, and graphs within nodes. It needs the package `@rgrove/parse-xml`.
+ * Reads the nodes and edges of a GraphML graph. Where only some edges have a direction, the others lead both ways. A document type, ports,
+ * hyperedges and graphs within nodes are refused. It needs the package `@rgrove/parse-xml`.
  *
- * @throws UsageError `GRAPHML_INVALID` naming the place; `TOPOLOGY_INVALID` for what is no graph without loops; `TOPOLOGY_TOO_LARGE`, also for
- * more than 32,000,000 characters; `PACKAGE_MISSING`
+ * @throws UsageError `GRAPHML_INVALID` with the position; `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE`, also above 32,000,000 characters;
+ * `PACKAGE_MISSING`
  */
 export async function readGraphml(text: string): Promise<Topology> {
   takes("readGraphml", "text", text, aText);
@@ -42,11 +41,7 @@ export async function readGraphml(text: string): Promise<Topology> {
   return topologyOf(pairs, { nodes, directed });
 }
 
-/**
- * Returns a graph as GraphML.
- *
- * @throws UsageError `TOPOLOGY_INVALID` for what is no graph, and for a name with a character that XML cannot hold
- */
+/** Returns a graph as GraphML. @throws UsageError `TOPOLOGY_INVALID`, also for a name with a character that XML cannot hold */
 export function graphmlText(topology: Topology): string {
   assertTopology("graphmlText", topology);
   const { nodes, edges, directed } = topology;

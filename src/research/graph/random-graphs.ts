@@ -20,10 +20,10 @@ const aProbability = numberWith("a probability from 0 to 1", (value) => value >=
 const erdosRenyiOptions: Known<ErdosRenyiOptions> = { probability: aProbability, seed: kinds.seed };
 
 /**
- * Makes a graph in which each pair of nodes has an edge with the same probability, whatever the others have (Gilbert 1959; G(n, p) of Erdős
- * and Rényi). Pairs without an edge are skipped by geometric steps (Batagelj and Brandes 2005).
+ * Makes a graph in which each pair of nodes has an edge with the same probability (Gilbert 1959; G(n, p) of Erdős and Rényi). Pairs without
+ * an edge are skipped by geometric steps (Batagelj and Brandes 2005).
  *
- * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` for more than 5,000,000 expected edges; `OPTION_UNKNOWN`
+ * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` for more than 5,000,000 expected edges
  */
 export function erdosRenyi(nodes: number | Iterable<string>, o: ErdosRenyiOptions): Topology {
   checkGivenOptions("erdosRenyi", o, erdosRenyiOptions);
@@ -60,10 +60,10 @@ export interface WattsStrogatzOptions {
 const wattsStrogatzOptions: Known<WattsStrogatzOptions> = { degree: kinds.checked, rewiring: aProbability, seed: kinds.seed };
 
 /**
- * Makes a small world (Watts and Strogatz 1998): a circle in which each node has edges to its `degree` nearest nodes, and each edge is then
- * moved with a probability. An edge moves neither to its own node nor to one that has an edge with it.
+ * Makes a small world (Watts and Strogatz 1998): each node of a circle has edges to its `degree` nearest nodes, and each edge is then moved
+ * with a probability, never to its own node or to a neighbour.
  *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`, `OPTION_UNKNOWN`
+ * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
  */
 export function wattsStrogatz(nodes: number | Iterable<string>, o: WattsStrogatzOptions): Topology {
   checkGivenOptions("wattsStrogatz", o, wattsStrogatzOptions);
@@ -109,11 +109,10 @@ export interface BarabasiAlbertOptions {
 const barabasiAlbertOptions: Known<BarabasiAlbertOptions> = { links: kinds.checked, seed: kinds.seed };
 
 /**
- * Makes a graph that grows node by node (Barabási and Albert 1999): a new node gets edges to `links` others, each found with a probability
- * proportional to its edges so far. It begins with a star of `links` + 1 nodes. The share of nodes with k edges falls like k to the power
- * of -3.
+ * Makes a graph that grows from a star of `links` + 1 nodes (Barabási and Albert 1999): a new node gets edges to `links` others, each drawn
+ * with a probability proportional to its edges so far.
  *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`, `OPTION_UNKNOWN`
+ * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
  */
 export function barabasiAlbert(nodes: number | Iterable<string>, o: BarabasiAlbertOptions): Topology {
   checkGivenOptions("barabasiAlbert", o, barabasiAlbertOptions);

@@ -7,9 +7,7 @@ import { checkCount, checkSize, edge, invalid, madeTopology, nodesOf, type Topol
  */
 
 /**
- * Makes a graph in which every pair of nodes has an edge.
- *
- * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` from 3,163 nodes on
+ * Makes a graph in which every pair of nodes has an edge. @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` from 3,163 nodes on
  */
 export function completeTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("completeTopology", nodes);
@@ -18,10 +16,7 @@ export function completeTopology(nodes: number | Iterable<string>): Topology {
   return madeTopology(names, edges, false);
 }
 
-/**
- * Makes a circle: each node has an edge to the next one, and the last one to the first.
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- */
+/** Makes a circle. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function ringTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("ringTopology", nodes);
   const chain = names.slice(1).map((to, index) => edge(names[index] ?? to, to));
@@ -29,10 +24,7 @@ export function ringTopology(nodes: number | Iterable<string>): Topology {
   return madeTopology(names, names.length > 2 ? [...chain, edge(last, first)] : chain, false);
 }
 
-/**
- * Makes a star: the first node has an edge to each other one.
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- */
+/** Makes a star: the first node has an edge to each other one. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function starTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("starTopology", nodes);
   const [hub = "", ...rays] = names;
@@ -48,10 +40,7 @@ export interface TreeOptions {
 
 const treeOptions: Known<TreeOptions> = { branching: kinds.checked };
 
-/**
- * Makes a tree that is filled level by level: the first node is the root.
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`, `OPTION_UNKNOWN`
- */
+/** Makes a tree that is filled level by level: the first node is the root. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function treeTopology(nodes: number | Iterable<string>, o: TreeOptions = {}): Topology {
   checkKnownOptions("treeTopology", o, treeOptions);
   const { branching = 2 } = o;
@@ -69,10 +58,7 @@ export interface GridOptions {
 
 const gridOptions: Known<GridOptions> = { torus: kinds.boolean };
 
-/**
- * Makes a grid: the nodes, row by row, have edges to those beside, above and below.
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`, `OPTION_UNKNOWN`
- */
+/** Makes a grid, row by row. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function gridTopology(rows: number, columns: number, o: GridOptions = {}): Topology {
   checkKnownOptions("gridTopology", o, gridOptions);
   checkCount("rows", rows, 1);
@@ -92,9 +78,8 @@ export function gridTopology(rows: number, columns: number, o: GridOptions = {})
 }
 
 /**
- * Makes layers: each node has an edge, with a direction, to every node of the next layer.
+ * Makes layers, given by sizes or names: each node has an edge, with a direction, to every node of the next layer.
  *
- * @param sizes number of nodes of each layer; or their names
  * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
  */
 export function layeredTopology(sizes: readonly number[] | readonly (readonly string[])[]): Topology {

@@ -32,9 +32,8 @@ export interface DegreeMetrics {
 }
 
 /**
- * Measures a graph. The ways cost the number of nodes times the number of edges: about a second for 5,000 nodes and 20,000 edges.
- *
- * @throws UsageError `TOPOLOGY_INVALID`
+ * Measures a graph. The time grows with nodes times edges: about a second for 5,000 nodes and 20,000 edges. @throws UsageError
+ * `TOPOLOGY_INVALID`
  */
 export function topologyMetrics(topology: Topology): TopologyMetrics {
   assertTopology("topologyMetrics", topology);
@@ -59,9 +58,8 @@ export function topologyMetrics(topology: Topology): TopologyMetrics {
 const MOST_NODES = 1_000;
 
 /**
- * Returns the algebraic connectivity of a graph (Fiedler 1973): the second smallest eigenvalue of its Laplacian, whatever the directions.
- * It is 0 for a graph in parts, and grows with the edges that hold it together; consensus by averaging is the faster, the larger it is. It
- * needs the package `ml-matrix`, which finds all eigenvalues, exact to rounding.
+ * Returns the second smallest eigenvalue of the Laplacian (Fiedler 1973), whatever the directions: 0 for a graph in parts, and the larger,
+ * the faster averaging reaches consensus. It needs the package `ml-matrix`.
  *
  * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` for more than 1,000 nodes; `PACKAGE_MISSING`
  */

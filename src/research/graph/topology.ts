@@ -33,10 +33,10 @@ const MOST_NODES = 1_000_000;
 const MOST_EDGES = 5_000_000;
 
 /**
- * Makes a graph of a list of edges. An edge that comes twice counts once.
+ * Makes a graph from a list of edges, each counted once.
  *
- * @throws UsageError `TOPOLOGY_INVALID` for an edge that is no pair of names, leads from a node to itself, or names an unknown node;
- * `TOPOLOGY_TOO_LARGE` for more than 1,000,000 nodes or 5,000,000 edges; `OPTION_UNKNOWN`
+ * @throws UsageError `TOPOLOGY_INVALID` for an edge that is no pair of different known names; `TOPOLOGY_TOO_LARGE` for more than 1,000,000
+ * nodes or 5,000,000 edges
  */
 export function topologyOf(edges: Iterable<TopologyEdge>, o: TopologyOptions = {}): Topology {
   takes("topologyOf", "edges", edges, iterable("pairs of names"));
@@ -69,11 +69,7 @@ export function madeTopology(nodes: readonly string[], edges: readonly TopologyE
 /** The graphs that are known to be right. Others, such as those from JSON, are checked whenever they are used. */
 const made = new WeakSet<object>();
 
-/**
- * Returns the names of nodes: those given, or `p1`, `p2` and so on for a number.
- *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- */
+/** Returns the given names, or `p1`, `p2` and so on for a number. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function nodesOf(caller: string, nodes: number | Iterable<string>): readonly string[] {
   if (typeof nodes === "number") {
     checkCount("number of nodes", nodes, 1);
@@ -128,9 +124,13 @@ export function assertTopology(caller: string, topology: unknown): asserts topol
 export type Neighbours = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns the nodes that each node can reach along one edge, in the order of the edges. The cost does not depend on the pairs without one.
+ * Returns the nodes that each node can reach along one edge, in the order of the edges.
  *
  * @throws UsageError `TOPOLOGY_INVALID`
+ * @example
+ * import { neighboursOf, starTopology } from "troupe/research";
+ *
+ * console.log(neighboursOf(starTopology(["hub", "a", "b"])).get("hub")); // [ 'a', 'b' ]
  */
 export function neighboursOf(topology: Topology): Neighbours {
   assertTopology("neighboursOf", topology);

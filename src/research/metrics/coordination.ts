@@ -50,11 +50,7 @@ export type CoordinationMetrics = {
   readonly unheard: number;
 };
 
-/**
- * Measures how the roles of a run coordinate, from its messages, or from its events, which have the recipients of broadcasts.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; `ARGUMENT_INVALID` for what is no message and no event
- */
+/** Measures how roles coordinate, from the messages of a run, or from its events, which have the recipients of broadcasts. */
 export function coordinationMetrics(source: MessageSource, o: CoordinationOptions = {}): CoordinationMetrics {
   checkKnownOptions("coordinationMetrics", o, coordinationOptions);
   const { tasks = 1, likeness = 0.8, cost = ({ content }: Message) => content.length } = o;
@@ -226,11 +222,8 @@ export function wordsIn(text: string, most: number): readonly string[] {
 }
 
 /**
- * Returns the share of turns in which a role that was hired did nothing, over all rounds of a run: 0 where every role acts in every round.
- * Undefined where the run has no rounds.
- *
- * @param events of one run, with `run.started`
- * @throws UsageError `ARGUMENT_INVALID` for what is no event
+ * Returns the share of turns in which a hired role did nothing, over all rounds of a run: 0 where every role acts in every round, undefined
+ * without rounds. The events start with `run.started`.
  */
 export function idleShare(events: Iterable<RunEvent>): number | undefined {
   takes("idleShare", "events", events, iterable("events of a run"));

@@ -54,12 +54,7 @@ const messageRowOptions: Known<MessageRowOptions> = {
   }),
 };
 
-/**
- * Returns messages as rows of a flat table, from messages of a run or from its events, which have the recipients of broadcasts. Write them
- * with `jsonLinesTable`, `csvTable` or `parquetTable`; DuckDB and pandas read all three.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
- */
+/** Returns messages as rows of a flat table, from messages of a run or from its events, which have the recipients of broadcasts. */
 export function messageRows(
   source: MessageSource,
   o: MessageRowOptions = {},

@@ -43,22 +43,14 @@ const agentOptions: Known<AgentReporterOptions<unknown>> = {
 };
 const edgeOptions: Known<EdgeReporterOptions> = { every: kinds.size, summary: kinds.function };
 
-/**
- * Makes a reporter of the whole run.
- *
- * @throws UsageError `OPTION_INVALID` for a period that is no whole number of at least 1; `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
- */
+/** Makes a reporter of the whole run. */
 export function modelReporter(o: ModelReporterOptions): Reporter {
   checkGivenOptions("modelReporter", o, modelOptions);
   takes("modelReporter", "value", o.value, aFunction);
   return every(o, o.value);
 }
 
-/**
- * Makes a reporter of the states of agents: one value of each, and one of them all.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; in a run `AGENT_UNKNOWN` for a name that no role has
- */
+/** Makes a reporter of the states of agents. @throws UsageError in a run, `AGENT_UNKNOWN` for a name that no role has */
 export function agentReporter<V>(o: AgentReporterOptions<V>): Reporter {
   checkGivenOptions("agentReporter", o, agentOptions);
   const { value, summary } = o;
@@ -82,10 +74,7 @@ export function agentReporter<V>(o: AgentReporterOptions<V>): Reporter {
 }
 
 /**
- * Makes a reporter of the pairs of roles with messages so far. It reads all messages at each report, so give long runs a period. Broadcasts
- * count as one edge to all.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+ * Makes a reporter of the pairs of roles with messages so far. It reads all messages at each report. Broadcasts count as one edge to all.
  */
 export function edgeReporter(o: EdgeReporterOptions): Reporter {
   checkGivenOptions("edgeReporter", o, edgeOptions);

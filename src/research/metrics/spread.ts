@@ -9,10 +9,10 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 export type Opinion = string | number | boolean | null;
 
 /**
- * Returns the Gini coefficient of at least one value of 0 or more: 0 where all are equal, and (n - 1) / n where one of n has everything. It
- * is half of the mean difference of two values, over their mean (Gini 1912).
+ * Returns the Gini coefficient of at least one value of 0 or more: 0 where all are equal, and (n - 1) / n where one of n has everything
+ * (Gini 1912).
  *
- * @throws UsageError `SAMPLE_INVALID` for no value, a negative one, one that is no finite number, or values that are all 0
+ * @throws UsageError `SAMPLE_INVALID`, also for values that are all 0
  */
 export function gini(values: Iterable<number>): number {
   const sorted = sampleOf("gini", values, 1).toSorted((a, b) => a - b);
@@ -32,22 +32,14 @@ export function gini(values: Iterable<number>): number {
   return weighted / (sorted.length * total);
 }
 
-/**
- * Returns the entropy of opinions in bits (Shannon 1948): 0 where all are equal, and the binary logarithm of n where n are equally frequent.
- *
- * @throws UsageError `OPINIONS_INVALID` for no opinion, and for a value that is none
- */
+/** Returns the entropy of opinions in bits (Shannon 1948). @throws UsageError `OPINIONS_INVALID` for no opinion, or an invalid one */
 export function entropy(opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf("entropy", opinions);
   const bits = counts.reduce((sum, count) => sum - (count / n) * Math.log2(count / n), 0);
   return Math.max(0, bits);
 }
 
-/**
- * Returns the probability that two different agents have the same opinion: 1 where all agree, 0 where all differ. 1 for a single opinion.
- *
- * @throws UsageError `OPINIONS_INVALID` for no opinion, and for a value that is none
- */
+/** Returns the probability that two different agents agree; 1 for a single opinion. @throws UsageError `OPINIONS_INVALID` */
 export function agreement(opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf("agreement", opinions);
   if (n === 1) return 1;
@@ -90,10 +82,9 @@ const consensusOptions: Known<ConsensusOptions> = {
 
 /**
  * Returns the first round, from 0, from which enough agents have one opinion until the end; undefined where the last round has no
- * consensus. A consensus that breaks again is none.
+ * consensus.
  *
- * @param rounds the opinions of all agents, round by round
- * @throws UsageError `OPINIONS_INVALID` for a round without an opinion; `OPTION_INVALID` for a share that is no majority
+ * @throws UsageError `OPINIONS_INVALID` for a round without an opinion
  */
 export function timeToConsensus(rounds: Iterable<Iterable<Opinion>>, o: ConsensusOptions = {}): number | undefined {
   takes("timeToConsensus", "rounds", rounds, iterable("rounds of opinions"));
@@ -109,10 +100,9 @@ export function timeToConsensus(rounds: Iterable<Iterable<Opinion>>, o: Consensu
 }
 
 /**
- * Returns how much more a team spends than one agent on the same task, as a share of what the agent spends: 0 for the same, 1 for twice as
- * much, below 0 for less. Messages, tokens, money or time: the same unit on both sides.
+ * Returns how much more a team spends than one agent, as a share of what the agent spends: 0 for the same, 1 for twice as much.
  *
- * @throws UsageError `SAMPLE_INVALID` for a cost that is no finite number of 0 or more, and for an agent that spends nothing
+ * @throws UsageError `SAMPLE_INVALID` for a negative cost, and for an agent that spends nothing
  */
 export function overhead(team: number, oneAgent: number): number {
   checkAtLeastZero("overhead", team);
@@ -122,10 +112,8 @@ export function overhead(team: number, oneAgent: number): number {
 }
 
 /**
- * Returns how many times as often a team errs as one agent does: above 1 the team amplifies errors, below 1 it corrects them.
+ * Returns the share of tasks that the team fails over that of one agent: above 1 the team amplifies errors, below 1 it corrects them.
  *
- * @param team share of the tasks that the team fails, from 0 to 1
- * @param oneAgent share of the same tasks that one agent fails
  * @throws UsageError `SAMPLE_INVALID` for shares outside 0 and 1, and for an agent that never errs
  */
 export function errorAmplification(team: number, oneAgent: number): number {

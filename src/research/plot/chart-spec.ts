@@ -15,7 +15,7 @@ const DEFAULT_HEIGHT = 300;
 export type ChartSpec = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the drawing instructions of a plot. The columns have names of our own there: Vega reads dots and brackets in a name as a path.
+ * Returns the drawing instructions of a plot. The columns have other names there, because Vega reads dots and brackets in a name as a path.
  *
  * @throws UsageError `PLOT_VALUE` for a logarithm of a number that is not above 0
  */

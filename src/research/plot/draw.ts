@@ -8,11 +8,7 @@ import type { TopLevelSpec } from "vega-lite";
 /** The drawing under way. Vega numbers the gradients and clips of a drawing with one counter for the process. */
 let last: Promise<unknown> = Promise.resolve();
 
-/**
- * Draws a chart as SVG. Expressions are interpreted, never compiled, so no text of a chart becomes code.
- *
- * @throws UsageError `PACKAGE_MISSING`; `PLOT_VALUE` for numbers that Vega cannot draw
- */
+/** Draws a chart as SVG. Expressions are interpreted, so no string becomes code. @throws UsageError `PACKAGE_MISSING`; `PLOT_VALUE` */
 export async function drawnSvg(spec: ChartSpec): Promise<string> {
   const drawing = last.then(async () => draw(spec));
   last = drawing.catch(() => undefined);
@@ -65,9 +61,8 @@ export type CompileChart = (spec: ChartSpec, logger: LoggerInterface) => ReturnT
 let ofSets: PropertyDescriptor | undefined;
 
 /**
- * Loads vega-lite. Every `Set` of the process has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere.
- *
- * @throws UsageError `PACKAGE_MISSING`
+ * Loads vega-lite. Every `Set` has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere. @throws UsageError
+ * `PACKAGE_MISSING`
  */
 export async function chartCompiler(): Promise<CompileChart> {
   const before = present();

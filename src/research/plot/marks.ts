@@ -171,11 +171,7 @@ export function rowsOf(caller: string, given: Iterable<PlotRow>): readonly PlotR
   throw new UsageError("PLOT_EMPTY", `Expected at least one row of ${caller}, got none. Give it the rows of an experiment.`);
 }
 
-/**
- * Returns the number of a column in a row; undefined where the row has none. True and false are 1 and 0, so that their mean is a share.
- *
- * @throws UsageError `PLOT_VALUE` for another value, `NaN` and infinite numbers among them
- */
+/** Returns the number of a column in a row, undefined for none. True and false are 1 and 0. @throws UsageError `PLOT_VALUE` */
 export function numberAt(row: PlotRow, column: string): number | undefined {
   const value = valueAt(row, column);
   if (value === undefined) return undefined;

@@ -1,8 +1,9 @@
+import { numberWith } from "../number-shape.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
-import { aFunction, aNumber, aText, either, object, type Shape, takes } from "../../kernel/argument.ts";
+import { aFunction, fits, takes } from "../../kernel/argument.ts";
 import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { UsageError } from "../../kernel/errors.ts";
@@ -12,9 +13,8 @@ import { valueText } from "../../kernel/value-text.ts";
 export type PolicyReply = string | Partial<ChatResponse>;
 
 /**
- * Answers a request. It must depend on its arguments alone; then a run is equal at every concurrency and after a resume.
- *
- * @param random the stream of this request: a function of the seed and of everything in the request. Equal requests get equal numbers.
+ * Answers a request, from its arguments alone; then a run is equal at every concurrency and after it is resumed. `random` is a stream for
+ * this seed and request: equal requests get equal numbers.
  */
 export type Policy = (request: ChatRequest, random: Random) => PolicyReply | Promise<PolicyReply>;
 
@@ -30,23 +30,15 @@ export interface PolicyModelOptions {
 }
 
 const policyOptions: Known<PolicyModelOptions> = { answer: kinds.function, id: kinds.text, seed: kinds.seed, price: kinds.price };
-const somePolicy: Shape = object("the options of a policy", { answer: aFunction });
-
-/** The shape of a seed. */
-export const aSeed: Shape = either(aText, aNumber);
 
 /**
- * A model that is a function: in its place a study can take a live model later, and no role changes. It keeps nothing between calls. Equal
- * requests have equal answers: where several roles, or several samples, must differ, name them in the prompt, or give each request its own `seed`.
- *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
+ * A model that is a function. A study can replace it by a live model later. Equal requests have equal answers: where several roles or
+ * samples must differ, name them in the prompt, or give each request its own `seed`.
  */
 export function policyModel(options: PolicyModelOptions): ChatModel {
-  takes("policyModel", "what is given", options, somePolicy);
-  checkKnownOptions("policyModel", options, policyOptions);
+  checkGivenOptions("policyModel", options, policyOptions);
+  takes("policyModel", "answer", options.answer, aFunction);
   const { answer, id = "policy", seed = 0, price = { input: 0, output: 0 } } = options;
-  takes("policyModel", "id", id, aText);
-  takes("policyModel", "seed", seed, aSeed);
   const chat = async (request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> => {
     throwIfAborted(signal);
     const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json));
@@ -92,38 +84,31 @@ export interface OracleOptions {
   readonly price?: ModelPrice;
 }
 
+const aChance = numberWith("a number from 0 to 1", (value) => value >= 0 && value <= 1);
+const anAccuracy = kinds.either(kinds.function, aChance);
 const oracleOptions: Known<OracleOptions> = {
   right: kinds.function,
   wrong: kinds.function,
-  accuracy: kinds.either(kinds.function, {
-    says: "a number from 0 to 1",
-    fits: (value) => Number(value) >= 0 && Number(value) <= 1 && typeof value === "number",
-  }),
+  accuracy: anAccuracy,
   seed: kinds.seed,
   id: kinds.text,
   price: kinds.price,
 };
-const someOracle: Shape = object("the options of an oracle", {
-  right: aFunction,
-  wrong: aFunction,
-  accuracy: either(aNumber, aFunction),
-  seed: aSeed,
-});
 
 /**
- * A model that knows the right answer and gives it with a known probability, else a wrong one. So the accuracy of a team can be compared with
- * theory, without a live model. The draw depends on the seed and the whole request: errors of different roles are independent as long as their
- * requests differ, as they do where a prompt names the role.
+ * A model that gives the right answer with a known probability, else a wrong one, so that the accuracy of a team can be compared with
+ * theory. The draw depends on the seed and the whole request: errors of different roles are independent as long as their requests differ.
  *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `ORACLE_INVALID` from a call, for an accuracy outside of 0 to 1, and for a wrong answer that
- * is needed and is not there
+ * @throws UsageError from a call, `ORACLE_INVALID` for an accuracy outside of 0 to 1, and where no wrong answer exists
  */
 export function noisyOracle(options: OracleOptions): ChatModel {
-  takes("noisyOracle", "what is given", options, someOracle);
-  checkKnownOptions("noisyOracle", options, oracleOptions);
+  checkGivenOptions("noisyOracle", options, oracleOptions);
   const { right, wrong, accuracy, seed, price } = options;
   const { id = typeof accuracy === "number" ? `oracle-${accuracy}-${seed}` : `oracle-${seed}` } = options;
-  takes("noisyOracle", "id", id, aText);
+  takes("noisyOracle", "right", right, aFunction);
+  takes("noisyOracle", "wrong", wrong, aFunction);
+  takes("noisyOracle", "accuracy", accuracy, anAccuracy);
+  takes("noisyOracle", "seed", seed, kinds.seed);
   return policyModel({
     id,
     seed,
@@ -140,13 +125,10 @@ export function noisyOracle(options: OracleOptions): ChatModel {
 }
 
 function checkedChance(chance: unknown): number {
-  if (typeof chance === "number" && chance >= 0 && chance <= 1) return chance;
+  if (fits(chance, aChance)) return chance as number;
   throw new UsageError("ORACLE_INVALID", `Expected an accuracy from 0 to 1, got ${valueText(chance)}. Give a probability.`);
 }
 
 function noWrongAnswer(): never {
-  throw new UsageError(
-    "ORACLE_INVALID",
-    "Expected a wrong answer that differs from the right one, got none. Return at least one from wrong.",
-  );
+  throw new UsageError("ORACLE_INVALID", "Expected a wrong answer, got none but the right one. Return at least one from wrong.");
 }

@@ -33,11 +33,10 @@ const bootstrapOptions: Known<BootstrapOptions> = {
 };
 
 /**
- * Returns a bootstrap interval of a statistic of at least two values: the values are drawn again with reindexment, and the interval is cut
- * from the statistics of the resamples (Efron and Tibshirani 1993, chapters 13 and 14). It needs the package `jstat`.
+ * Returns a bootstrap interval of a statistic of at least two values: they are resampled with replacement, and the interval is cut from the
+ * statistics of the resamples (Efron and Tibshirani 1993, chapters 13 and 14). It needs the package `jstat`.
  *
- * @throws UsageError `SAMPLE_INVALID` for too few values, or one that is no finite number; `STATISTIC_INVALID` for a statistic that gives no
- * finite number; `OPTION_INVALID`; `PACKAGE_MISSING`
+ * @throws UsageError `SAMPLE_INVALID`; `STATISTIC_INVALID` for a statistic that is no finite number; `PACKAGE_MISSING`
  */
 export async function bootstrapInterval(values: Iterable<number>, o: BootstrapOptions = {}): Promise<Interval> {
   checkKnownOptions("bootstrapInterval", o, bootstrapOptions);

@@ -31,10 +31,9 @@ const intervalOptions: Known<IntervalOptions> = { confidence: aConfidence };
 export const DEFAULT_CONFIDENCE = 0.95;
 
 /**
- * Returns the t interval of the mean of at least two values: `mean ± t(n - 1) · standard error`. It needs the package
- * `jstat`.
+ * Returns the interval `mean ± t(n - 1) · standard error` of at least two values, by the package `jstat`.
  *
- * @throws UsageError `SAMPLE_INVALID` for too few values, or one that is no finite number; `OPTION_INVALID`; `PACKAGE_MISSING`
+ * @throws UsageError `SAMPLE_INVALID`, `PACKAGE_MISSING`
  */
 export async function tInterval(values: Iterable<number>, o: IntervalOptions = {}): Promise<Interval> {
   checkKnownOptions("tInterval", o, intervalOptions);
@@ -47,11 +46,10 @@ export async function tInterval(values: Iterable<number>, o: IntervalOptions = {
 }
 
 /**
- * Returns the score interval of a share (Wilson 1927), such as the accuracy of a model over some questions. It stays within 0 and 1, and has a width also
- * where all values are equal, which a t interval has not. It needs the package `jstat`.
+ * Returns the score interval of a share (Wilson 1927) from zeros and ones, by the package `jstat`. It stays within 0 and 1, and has a width
+ * also where all values are equal.
  *
- * @param values at least one: 1 for a hit and 0 for a miss
- * @throws UsageError `SAMPLE_INVALID` for no value, or one that is neither 0 nor 1; `OPTION_INVALID`; `PACKAGE_MISSING`
+ * @throws UsageError `SAMPLE_INVALID`, `PACKAGE_MISSING`
  */
 export async function shareInterval(values: Iterable<number>, o: IntervalOptions = {}): Promise<Interval> {
   checkKnownOptions("shareInterval", o, intervalOptions);
@@ -159,10 +157,9 @@ const precisionOptions: Known<PrecisionOptions> = {
 const MOST = 1e12;
 
 /**
- * Returns the least number of values whose t interval of the mean is expected to be that narrow: the least n of at least 2 with
- * `t(n - 1) · standardDeviation / √n ≤ halfWidth`. It needs the package `jstat`.
+ * Returns the least n of at least 2 with `t(n - 1) · standardDeviation / √n ≤ halfWidth`, by the package `jstat`.
  *
- * @throws UsageError `OPTION_INVALID` for an option that is no number above 0, and for more than a trillion values; `PACKAGE_MISSING`
+ * @throws UsageError `OPTION_INVALID`, also for more than a trillion values; `PACKAGE_MISSING`
  */
 export async function sampleSize(o: PrecisionOptions): Promise<number> {
   checkGivenOptions("sampleSize", o, precisionOptions);

@@ -45,10 +45,8 @@ const MOST_EXACT = 16;
  * Compares two conditions seed by seed: with common random numbers the difference of one seed varies much less than either value. It needs
  * the package `jstat`.
  *
- * @param a values of one condition, one for each seed
- * @param b values of the other condition for the same seeds, in any order
- * @throws UsageError `PAIRS_INVALID` for a seed that came twice or on one side only; `SAMPLE_INVALID` for fewer than two pairs, or a value
- * that is no finite number; `OPTION_INVALID`; `PACKAGE_MISSING`
+ * @throws UsageError `PAIRS_INVALID` for a repeated seed, or one on one side only; `SAMPLE_INVALID` for fewer than two pairs;
+ * `PACKAGE_MISSING`
  */
 export async function compareBySeed(a: Iterable<SeededValue>, b: Iterable<SeededValue>, o: PairedOptions = {}): Promise<PairedComparison> {
   checkKnownOptions("compareBySeed", o, pairedOptions);
@@ -139,10 +137,10 @@ function signedSum(differences: readonly number[], isTurned: (index: number) => 
 }
 
 /**
- * Returns Cohen's d of two independent samples: the difference of their means, `a` minus `b`, over their pooled standard deviation (Cohen
- * 1988). 0.2 is called small, 0.5 medium, 0.8 large.
+ * Returns the difference of the means of two independent samples over their pooled standard deviation (Cohen 1988). 0.2 is called small,
+ * 0.5 medium, 0.8 large.
  *
- * @throws UsageError `SAMPLE_INVALID` for a sample of fewer than two values, a value that is no finite number, and samples without any spread
+ * @throws UsageError `SAMPLE_INVALID`, also without any spread
  */
 export function cohensD(a: Iterable<number>, b: Iterable<number>): number {
   const first = sampleOf("cohensD", a, 2);
@@ -154,10 +152,9 @@ export function cohensD(a: Iterable<number>, b: Iterable<number>): number {
 }
 
 /**
- * Returns the effect size of paired values: the mean of the differences, `a` minus `b`, over their standard deviation (d<sub>z</sub>, Cohen
- * 1988). The values of one pair stand at the same index.
+ * Returns the mean of the differences of pairs, by index, over their standard deviation (d<sub>z</sub>, Cohen 1988).
  *
- * @throws UsageError `SAMPLE_INVALID` as {@link cohensD}, and for lists of different lengths
+ * @throws UsageError `SAMPLE_INVALID`, also without any spread, and for lists of different lengths
  */
 export function pairedD(a: Iterable<number>, b: Iterable<number>): number {
   const [first, second] = [sampleOf("pairedD", a, 2), sampleOf("pairedD", b, 2)];

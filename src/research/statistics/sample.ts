@@ -2,11 +2,7 @@ import { iterable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
-/**
- * Returns the arithmetic mean of at least one finite number.
- *
- * @throws UsageError `SAMPLE_INVALID`
- */
+/** Returns the arithmetic mean of at least one finite number. @throws UsageError `SAMPLE_INVALID` */
 export function mean(values: Iterable<number>): number {
   return meanOf(sampleOf("mean", values, 1));
 }
@@ -24,11 +20,7 @@ export function standardDeviation(values: Iterable<number>): number {
   return deviationOf(sampleOf("standardDeviation", values, 2));
 }
 
-/**
- * Returns the standard error of the mean of at least two finite numbers: their standard deviation over the root of their number.
- *
- * @throws UsageError `SAMPLE_INVALID`
- */
+/** Returns the standard error of the mean of at least two finite numbers. @throws UsageError `SAMPLE_INVALID` */
 export function standardError(values: Iterable<number>): number {
   const sample = sampleOf("standardError", values, 2);
   return deviationOf(sample) / Math.sqrt(sample.length);
