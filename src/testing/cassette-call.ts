@@ -63,9 +63,7 @@ interface FailedTry {
 }
 
 /**
- * The calls of models in a run, in the order they were asked. Tries that failed on the way to an answer are no calls of their own.
- *
- * @throws UsageError `CASSETTE_INVALID` for an answer that no model gives
+ * Returns the calls of models in a run in order, without the failed tries on the way to an answer. @throws UsageError `CASSETTE_INVALID`
  */
 export function recordedCalls(events: Iterable<RunEvent>): readonly RecordedCall[] {
   const calls = new Map<string, Reading>();

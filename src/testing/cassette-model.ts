@@ -59,15 +59,12 @@ export interface CassetteModel extends ChatModel {
 }
 
 /**
- * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in the order they
- * were recorded. What had failed fails again, without a wait: calls, and tries on the way to an answer that were paid for. Answers and
- * failures carry the usage that was recorded, so they cost what they had cost, by the same prices and the same `retry` of the team; only
- * calls that were cut off by the end of a process are not paid again. Other steps happen as ever; to play them too, replay the run: see
- * {@link cassetteJournal}. For how to record see {@link saveCassette}.
+ * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in their order.
+ * Failures repeat without a wait, as do tries that were paid for. Answers carry their recorded usage, so they cost the same with the same
+ * prices and the same `retry` of the team. To replay other steps too, see {@link cassetteJournal}; to record, {@link saveCassette}. A
+ * request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one and ends the run.
  *
- * A request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one beside it and ends the run.
- *
- * @throws UsageError `CASSETTE_MODELS` when `id` must be given, or names none that was recorded; `CASSETTE_INVALID`
+ * @throws UsageError `CASSETTE_MODELS` when `id` must be given, or names an unknown model; `CASSETTE_INVALID`
  */
 export function cassetteModel(cassette: Cassette, options: CassetteOptions = {}): CassetteModel {
   checkKnownOptions("cassetteModel", options, cassetteOptions);

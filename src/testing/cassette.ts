@@ -33,24 +33,9 @@ const CassetteSchema = z.strictObject({
 });
 
 /**
- * Writes a run of a journal into one JSON file that fits into a repository: it reads well in a diff, and the same run gives the same
- * file. It is there whole or as it was before. What a journal keeps has no known secrets; look at a cassette before you publish it all
- * the same.
- *
- * Record once with a real model, then play. The seed is given, for prompts may hang on random numbers and ids:
- *
- * ```ts
- * // Set RECORD=1 once, and again whenever a prompt was changed on purpose.
- * if (process.env["RECORD"] === "1") {
- *   const journal = memoryJournal();
- *   const model = openai({ model: "gpt-5-mini" });
- *   await new Team({ roles, seed: "poem", journal, model }).run(idea, { id: "poem" }).result;
- *   await saveCassette(journal, "poem", "test/poem.cassette.json");
- * }
- * const model = cassetteModel(await readCassette("test/poem.cassette.json"));
- * const result = await new Team({ roles, seed: "poem", model }).run(idea).result;
- * expect(model.unused).toEqual([]);
- * ```
+ * Writes a run of a journal into one JSON file for a repository: the same run gives the same file, whole or not at all. A journal keeps no
+ * known secrets; look at a cassette before you publish it all the same. Record a run with a real model and a fixed `seed`, because prompts
+ * may depend on random numbers, and play it by {@link cassetteModel} in a team with the same seed.
  *
  * @throws JournalError `RUN_UNKNOWN`, and for a run that is damaged
  * @throws UsageError `CASSETTE_FILE` when it cannot be written, `CASSETTE_LARGE`
@@ -75,9 +60,9 @@ export async function saveCassette(journal: Journal, runId: string, path: string
 }
 
 /**
- * Reads a cassette, and checks that it is one: see {@link saveCassette}.
+ * Reads a cassette of {@link saveCassette}.
  *
- * @throws UsageError `CASSETTE_FILE` when it cannot be read, `CASSETTE_INVALID`, `CASSETTE_LARGE`
+ * @throws UsageError `CASSETTE_FILE`, `CASSETTE_INVALID`, `CASSETTE_LARGE`
  * @throws JournalError `EVENT_NEWER`, `EVENT_INVALID`, and for events that contradict each other
  */
 export async function readCassette(path: string): Promise<Cassette> {
@@ -95,16 +80,7 @@ export async function readCassette(path: string): Promise<Cassette> {
   return cassetteOf(path, json);
 }
 
-/**
- * A journal in memory that holds the run of a cassette, so that a team can replay it, look into it, or fork it: a replay makes no call, and
- * its first difference from the record is an error.
- *
- * ```ts
- * const cassette = await readCassette("test/poem.cassette.json");
- * const team = new Team({ roles, journal: await cassetteJournal(cassette) });
- * const result = await team.replay(cassette.runId).result;
- * ```
- */
+/** A journal in memory with the run of a cassette, for `team.replay(cassette.runId)`, a fork or an inspection. A replay makes no call. */
 export async function cassetteJournal(cassette: Cassette): Promise<Journal> {
   takes("cassetteJournal", "cassette", cassette, aCassette);
   const { runId, events } = cassette;

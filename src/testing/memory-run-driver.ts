@@ -33,11 +33,7 @@ export interface MemoryRunDriver extends RunDriver {
   lose(worker: Working): void;
 }
 
-/**
- * A driver of runs that ends with its process: for tests, and for one process that needs no other.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
- */
+/** A driver of runs that ends with its process. */
 export function memoryRunDriver(options: MemoryRunDriverOptions = {}): MemoryRunDriver {
   checkKnownOptions("memoryRunDriver", options, memoryRunDriverOptions);
   const { pause = 1000, limit = 100_000, clock = systemClock } = options;
@@ -59,10 +55,8 @@ interface Row {
 }
 
 /**
- * The jobs of one process. It owns the rows and one timer for each row that waits for its time.
- *
- * JobsInMemory.J1 (`submit`) at most one row stands for a run. JobsInMemory.J2 (`#deliver`) a row is taken by one worker at most, and no worker
- * has more than its concurrency.
+ * The jobs of one process. It owns the rows and their timers. JobsInMemory.J1 (`submit`) a run has at most one row. JobsInMemory.J2
+ * (`#deliver`) a row is taken by one worker at most, and no worker exceeds its concurrency.
  */
 class JobsInMemory implements MemoryRunDriver {
   readonly #pause: number;

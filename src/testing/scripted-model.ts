@@ -59,10 +59,10 @@ const NEVER = new AbortController().signal;
 const PIECE = 12;
 
 /**
- * A model for tests: answers from a list, one reply after another, or from a function. Retries use up replies too. Usage is counted from
- * characters, four to a token, unless a reply gives it.
+ * A model for tests: answers from a list, one after another, or from a function. Retries use up replies too. Without a usage, four
+ * characters count as a token.
  *
- * @throws UsageError `SCRIPT_CLOCK` for a latency without a clock.
+ * @throws UsageError `SCRIPT_CLOCK` for a latency without a clock
  */
 export function scriptedModel(
   replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer,

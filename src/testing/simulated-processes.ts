@@ -35,12 +35,7 @@ function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-/**
- * Simulates processes that share a journal, so that a test can kill one of them and see what becomes of its runs, without real processes.
- *
- * @param journal a journal in memory
- * @throws UsageError `ARGUMENT_INVALID`
- */
+/** Simulates processes that share a journal in memory, so that a test can kill one of them. */
 export function simulatedProcesses(journal: Journal): SimulatedProcesses {
   takes("simulatedProcesses", "journal", journal, aMemoryJournal);
   const owners = new Map<string, Owned>();

@@ -43,10 +43,10 @@ const toolQuestion: ChatRequest = deepFreeze({
 /**
  * The contract of every {@link ChatModel}.
  *
- * ChatModel.C1 `chat` returns the whole answer. ChatModel.C2 the pieces of `stream` make up the answer of `chat`, and the last one has its
- * finish reason. ChatModel.C3 tool calls arrive complete. ChatModel.C4 a truncated reply says so. ChatModel.C5 a failure is a ModelError
- * that says whether a retry can help. ChatModel.C6 an aborted signal rejects a call, before it begins and while it waits. ChatModel.C7 a
- * request is never changed. ChatModel.C8 concurrent calls do not mix. ChatModel.C9 an answer is plain JSON.
+ * ChatModel.C1 `chat` returns the whole answer. ChatModel.C2 the pieces of `stream` make up that answer; the last has the finish reason.
+ * ChatModel.C3 tool calls arrive complete. ChatModel.C4 a truncated reply says so. ChatModel.C5 a ModelError says whether a retry can help.
+ * ChatModel.C6 an aborted signal rejects a call. ChatModel.C7 a request is never changed. ChatModel.C8 concurrent calls do not mix.
+ * ChatModel.C9 an answer is plain JSON.
  */
 export function chatModelContract(kit: ContractKit, name: string, make: MakeModel): void {
   checkContract("chatModelContract", kit, name, make);

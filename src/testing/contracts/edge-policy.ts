@@ -12,13 +12,10 @@ import { checkContract, type ContractKit } from "./contract-kit.ts";
 export type MakeEdgePolicy = () => EdgePolicy;
 
 /**
- * The contract of every {@link EdgePolicy}. It asks about messages between the roles p1 to p4.
+ * The contract of every {@link EdgePolicy}, for messages between the roles p1 to p4.
  *
- * EdgePolicy.E1 every answer is a decision. EdgePolicy.E2 a decision is a function of the passage: it is the same when it is asked again, in
- * another order, or of an equal policy. EdgePolicy.E3 what the run records of two equal policies is the same plain JSON. EdgePolicy.E4 a run is
- * the same whatever its concurrency.
- *
- * @throws UsageError `ARGUMENT_INVALID`
+ * EdgePolicy.E1 every answer is a decision. EdgePolicy.E2 a decision is a function of the passage. EdgePolicy.E3 equal policies are
+ * recorded as the same plain JSON. EdgePolicy.E4 a run does not depend on its concurrency.
  */
 export function edgePolicyContract(kit: ContractKit, name: string, make: MakeEdgePolicy): void {
   checkContract("edgePolicyContract", kit, name, make);

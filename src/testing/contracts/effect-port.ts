@@ -1,7 +1,7 @@
 import type { EffectCall, EffectPort } from "../../kernel/effect.ts";
 import { AbortedError, MovedError, StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** Does an effect of a contract. */
 export type ContractEffect = (request: Json, signal: AbortSignal) => Promise<unknown>;
@@ -25,13 +25,12 @@ export interface EffectPortContract {
 /**
  * The contract of every {@link EffectPort}.
  *
- * EffectPort.E1 the value of an effect comes back as JSON. EffectPort.E2 its failure comes back with name, code and data, or is thrown.
- * EffectPort.E3 a cancelled effect has its signal aborted. EffectPort.E4 an effect that must not happen twice, and of which nothing is known, is
- * uncertain. Of a port that finds effects again: EffectPort.E5 the same key finds an effect that is under way, or done, and it does not begin twice;
- * a call that has moved leaves it alone.
+ * EffectPort.E1 the value of an effect comes back as JSON. EffectPort.E2 its failure comes back, or is thrown. EffectPort.E3 a cancelled
+ * effect has its signal aborted. EffectPort.E4 an effect that must not happen twice, and of which nothing is known, is uncertain.
+ * EffectPort.E5 where a port finds effects again, one key finds an effect that is under way or done.
  */
 export function effectPortContract(kit: ContractKit, contract: EffectPortContract): void {
-  checkToldContract("effectPortContract", kit, contract);
+  checkContractObject("effectPortContract", kit, contract);
   const { expect } = kit;
   kit.describe(`${contract.name} keeps the contract of a port of effects`, () => {
     const check = (title: string, effect: ContractEffect, body: (place: EffectPlace) => Promise<void>): void =>

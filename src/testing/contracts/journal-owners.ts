@@ -1,8 +1,8 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Claim, Journal } from "../../runtime/record/journal.ts";
-import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
-import { all, eventOf, isOver } from "./journal-kit.ts";
+import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
+import { all, eventOf, isOver } from "./journal-parts.ts";
 
 /** Two processes, or two journal objects that act as such, over one store. */
 export interface TwoJournals {
@@ -26,13 +26,12 @@ export interface JournalOwnersContract {
 /**
  * The contract of a {@link Journal} that several processes share.
  *
- * JournalOwners.P1 a run that one owns is refused to the other, which can read it. JournalOwners.P2 where runs can be taken, the former owner is
- * told, and writes nothing more. JournalOwners.P3 the other is told how a run was given back. JournalOwners.P4 a command reaches the owner
- * over there. JournalOwners.P5 a watcher hears of what the other adds. JournalOwners.P6 a run that is looked for while the other one creates it
- * is unknown or whole.
+ * JournalOwners.P1 an owned run is refused to the other, which can read it. JournalOwners.P2 where runs can be taken, the former owner
+ * hears of it and writes nothing more. JournalOwners.P3 the next owner learns how a run was given back. JournalOwners.P4 a command reaches
+ * the remote owner. JournalOwners.P5 a watcher sees what the other adds. JournalOwners.P6 a run that is being created is unknown or whole.
  */
 export function journalOwnersContract(kit: ContractKit, contract: JournalOwnersContract): void {
-  checkToldContract("journalOwnersContract", kit, contract);
+  checkContractObject("journalOwnersContract", kit, contract);
   kit.describe(`${contract.name} keeps the contract of a journal that processes share`, () => {
     const check = (title: string, body: (two: TwoJournals) => Promise<void>): void => {
       kit.it(title, async () => {

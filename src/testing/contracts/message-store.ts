@@ -9,7 +9,7 @@ import type {
   VectorPlace,
 } from "../../memory/message-store.ts";
 import { createMessage } from "../../message/message.ts";
-import { checkContract, checksOf, type ContractKit } from "./contract-kit.ts";
+import { checkContract, checksOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
@@ -19,17 +19,16 @@ export type MakeStore = () => MessageStore | Promise<MessageStore>;
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
-    messageChecks(kit, make);
-    vectorChecks(kit, make);
-    lookupChecks(kit, make);
-    nearestChecks(kit, make);
-    removalChecks(kit, make);
+    const checks = checksOf(kit, make);
+    messageChecks(checks);
+    vectorChecks(checks);
+    lookupChecks(checks);
+    nearestChecks(checks);
+    removalChecks(checks);
   });
 }
 
-function removalChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function removalChecks({ check, expect }: Checks<MessageStore>): void {
   check("MessageStore.V11 a removal is remembered, also of what is added again, unless the message may return", async (store) => {
     if (store.removed === undefined) return;
     const [a = { place: 0 }, b = { place: 0 }] = await store.add("r", entries("a", "b", "c"));
@@ -55,9 +54,7 @@ function removalChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function messageChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function messageChecks({ check, expect }: Checks<MessageStore>): void {
   check("MessageStore.V1 MessageStore.V3 what was added is there, at growing places, in order of arrival", async (store) => {
     const first = await store.add("r", entries("a", "b"));
     const second = await store.add("r", entries("c"));
@@ -152,9 +149,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function vectorChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function vectorChecks({ check, expect }: Checks<MessageStore>): void {
   const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
 
   check("MessageStore.V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
@@ -194,9 +189,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function lookupChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function lookupChecks({ check, expect }: Checks<MessageStore>): void {
   const many = Array.from({ length: 300 }, (_, n) =>
     entry(`m${n}`, { content: n % 100 === 50 ? `A rare Lighthouse ${n}` : `common ${n}` }),
   );
@@ -239,9 +232,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function nearestChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function nearestChecks({ check, expect }: Checks<MessageStore>): void {
   const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
   /** Writes a vector for each of some new messages. Returns their places. */
   const written = async (store: MessageStore, role: string, fingerprint: string, ...made: Float32Array[]): Promise<number[]> => {

@@ -20,14 +20,11 @@ const MINUTE = 60_000;
 const noOther: LimitsTime = { pass: () => Promise.resolve(), settled: turns };
 
 /**
- * The contract of every {@link ModelLimits}.
+ * The contract of every {@link ModelLimits}. `time` is that of limits that do not take it from the clock of the requests.
  *
- * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any second at most `requestsPerSecond` calls begin, in any 60
- * seconds at most `requestsPerMinute`, counted from `begin` of their places, and calls of at most `tokensPerMinute` tokens as far as those
- * are known; a call larger than the whole allowance goes alone. ModelLimits.W4 a caller that stops waiting takes nothing and delays nobody.
- * ModelLimits.W5 a place is given back once. ModelLimits.W6 a call that begins late waits for time only, and keeps its place meanwhile.
- *
- * @param time default: the clock of the requests alone
+ * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 at most `requestsPerSecond`, `requestsPerMinute` and
+ * `tokensPerMinute` begin in any second or minute; a call larger than the allowance goes alone. ModelLimits.W4 a caller that stops waiting
+ * takes nothing. ModelLimits.W5 a place is given back once. ModelLimits.W6 a call that begins late keeps its place.
  */
 export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLimits, time: LimitsTime = noOther): void {
   checkContract("modelLimitsContract", kit, name, make);
