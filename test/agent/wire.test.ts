@@ -5,8 +5,7 @@ import { openai } from "../../src/adapters/openai.ts";
 import { Agent, type AgentEvent, type AgentOptions, type AgentResult, ChatMemory, defineTool } from "../../src/agent/index.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type OpenAIStub, openaiStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
-import type { StubRaw } from "../../src/testing/stub-reply.ts";
+import type { OpenAIBody, StubRaw } from "../../src/testing/stub-reply.ts";
 import { impatient } from "../adversarial/impatient-clock.ts";
 
 type Call = { readonly id: string; readonly name: string; readonly arguments: string };
