@@ -80,7 +80,7 @@ export class FileNames {
 export type SourceKind = "chance" | "time" | "later";
 
 /** Sources that are members of a global object. */
-export const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKind>([
+const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKind>([
   ["Math.random", "chance"],
   ["Date.now", "time"],
   ["performance.now", "time"],
@@ -95,12 +95,12 @@ export const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKi
 /** Sources that are global functions. */
 const FUNCTIONS: ReadonlySet<string> = new Set(["setTimeout", "setInterval", "setImmediate"]);
 /** Modules of Node.js whose named exports are sources, by the object that stands for them above. */
-export const MODULES: ReadonlyMap<string, string> = new Map([
+const MODULES: ReadonlyMap<string, string> = new Map([
   ["crypto", "crypto"],
   ["perf_hooks", "performance"],
   ["process", "process"],
 ]);
-export const TIMER_MODULES: RegExp = /^(node:)?timers(\/promises)?$/;
+const TIMER_MODULES: RegExp = /^(node:)?timers(\/promises)?$/;
 
 /** A source that a node of a program names. */
 export interface Source {

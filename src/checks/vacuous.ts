@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ioError } from "../workspace/folders.ts";
@@ -38,6 +39,7 @@ const NOTHING: Readonly<Record<string, string>> = {
  */
 export async function findVacuous(request: VacuousRequest): Promise<string[]> {
   checkGivenOptions("findVacuous", request, vacuousRequest);
+  takes("findVacuous", "criteria", request.criteria, criteriaShape);
   const { criteria, sandbox, timeout, signal } = request;
   const suspected = criteria.filter(({ check }) => check.kind === "command" && check.steps.every(({ exit = 0 }) => exit === 0));
   if (suspected.length === 0) return [];

@@ -120,7 +120,6 @@ async function valuesOf(command: Command, option: Option, typed: string): Promis
     const rest = AGENT_TOOLS.filter((tool) => !named.split(",").includes(tool));
     return { words: plain(rest.map((tool) => `${named}${tool}`)), source: "nothing" };
   }
-  if (name === "type") return { words: plain([...(await import("../runtime/record/event-type.ts")).EVENT_TYPES]), source: "nothing" };
   if (typeof value === "object") return { words: plain(value), source: "nothing" };
   if (offered !== undefined) return { words: plain(offered), source: "files" };
   return { words: [], source: sourceOf(command, name, /<([^>]+)>/.exec(option.flags)?.[1] ?? "") };

@@ -1,5 +1,6 @@
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
+import { EVENT_TYPES } from "../runtime/record/event-type.ts";
 import { AGENT, BOUNDS, COMPANY, METAGPT, MODEL } from "./run-options.ts";
 
 /** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
@@ -72,7 +73,7 @@ const STORED = {
   limit: { flags: "-n, --limit <n>", value: "count", most: 10_000 },
   after: { flags: "--after <id>", text: "start after this run, with older ones" },
   from: { flags: "--from <n>", value: "seq", text: "begin with this event (default 0)" },
-  type: { flags: "--type <type>", text: "only events of one type, such as message or step.ended" },
+  type: { flags: "--type <type>", value: EVENT_TYPES, text: "only events of one type, such as message or step.ended" },
   format: { flags: "--format <format>", value: ["mermaid", "dot", "json"], text: "mermaid, dot or json (default mermaid)" },
   allRoles: {
     flags: "--all-roles",

@@ -1,4 +1,5 @@
 import { isObject } from "../kernel/value-kind.ts";
+import type PQueue from "p-queue";
 import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -173,91 +174,44 @@ class AllLimits implements ModelLimits {
 /**
  * Limits of this process. It owns the queues of waiting calls, which the calls in flight bound, and the uses of the last second or minute.
  *
- * Limits.W1 (`Places`) never more calls are in flight than `concurrency`.
+ * Limits.W1 (`takePlace`) never more calls are in flight than `concurrency`.
  * Limits.W2 (`RateWindow`) in no second begin more calls than `requestsPerSecond`, and in no 60 seconds more than `requestsPerMinute`, or
  * calls of more tokens than `tokensPerMinute`, as far as was known when they began.
  * Limits.W3 (`acquire`) places are given in the order asked.
- * Limits.W4 (`Places`) a call that stops waiting takes nothing and holds up no other.
+ * Limits.W4 (`takePlace`) a call that stops waiting takes nothing and holds up no other.
  * Limits.W5 (`placeIn`) a call that begins late waits for time only: it keeps its place, and no call that it waits for waits for a place.
  */
 class Limits implements ModelLimits {
-  readonly #places: Places;
-  readonly #gate = new Places(1);
+  readonly #options: LimitOptions;
   readonly #window: RateWindow | undefined;
+  #lines: Promise<{ readonly places: PQueue; readonly gate: PQueue }> | undefined;
 
   constructor(options: LimitOptions) {
-    this.#places = new Places(options.concurrency ?? Infinity);
+    this.#options = options;
     const rates = ratesOf(options);
     this.#window = rates.length > 0 ? new RateWindow(rates) : undefined;
   }
 
   async acquire(request: LimitRequest): Promise<Lease> {
-    const { clock, signal } = request;
-    const leave = await this.#places.enter(signal);
+    const { signal } = request;
+    throwIfAborted(signal);
+    this.#lines ??= openLines(this.#options.concurrency ?? Infinity);
+    const { places, gate } = await this.#lines;
+    // It may have aborted meanwhile, and a signal has one event only.
+    throwIfAborted(signal);
+    const leave = await inLine(() => takePlace(places, signal), signal);
     const window = this.#window;
     if (window === undefined) return once(leave);
     try {
-      return placeIn(window, await this.#enter(window, request, false), {
-        clock,
-        enterAgain: () => this.#enter(window, request, true),
-        leave,
-      });
+      // One call at a time waits for the window, so that a small one does not starve a large one.
+      const enter = (priority: number): Promise<RateUse> =>
+        // The queue adds a listener for each call that waits.
+        inLine(() => gate.add(() => window.enter(request), { signal: AbortSignal.any([signal]), priority }), signal);
+      return placeIn(window, await enter(0), { clock: request.clock, enterAgain: () => enter(1), leave });
     } catch (error) {
       leave();
       throw error;
     }
-  }
-
-  /** One call at a time waits for the window, so that a small one does not starve a large one. */
-  async #enter(window: RateWindow, request: LimitRequest, isFirst: boolean): Promise<RateUse> {
-    const leave = await this.#gate.enter(request.signal, isFirst);
-    try {
-      return await window.enter(request);
-    } finally {
-      leave();
-    }
-  }
-}
-
-/** A number of places, given in the order asked. It owns the calls that wait. */
-class Places {
-  #free: number;
-  #waiting: (() => void)[] = [];
-
-  constructor(free: number) {
-    this.#free = free;
-  }
-
-  /**
-   * Waits for a place. Returns the function that gives it back.
-   *
-   * @param isFirst before those that asked earlier
-   * @throws ControlError when the signal aborts first
-   */
-  async enter(signal: AbortSignal, isFirst: boolean = false): Promise<() => void> {
-    throwIfAborted(signal);
-    if (this.#free > 0) this.#free -= 1;
-    else await this.#turn(signal, isFirst);
-    return () => {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    };
-  }
-
-  #turn(signal: AbortSignal, isFirst: boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        letGo();
-        resolve();
-      };
-      const letGo = onAbort(signal, () => {
-        this.#waiting = this.#waiting.filter((other) => other !== begin);
-        reject(abortReason(signal));
-      });
-      if (isFirst) this.#waiting.unshift(begin);
-      else this.#waiting.push(begin);
-    });
   }
 }
 
@@ -287,7 +241,11 @@ class RateWindow {
     }
   }
 
-  /** Counts a use from now on. @returns false where there is no room now: it is left out then */
+  /**
+   * Counts a use from now on. @returns false where there is no room now: it is left out then
+   *
+   * @returns false where there is no room now: it is left out then
+   */
   begin(entry: RateUse, now: number): boolean {
     if (entry.at === now) return true;
     this.#entries = this.#entries.filter((other) => other !== entry && other.at + this.#longest > now);
@@ -323,6 +281,47 @@ class RateWindow {
       this.#changed = done;
       letGo = onAbort(signal, done);
     });
+  }
+}
+
+/** Loaded with the first limited call, so that importing the package stays light. */
+async function openLines(concurrency: number): Promise<{ readonly places: PQueue; readonly gate: PQueue }> {
+  const { default: Queue } = await import("p-queue");
+  return { places: new Queue({ concurrency }), gate: new Queue({ concurrency: 1 }) };
+}
+
+/** For the queue one task lasts from taking the place to giving it back. */
+function takePlace(places: PQueue, signal: AbortSignal): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const occupy = (): Promise<void> =>
+      new Promise((leave) => {
+        resolve(leave);
+      });
+    // The signal removes a waiting task only: an aborted call that still runs keeps its place.
+    let running = false;
+    const waiting = new AbortController();
+    const letGo = onAbort(signal, () => {
+      if (!running) waiting.abort(abortReason(signal));
+    });
+    places
+      .add(
+        () => {
+          running = true;
+          letGo();
+          return occupy();
+        },
+        { signal: waiting.signal },
+      )
+      .catch(reject);
+  });
+}
+
+async function inLine<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await wait();
+  } catch (error) {
+    throwIfAborted(signal);
+    throw error;
   }
 }
 

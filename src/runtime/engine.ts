@@ -67,7 +67,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly logger: Logger;
   readonly deps: Deps | undefined;
   readonly failsOnDead: boolean;
-  messageLimit: number;
+  readonly messageLimit: number;
   readonly tell: Tell;
   readonly observed: Announcer["types"];
   readonly resumed: EngineParts["resumed"];
@@ -193,7 +193,6 @@ export class Engine implements DriverHost, ActivationHost {
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundsLeft = roundsLeft;
-    this.messageLimit = this.state.bounds.messageLimit ?? this.#parts.messageLimit;
     // Until its end is durable, an activation that passed could be mistaken for the one that kills the process later.
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);

@@ -1,3 +1,4 @@
+import { EventEmitter } from "eventemitter3";
 import { aFunction, takes } from "../kernel/argument.ts";
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { deepFreeze } from "../kernel/json.ts";
@@ -27,29 +28,30 @@ type AnyObserver = (observed: Observed) => unknown;
  * ObserverRegistry.O1 (`of`) the returned list does not change when observers come or go.
  */
 export class ObserverRegistry {
-  /** By type; a type without an observer has no list. */
-  readonly #lists = new Map<Observed["type"], readonly AnyObserver[]>();
+  readonly #emitter = new EventEmitter();
+  /** Types with an observer. */
+  readonly #types = new Set<Observed["type"]>();
 
   get types(): Pick<ReadonlySet<Observed["type"]>, "has"> {
-    return this.#lists;
+    return this.#types;
   }
 
   /** Calls `observer` for every event or notice of a type; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
     checkKnownWord("the type of an event or a notice", type, OBSERVED_TYPES);
     takes(`on("${type}", listener)`, "listener", observer, aFunction);
-    // A function that is registered twice is called twice.
+    // A function of its own: one that is registered twice is called twice, and unsubscribed once.
     const added: AnyObserver = (observed) => (observer as AnyObserver)(observed);
-    this.#lists.set(type, [...this.of(type), added]);
+    this.#emitter.on(type, added);
+    this.#types.add(type);
     return () => {
-      const left = this.of(type).filter((other) => other !== added);
-      if (left.length > 0) this.#lists.set(type, left);
-      else this.#lists.delete(type);
+      this.#emitter.off(type, added);
+      if (this.#emitter.listenerCount(type) === 0) this.#types.delete(type);
     };
   }
 
   of(type: Observed["type"]): readonly AnyObserver[] {
-    return this.#lists.get(type) ?? [];
+    return this.#emitter.listeners(type);
   }
 }
 

@@ -131,7 +131,7 @@ describe("a person who answers no text", () => {
   ])("%s", async (_what, answer, message) => {
     const bad = await lived(asks, { human: answers(answer) });
     expectTyped(bad, "ANSWER_INVALID", message);
-    expect(bad.result.error?.message).toMatch(/Ann.*text/);
+    expect(bad.result.error?.message).toMatch(/Ann.*string/);
   });
 
   test.each<[string, unknown, RegExp]>([
@@ -170,6 +170,6 @@ describe("a person who answers no text", () => {
     const again = await lived({ ...asks, onFailure: { retry: 1, then: "stop" } }, { human: () => odd(given.shift()) });
     expect(again.result.messages.map(({ content }) => content)).toContain("yes");
     const played = await lived({ human: true, actions: [defineAction({ name: "Decide" })] }, { human: answers({ yes: 1 }) });
-    expectTyped(played, "ANSWER_INVALID", /Ann.*text/);
+    expectTyped(played, "ANSWER_INVALID", /Ann.*string/);
   });
 });

@@ -14,7 +14,7 @@ export interface Room {
   readonly node: readonly string[] | "any";
 }
 
-const CORE_PACKAGES = ["zod"];
+const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 /** What a room may load when it first needs it, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],

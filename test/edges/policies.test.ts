@@ -29,7 +29,7 @@ function fateOf(
     sendTo: [to],
     ...(payload === undefined ? {} : { instructContent: payload }),
   });
-  const [sent] = new Edges(policies, { state: { seed: "seven", clock: "rounds" }, messageLimit: 1_000_000 }).pass(
+  const [sent] = new Edges(policies, { state: { seed: "seven", clock: "rounds", bounds: {} }, messageLimit: 1_000_000 }).pass(
     [{ message, to: [to], ...(due === undefined ? {} : { due }) }],
     from,
     tick,

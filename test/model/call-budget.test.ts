@@ -1,3 +1,5 @@
+// Loaded here, so that loading it takes no part of the simulated time.
+import "p-queue";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BudgetError } from "../../src/kernel/errors.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { AbortedError, UsageError } from "../../src/kernel/errors.ts";
 import { allLimits, type Lease, type ModelLimits, modelLimits } from "../../src/model/limits.ts";
 import { simulatedClock, type SimulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -246,6 +246,20 @@ describe("modelLimits", () => {
     expect(second.got).toBe(false);
     lease.release();
     await until(() => second.got, "the second");
+  });
+
+  it("loads p-queue with the first place asked for and not before", async () => {
+    const loaded: string[] = [];
+    vi.doMock("p-queue", async (original) => {
+      loaded.push("p-queue");
+      return original();
+    });
+    vi.resetModules();
+    const fresh = (await import("../../src/model/limits.ts")).modelLimits({ concurrency: 1 });
+    expect(loaded).toEqual([]);
+    await fresh.acquire({ tokens: 1, clock: simulatedClock(), signal: new AbortController().signal });
+    expect(loaded).toEqual(["p-queue"]);
+    vi.doUnmock("p-queue");
   });
 
   it("Limits.W1 Limits.W2 property: whatever is asked and given back, no limit is passed", async () => {

@@ -106,9 +106,9 @@ function teamOf(workspace: FileWorkspace, model: ScriptedModel, journal: Journal
 async function work(
   own: RoleScript = {},
   heard: (request: ChatRequest, workspace: FileWorkspace) => unknown = () => undefined,
-  git: boolean | "auto" = "auto",
+  isGit: boolean | "auto" = "auto",
 ): Promise<Tried> {
-  const workspace = await openWorkspace({ root: scratchFolder(), git });
+  const workspace = await openWorkspace({ root: scratchFolder(), git: isGit });
   const model = roleModel({ ...script, ...own }, (request) => heard(request, workspace));
   const journal = memoryJournal();
   const result = await teamOf(workspace, model, journal).run("Calculate", { id: "run" }).result;

@@ -207,6 +207,8 @@ class BrowserPage {
     const timeout = order.stepTime;
     switch (step.do) {
       case "reload":
+        // Timers of the steps before run first: what they throw counts.
+        await within(order.stepTime, this.page.evaluate("new Promise((done) => setTimeout(done))"));
         return this.#load(() => this.page.reload({ waitUntil: "load", timeout: order.loadTime }));
       case "click":
         return (await this.#first(step.at)).click({ timeout });

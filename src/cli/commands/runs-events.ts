@@ -1,7 +1,6 @@
 import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
-import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 import type {
   ActEnded,
   EdgeFault,
@@ -16,7 +15,6 @@ import type {
 import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
 import type { ExitCode } from "../errors.ts";
-import { oneOf } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
@@ -31,8 +29,7 @@ const SEQ = 6;
 const TYPE = 14;
 
 export async function runsEvents(session: Session, flags: Flags, id: string): Promise<void> {
-  const from = flags.from ?? 0;
-  const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, EVENT_TYPES);
+  const { from = 0, type } = flags;
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
     await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));

@@ -133,6 +133,7 @@ export function isWhole([first]: readonly RunEvent[]): boolean {
   return first?.type === "run.started" && first.seq === 0;
 }
 
+/** An experiment of any parameters and any world. */
 export interface AnyExperiment extends Pick<Experiment, "name" | "cells" | "plan" | "jobs"> {
   /** @internal */
   readonly [CELLS]: Experiment[typeof CELLS];

@@ -122,8 +122,8 @@ export interface EdgeDecisions {
 }
 
 export interface EdgeRun {
-  readonly state: Pick<RunState, "seed" | "clock">;
-  /** Limit on the characters of one message. */
+  readonly state: Pick<RunState, "seed" | "clock" | "bounds">;
+  /** Limit on the characters of one message where the bounds of the run have none. */
   readonly messageLimit: number;
 }
 

@@ -77,7 +77,7 @@ export class Edges implements EdgeDecisions {
         return [arrival, ...Array.from({ length: decision.copies }, () => ({ ...arrival, copy: (way.copies += 1) }))];
       case "rewrite":
         if (isSameJson(decision.reads, contentOf(message))) return [arrival];
-        assertLength(policy, passage, decision.reads.content.length, this.#run.messageLimit);
+        assertLength(policy, passage, decision.reads.content.length, this.#run.state.bounds.messageLimit ?? this.#run.messageLimit);
         return [{ ...arrival, reads: decision.reads }];
     }
   }

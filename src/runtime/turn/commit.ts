@@ -14,6 +14,7 @@ import { addressedIn, buildMessage, checkFields, type Message, type MessageField
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
+import type { RunState } from "../record/run-state.ts";
 import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
@@ -176,7 +177,8 @@ export interface ActivationHost {
   readonly seed: string;
   readonly deps: Deps | undefined;
   readonly logger: Logger;
-  /** Limit on the characters of one message. */
+  readonly state: Pick<RunState, "bounds">;
+  /** Limit on the characters of one message where the bounds of the run have none. */
   readonly messageLimit: number;
   readonly tell: Tell;
   /** The observed types of events and notices, read where a notice would cost much of a turn. */
@@ -236,7 +238,7 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
 
 /** Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`. */
 export function messageOf<P>(
-  { messageLimit }: ActivationHost,
+  { state, messageLimit: usual }: ActivationHost,
   { name, n }: RoleState,
   place: number,
   content: string,
@@ -245,6 +247,7 @@ export function messageOf<P>(
   parents: readonly string[],
   at: number,
 ): Message<P> {
+  const { messageLimit = usual } = state.bounds;
   if (typeof content === "string" && content.length > messageLimit) {
     throw new UsageError(
       "MESSAGE_TOO_LONG",

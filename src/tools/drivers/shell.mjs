@@ -31,7 +31,7 @@ const state = fs.mkdtempSync(path.join(os.tmpdir(), "state-"));
 const base = { ...process.env };
 const bounds = JSON.parse(process.argv[2] ?? "");
 let last = snapshot(bounds);
-/** @type {import("node:child_process").ChildProcess | undefined} */ // oxlint-disable-line typescript/no-redundant-type-constituents
+/** @type {import("node:child_process").ChildProcess | undefined} */
 let shell;
 /** @type {(ending: Ending) => void} */
 let answer = () => {};
