@@ -15,7 +15,6 @@ import { strictSchema } from "../model/json-schema.ts";
 import { promptFor, rungsFor } from "../model/format-ladder.ts";
 import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 
-/** Options of {@link cassetteModel}. */
 export interface CassetteOptions {
   /**
    * A request that the cassette lacks is an error. Otherwise it gets the answer of the nearest request that is left, to see how far a
@@ -40,7 +39,6 @@ const cassetteOptions: Known<CassetteOptions> = {
   secrets: kinds.secrets,
 };
 
-/** A model that plays a cassette. */
 export interface CassetteModel extends ChatModel {
   /** Every request so far, frozen, in the order they came. */
   readonly calls: readonly ChatRequest[];
@@ -226,7 +224,6 @@ function finalError(record: ErrorRecord): TroupeError {
  * price have a maximum length. Both are brought into one form here, in which equal requests are equal.
  */
 
-/** Returns a request to a model in the compared form. */
 export function liveForm(request: ChatRequest, mask: Mask): JsonObject {
   return formOf(masked(mask, JSON.parse(canonicalJson(request)) as JsonObject));
 }
@@ -285,7 +282,6 @@ function unordered(format: Json): Json {
   }) as Json;
 }
 
-/** A recorded call, and the form of its request that is most like another request. */
 export interface Nearest {
   readonly call: RecordedCall;
   readonly form: JsonObject;
@@ -353,7 +349,6 @@ export function commonLength(calls: readonly RecordedCall[]): number | undefined
   return typeof first === "number" && others.length === 0 ? first : undefined;
 }
 
-/** The provider's own fields that all requests had. */
 export function commonExtra(calls: readonly RecordedCall[]): Readonly<Record<string, Json>> | undefined {
   const [first, ...others] = calls.map((call) => Object.entries(call.request["extra"] ?? {}) as [string, Json][]);
   const texts = others.map((members) => new Set(members.map((member) => canonicalJson(member))));

@@ -24,7 +24,6 @@ export interface Cassette {
 
 /** Largest file, in bytes: a cassette is held in memory whole. */
 const MAX_FILE = 64 * 1024 * 1024;
-/** Further events that a journal made of a cassette can take. */
 const ROOM = 100_000;
 
 const CassetteSchema = z.strictObject({
@@ -156,10 +155,8 @@ function invalid(path: string, came: string, cause?: unknown): UsageError {
   return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`, { cause });
 }
 
-/** The result of a recorded call. */
 export type RecordedAnswer = { readonly ok: true; readonly response: ChatResponse } | { readonly ok: false; readonly error: ErrorRecord };
 
-/** A call of a model as a run recorded it. */
 export interface RecordedCall {
   /** The activation that asked: `role#n~attempt`. */
   readonly act: string;
@@ -197,7 +194,6 @@ const ResponseSchema: z.ZodType<ChatResponse> = z.object({
   refusal: z.string().exactOptional(),
 });
 
-/** A call that is being read, with all of its tries that failed. */
 interface Reading extends RecordedCall {
   readonly tries: readonly FailedTry[];
 }

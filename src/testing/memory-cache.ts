@@ -4,7 +4,6 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 
-/** Options of a cache in memory. */
 export interface MemoryCacheOptions {
   /** Entries at most; the one written longest ago makes room. Default 10,000. */
   readonly limit?: number;

@@ -16,7 +16,6 @@ import {
   type WorkOptions,
 } from "../team/run-driver.ts";
 
-/** Options of {@link memoryRunDriver}. */
 export interface MemoryRunDriverOptions {
   /** Milliseconds until a job whose handler rejected is delivered again. Default 1000. */
   readonly pause?: number;
@@ -189,7 +188,6 @@ function waiting(job: RunJob, attempts: number, due: number): Row {
   return { job, attempts, due, taken: undefined, next: undefined, isCancelled: false };
 }
 
-/** A worker of this process. It owns the set of its deliveries. */
 class MemoryWorker implements Working {
   readonly ended: Promise<void>;
   readonly #handler: DeliveryHandler;

@@ -33,7 +33,6 @@ export interface StubOptions {
 
 const stubOptions: Known<StubOptions> = { reply: kinds.checked, replies: kinds.iterable("replies"), handler: kinds.function };
 
-/** A request the real server would refuse. */
 export interface RejectedRequest {
   readonly body: unknown;
   readonly problem: string;
@@ -64,7 +63,6 @@ export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
   return stub;
 }
 
-/** Owns the server and what came to it. */
 class Stub implements OpenAIStub {
   readonly requests: OpenAIBody[] = [];
   readonly rejected: RejectedRequest[] = [];
@@ -191,12 +189,10 @@ function sendText(response: ServerResponse, body: string): void {
   response.writeHead(200, { "content-type": "application/json" }).end(body);
 }
 
-/** Ends a response as the real server refuses a request. */
 export function refuse(response: ServerResponse, status: number, message: string): void {
   sendJson(response, status, { error: { message, type: "invalid_request_error", param: null, code: null } });
 }
 
-/** A whole answer as OpenAI's protocol writes it. */
 function completion(body: OpenAIBody, answer: StubAnswer): object {
   const calls = (answer.toolCalls ?? []).map((call, index) => ({
     id: call.id ?? `call_${index}`,
@@ -216,7 +212,6 @@ function completion(body: OpenAIBody, answer: StubAnswer): object {
   };
 }
 
-/** The first fields of every object of the protocol, a whole answer or a piece. */
 function head(body: OpenAIBody, form: "whole" | "chunk"): object {
   return { id: "chatcmpl-stub", object: form === "whole" ? "chat.completion" : "chat.completion.chunk", created: 0, model: body.model };
 }
@@ -237,12 +232,10 @@ function usageOf(body: OpenAIBody, answer: StubAnswer): object {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
 }
 
-/** True when a reply is sent word for word. */
 export function isRaw(reply: StubReply): reply is StubRaw {
   return typeof reply === "object" && "pieces" in reply;
 }
 
-/** Sends an answer as a stream of events or in one piece. */
 export async function rawReply(response: ServerResponse, { pieces, whole, end = "done" }: StubRaw, stream: boolean): Promise<void> {
   if (!stream) return end === "done" ? sendJson(response, 200, whole) : sendHalf(response, JSON.stringify(whole), end);
   response.writeHead(200, { "content-type": "text/event-stream" });

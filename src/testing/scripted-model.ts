@@ -15,7 +15,6 @@ export type ScriptedReply = string | Partial<ChatResponse> | Error;
 /** Answers a request; `n` counts the requests from 0. May throw, wait, or never come. */
 export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
 
-/** Options of a scripted model. */
 export interface ScriptedOptions {
   /** Default: of a list of replies "scripted-" and a hash of them, so that another list is another model to records and forks; of a function, and of no replies at all, "scripted". */
   readonly id?: string;
@@ -55,7 +54,6 @@ export class ScriptExhaustedError extends TroupeError {
 }
 
 const NEVER = new AbortController().signal;
-/** Characters of a piece of a streamed text. */
 const PIECE = 12;
 
 /**

@@ -3,7 +3,6 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { unowned } from "../runtime/record/owners.ts";
 
-/** A process that is simulated, as a run meets it. */
 export interface SimulatedProcess {
   /** The journal as this process sees it: a run that another living process owns is refused with `RUN_OWNED`. */
   readonly journal: Journal;
@@ -14,7 +13,6 @@ export interface SimulatedProcess {
   kill(): void;
 }
 
-/** Processes that share one journal. */
 export interface SimulatedProcesses {
   start(): SimulatedProcess;
 }

@@ -2,7 +2,6 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
 
-/** A piece of a message's content. */
 export type OpenAIPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" | undefined } };
@@ -23,7 +22,6 @@ export interface OpenAIMessage {
   readonly tool_call_id?: string | undefined;
 }
 
-/** A tool on the wire. */
 export interface OpenAITool {
   readonly type: "function";
   readonly function: {
@@ -34,7 +32,6 @@ export interface OpenAITool {
   };
 }
 
-/** A reply format on the wire. */
 export type OpenAIFormat =
   | { readonly type: "text" }
   | { readonly type: "json_object" }
@@ -48,7 +45,6 @@ export type OpenAIFormat =
       };
     };
 
-/** A request as the stub has accepted it. */
 export interface OpenAIBody {
   readonly model: string;
   readonly messages: readonly OpenAIMessage[];
@@ -134,7 +130,6 @@ const tool = z.strictObject({
 });
 const tokens = z.int().min(1).optional();
 
-/** The body of `chat/completions` that OpenAI's server accepts, as far as this package uses it. */
 export const OpenAIBodySchema: z.ZodType<OpenAIBody> = z
   .strictObject({
     model: z.string().min(1),
@@ -196,7 +191,6 @@ function conversationErrors(messages: OpenAIBody["messages"]): string[] {
 
 const STRICT_KEYWORDS = new Set("type properties required additionalProperties items anyOf enum const description $ref $defs".split(" "));
 
-/** OpenAI's rules of strict schemas. */
 function strictErrors(schema: unknown, path: string, isRoot: boolean): string[] {
   if (!isRecord(schema)) return [`${path} is not a schema`];
   const broken = Object.keys(schema)
@@ -227,7 +221,6 @@ function objectErrors(node: { readonly [key: string]: unknown }, path: string): 
 /** Waits before the n-th thing of a stream is sent, from 0: comments first, then pieces. */
 export type Pace = (n: number) => Promise<void> | void;
 
-/** A good answer. */
 export interface StubAnswer {
   readonly text?: string;
   /** The pieces of a stream. Default: the text in pieces of 8 characters. */
@@ -253,7 +246,6 @@ interface WithAfter extends WithText {
   readonly after?: number;
 }
 
-/** Something that goes wrong, by name. */
 export type StubFault =
   /** The body ends in the middle. */
   | ({ readonly fault: "cut" } & WithAfter)
@@ -326,14 +318,12 @@ export function answerOf(reply: WrittenReply): StubAnswer | undefined {
   }
 }
 
-/** The pieces in which an answer's text is streamed. */
 export function piecesOf(answer: StubAnswer): readonly string[] {
   if (answer.chunks !== undefined) return answer.chunks;
   const text = answer.text ?? "";
   return Array.from({ length: Math.ceil(text.length / PIECE) }, (_, n) => text.slice(n * PIECE, (n + 1) * PIECE));
 }
 
-/** The whole text of an answer. */
 export function wholeText(answer: StubAnswer): string {
   return answer.text ?? (answer.chunks ?? []).join("");
 }

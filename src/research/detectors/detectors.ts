@@ -16,7 +16,6 @@ export const FAILURE_MODES = {
   "open-plan": "FM-3.1 premature termination",
 } as const;
 
-/** The name of a failure that a detector finds. */
 export type FailureName = keyof typeof FAILURE_MODES;
 
 /** A failure in the log of a run. Plain JSON. */
@@ -34,15 +33,12 @@ export interface FailureFinding {
   readonly text: string;
 }
 
-/** Most names in the text of a finding. */
 export const MOST_NAMED = 6;
 
 export type ActEnded = Extract<RunEvent, { readonly type: "act.ended" }>;
 export type RunEnded = Extract<RunEvent, { readonly type: "run.ended" }>;
-/** A message and its recipients. */
 export type Sent = ActEnded["said"][number];
 
-/** A finding before its place and mode are known. */
 export type Found = Pick<FailureFinding, "failure" | "roles" | "messages" | "text">;
 
 /** A model call or a tool call of an activation that has its answer. */
@@ -61,14 +57,12 @@ export interface SeenAct {
   readonly steps: readonly UsedStep[];
 }
 
-/** The view of the run that a detector gets. */
 export interface SeenRun {
   readonly state: RunState;
   /** True for a role that is judged: one that has asked a model, or every role where the watch was told so. */
   isJudged(role: string): boolean;
 }
 
-/** Looks for one failure. */
 export interface Detector {
   /** Called for each message that was published, also from outside, after the act that said it. */
   sent?(sent: Sent, run: SeenRun): readonly Found[];
@@ -78,7 +72,6 @@ export interface Detector {
   ended?(end: RunEnded, run: SeenRun): readonly Found[];
 }
 
-/** Returns a detector. It gets every activation and every message, and owns what it has seen. */
 export type MakeDetector = (repeats: number) => Detector;
 
 /** Most calls of a cycle: A, B, C, A, B, C is a repetition too. */
@@ -113,7 +106,6 @@ export const stepRepetition: MakeDetector = (repeats) => {
 /** Most messages of a circle. */
 const MOST_ANSWERS = 4;
 
-/** A message of a chain of answers. */
 interface Link {
   readonly message: Message;
   readonly signature: string;
@@ -231,7 +223,6 @@ function isRepeated({ message: { sentFrom, content }, to }: OpenRequest, again: 
   return again.sentFrom === sentFrom && again.content === content && reached.includes(to);
 }
 
-/** True for a message from one role to others that it names. */
 function isRequest({ sentFrom, sendTo }: Message): boolean {
   return sentFrom !== "" && !sendTo.includes(ROUTE_TO_ALL);
 }

@@ -8,12 +8,10 @@ import { clauseText, shownText } from "../../kernel/value-text.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
 import type { CellUse } from "./cell-use.ts";
 
-/** The most characters kept of what a process wrote to its error stream. */
 const MOST_SAID = 8_000;
 const MEGABYTE = 1024 * 1024;
 /** Milliseconds that a process may take to load the module, because a busy machine starts it slowly. */
 const LONGEST_START = 60_000;
-/** The variable that tells a process that it runs cells. */
 export const CELL_VARIABLE = "TROUPE_CELL";
 
 export interface CellProcessOptions {
@@ -172,7 +170,6 @@ export class CellProcess {
   }
 }
 
-/** Returns the last line by which Node.js names an error that ends a process. */
 function lastErrorIn(said: string): string | undefined {
   const [line] = [...said.matchAll(/^(?:Uncaught )?(?:(?:[A-Z]\w*)?Error|FATAL ERROR)\b.*$/gm)].at(-1) ?? [];
   return line === undefined ? undefined : clauseText(line);
@@ -236,5 +233,4 @@ try {
 }
 `;
 
-/** The words by which the thread says that the memory is used up. */
 export const MEMORY_MARK = "TROUPE_CELL_MEMORY";

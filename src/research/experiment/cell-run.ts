@@ -11,7 +11,6 @@ import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, Experime
 /** What ended a run: nothing was left to do, the condition of the experiment, its rounds, or a bound of its budget. */
 export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
 
-/** The work of one run. */
 export interface CellCounts {
   readonly rounds: number;
   readonly messages: number;
@@ -22,13 +21,10 @@ export interface CellCounts {
   readonly unpriced: number;
 }
 
-/** Values by round. */
 export type SeriesPoint = { readonly [name: string]: CellValue };
 
-/** The end of one run. */
 export type CellEnd = CellDone | CellFailed;
 
-/** A run that has ended, as its line in the folder has it. */
 export interface FinishedCell {
   readonly cell: number;
   readonly rep: number;
@@ -58,7 +54,6 @@ export interface CellFailed {
   readonly use: CellUse;
 }
 
-/** The way in which a run is run and watched. */
 export interface CellWatch {
   readonly signal: AbortSignal;
   readonly concurrency: number;
@@ -70,7 +65,6 @@ export interface CellWatch {
   readonly onUse?: (fresh: Partial<CellUse>) => void;
 }
 
-/** The number of points that one run may collect. */
 const MOST_POINTS = 1_000_000;
 
 /** Runs one cell in this process. It never rejects: an error of the experiment is the end of the cell. */

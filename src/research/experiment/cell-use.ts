@@ -3,14 +3,12 @@ import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import type { ModelPrice, Observed, RunEvent, RunResult } from "../../index.ts";
 
-/** A model or embedder that was asked. */
 export interface UsedModel {
   readonly id: string;
   /** The price that its calls were settled by; null where none is known. */
   readonly price: ModelPrice | null;
 }
 
-/** The use of models by a run, or by several. */
 export interface CellUse {
   /** Answers. */
   readonly calls: number;
@@ -53,7 +51,6 @@ type Listening = <T extends Observed["type"]>(type: T, listener: (observed: Extr
 type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
 
-/** The most system prompts that are told apart in one run. */
 const MOST_PROMPTS = 1_000;
 
 /**
@@ -137,7 +134,6 @@ export class UseWatch {
   }
 }
 
-/** The spending of runs on models. */
 export interface ModelSpending {
   /** Answers. */
   readonly calls: number;
@@ -147,7 +143,6 @@ export interface ModelSpending {
   readonly unpriced: number;
 }
 
-/** The spending of a sweep. */
 export interface SweepSpending {
   /** All runs: the failed ones, and tries whose process died, too. */
   readonly spent: ModelSpending;

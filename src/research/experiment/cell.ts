@@ -11,13 +11,11 @@ import { valueText } from "../../kernel/value-text.ts";
 /** A value in a table: what a parameter, a collector or a measure may be. Numbers are finite. */
 export type CellValue = number | string | boolean | null;
 
-/** The parameters of one cell, by name. */
 export type CellParams = { readonly [name: string]: CellValue };
 
 /** The cells of an experiment: for each parameter the values that are combined with all values of the others, or the cells themselves. */
 export type ParamSpace<P extends CellParams> = { readonly [N in keyof P]: readonly P[N][] } | readonly P[];
 
-/** One repetition of one cell. */
 export interface CellJob {
   /** The place of the cell in the list of cells, from 0. */
   readonly cell: number;
@@ -27,16 +25,13 @@ export interface CellJob {
   readonly seed: string;
 }
 
-/** Returns the name of a run, unique in its experiment. */
 export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
   return `${cell}-${rep}`;
 }
 
 /** The rounds of a run where the experiment says nothing: those of `Environment.run`. */
 export const DEFAULT_ROUNDS = 100;
-/** Limit on the jobs of one experiment. */
 const MOST_JOBS = 1_000_000;
-/** The digits of a seed. */
 const SEED_DIGITS = 16;
 
 /** Columns of a row, a series and a table, which no parameter and no measure may have as its name. */
@@ -45,7 +40,6 @@ export const OWN_COLUMNS: readonly string[] = [
   ...["calls", "usd", "unpriced", "error", "round", "runs", "failed"],
 ];
 
-/** True for a value that a table can hold. */
 export function isCellValue(value: unknown): value is CellValue {
   return value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
 }
@@ -114,7 +108,6 @@ function invalid(expected: string, got: string, remedy: string): UsageError {
   return new UsageError("EXPERIMENT_PARAMS", `Expected ${expected} in params of an experiment, got ${got}. ${remedy}`);
 }
 
-/** How the seeds of repetitions are made. */
 export type Seeds = "common" | "independent";
 
 /** Returns all jobs: the repetitions of each cell, cell by cell. @throws UsageError `EXPERIMENT_PARAMS` for too many */
@@ -137,7 +130,6 @@ function seedOf(seed: string, rep: number, params: CellParams | null): string {
   return textHash(canonicalJson(["experiment", seed, rep, params])).slice(0, SEED_DIGITS);
 }
 
-/** The range of one parameter of a {@link latinHypercube}. */
 export interface ParamRange {
   readonly from: number;
   /** Not below `from`. */
@@ -150,7 +142,6 @@ export interface ParamRange {
 
 const rangeOptions: Known<ParamRange> = { from: kinds.number, to: kinds.number, whole: kinds.boolean, scale: kinds.oneOf("linear", "log") };
 
-/** Options of {@link latinHypercube}. */
 export interface LatinHypercubeOptions {
   /** The number of cells. */
   readonly n: number;

@@ -51,14 +51,12 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
 /** The member by which a process finds the experiments of a module, also those of another copy of this package. */
 export const CELLS: unique symbol = Symbol.for("troupe.experiment");
 
-/** One run that is asked for. */
 export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency"> {
   readonly job: CellJob;
   /** `hash`: the reply has the hash of its canonical record; `events`: its record. */
   readonly record?: "hash" | "events";
 }
 
-/** The reply to a request. */
 export interface CellReply {
   readonly end: CellEnd;
   /** True where `world` read the concurrency that it was given. */
@@ -70,7 +68,6 @@ export interface CellReply {
   readonly lost?: CellUse;
 }
 
-/** The data of a definition. Two definitions with equal data may still differ in code. */
 export interface ExperimentPlan {
   readonly name: string;
   readonly cells: readonly CellParams[];
@@ -128,7 +125,6 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
   }
 }
 
-/** True for a record that begins with the start of its run. */
 export function isWhole([first]: readonly RunEvent[]): boolean {
   return first?.type === "run.started" && first.seq === 0;
 }
@@ -171,7 +167,6 @@ export interface CellBudget {
   readonly usd?: MicroUsd;
 }
 
-/** The identity of one run. */
 export interface CellIdentity<P extends CellParams> {
   readonly params: P;
   /** The repetition, from 0. */
@@ -199,7 +194,6 @@ export interface ExperimentWorld {
   on?: <T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void) => () => void;
 }
 
-/** The input of `measure`. */
 export interface CellOutcome<P extends CellParams, W> extends CellIdentity<P> {
   readonly world: W;
   readonly result: RunResult;

@@ -29,7 +29,6 @@ export interface Manifest {
   readonly used: UsedByRuns | null;
 }
 
-/** The models and prompts of the runs of a sweep. */
 export interface UsedByRuns {
   /** The models that were asked, each with the price that its calls were settled by; null where none is known. One may have had several. */
   readonly models: readonly UsedModel[];
@@ -37,7 +36,6 @@ export interface UsedByRuns {
   readonly prompts: { readonly count: number; readonly sha256: string };
 }
 
-/** Returns what runs used, the failed ones too. */
 export function usedBy({ models, prompts }: CellUse): UsedByRuns {
   return { models, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
 }
@@ -45,7 +43,6 @@ export function usedBy({ models, prompts }: CellUse): UsedByRuns {
 /** Milliseconds that git may take. */
 const PATIENCE = 10_000;
 
-/** Returns the manifest of a sweep that begins now. */
 export async function manifestOf(
   plan: ExperimentPlan,
   module: string | undefined,
@@ -94,7 +91,6 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
   );
 }
 
-/** True for the manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
   if (!isRecord(value) || value["v"] !== 2 || !isPlan(value["experiment"])) return false;
   const { module, versions, machine } = value;
@@ -120,7 +116,6 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
   return undefined;
 }
 
-/** The text of the module of an experiment, and the files of the program that it imports. */
 export interface ModuleFiles {
   readonly sha256: string;
   readonly text: string;
@@ -128,7 +123,6 @@ export interface ModuleFiles {
   readonly imports?: { readonly [path: string]: string };
 }
 
-/** Limit on the imported files that are compared. */
 const MOST_FILES = 1_000;
 /** What a file imports from a path of its own: packages begin with their names. */
 const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(["'])(\.{1,2}\/[^"'\n]+)\1/g;
@@ -175,7 +169,6 @@ async function firstText(address: string): Promise<{ readonly address: string; r
   return undefined;
 }
 
-/** Returns the first difference of two modules, for the middle of a sentence. */
 export function moduleDifference(known: ModuleFiles | undefined, now: ModuleFiles | undefined): string | undefined {
   if (known === undefined || now === undefined) {
     const [before, after] = [known, now].map((files) => (files === undefined ? "none" : "a file"));
@@ -201,9 +194,7 @@ function importsDifference(known: unknown, now: ModuleFiles["imports"] = {}): st
   return `${shownText(path)}, which its module imports, ${what}`;
 }
 
-/** Limit on the causes of an error that are followed. */
 const MOST_CAUSES = 10;
-/** Limit on the characters of a stack that are read. */
 const MOST_READ = 10_000;
 
 /**
@@ -257,7 +248,6 @@ export function ownVersion(): string {
   return ownPackage()?.version ?? "unknown";
 }
 
-/** Returns the addresses of the folders with the code of this package. */
 export function ownFolders(): readonly string[] {
   const { folder } = ownPackage() ?? {};
   return folder === undefined ? [] : ["src/", "dist/src/", "dist/chunks/"].map((part) => `${folder}${part}`);

@@ -9,7 +9,6 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 
-/** Processes that may die during one run. */
 const DEFAULT_TRIES = 3;
 
 /**
@@ -76,7 +75,6 @@ function gone(end: CellFailed): CellReply {
   return { end, usesConcurrency: false };
 }
 
-/** The end of a run whose time was up. */
 export function late(timeLimit: number, use: CellUse): CellFailed {
   const message = `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`;
   return { kind: "failed", use, code: "EXPERIMENT_LATE", message };
@@ -125,7 +123,6 @@ export function checkProcessOptions(caller: string, { module, memory }: ProcessB
 
 export const WRITE_MODULE = "Write module: import.meta.url in the file that exports the experiment.";
 
-/** Returns the means of the processes of an experiment. */
 export function processOptions(
   { name, plan }: AnyExperiment,
   o: ProcessBounds & { readonly module: string; readonly node?: string },

@@ -17,7 +17,6 @@ import { checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, pr
 import { readExperiment } from "./results.ts";
 import { errorText, type Row, rowOf } from "./tables.ts";
 
-/** Options of {@link replayCell}. */
 export interface ReplayCellOptions extends ProcessBounds {
   /** The cell, by its place from 0: the column `cell` of its rows. */
   readonly cell: number;
@@ -29,7 +28,6 @@ export interface ReplayCellOptions extends ProcessBounds {
 
 const replayOptions: Known<ReplayCellOptions> = { ...processBounds, cell: kinds.count, rep: kinds.count, out: kinds.text };
 
-/** A run that ran again. */
 export interface CellReplay {
   readonly row: Row;
   /** Its whole record. */
@@ -115,7 +113,6 @@ function withEnd(events: readonly RunEvent[], runId: string, end: CellEnd): read
   return [...named, { ...envelope, status: end.ended === "idle" ? "finished" : end.ended === "rounds" ? "rounds" : "stopped" }];
 }
 
-/** Replaces the run of a journal. */
 async function writeJournal(path: string, runId: string, events: readonly RunEvent[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const journal = sqlite({ path });
@@ -127,7 +124,6 @@ async function writeJournal(path: string, runId: string, events: readonly RunEve
   }
 }
 
-/** The form that `importRun` reads. */
 function* exportLines(runId: string, events: readonly RunEvent[]): Iterable<string> {
   yield JSON.stringify({ troupe: "run", v: events[0]?.v ?? 1, runId, events: events.length });
   const hash = createHash("sha256");

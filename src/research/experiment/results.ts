@@ -9,7 +9,6 @@ import { endsOf, errorText, type Row, rowsOf } from "./tables.ts";
 import { type SweepSpending, SweepUse } from "./cell-use.ts";
 import { finishedIn, manifestIn } from "./sweep-folder.ts";
 
-/** A run that failed. */
 export interface FailedRun {
   readonly cell: number;
   readonly rep: number;
@@ -19,7 +18,6 @@ export interface FailedRun {
   readonly place: string | undefined;
 }
 
-/** What a folder of results has. */
 export interface KeptExperiment extends SweepSpending {
   readonly manifest: Manifest;
   /** All runs of the experiment. */

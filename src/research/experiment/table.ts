@@ -9,7 +9,6 @@ import { mean, standardError } from "../statistics/sample.ts";
 import { type CellValue, OWN_COLUMNS } from "./cell.ts";
 import { columnsOf, type Row } from "./tables.ts";
 
-/** Options of {@link experimentTable}. */
 export interface TableOptions {
   /** The columns whose equal values make a group: names of parameters. */
   readonly by: readonly string[];

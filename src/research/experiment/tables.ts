@@ -72,7 +72,6 @@ export function rowOf({ cell, params, rep, seed }: CellJob, end: CellEnd): Row {
   return { ...identity, status: "failed", ended: null, ...counts, error: errorText(end) };
 }
 
-/** Returns the error of a run as a table has it. */
 export function errorText({ code, message }: CellFailed): string {
   return `${code}: ${message}`;
 }
@@ -80,7 +79,6 @@ export function errorText({ code, message }: CellFailed): string {
 /** Rows of one piece of a text: a text of V8 has at most half a gigabyte. */
 const PIECE = 1_000;
 
-/** Gives rows as lines of JSON, piece by piece. */
 export function* jsonLinePieces(rows: readonly Row[]): Generator<string> {
   yield* pieces(rows, (row) => `${JSON.stringify(row)}\n`);
 }
@@ -115,12 +113,10 @@ function fieldOf(value: CellValue): string {
   return /[",\r\n]/.test(text) || (value === "" && typeof value === "string") ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns the last end of each run, by the name of the run. */
 export function endsOf(finished: readonly FinishedCell[]): Map<string, CellEnd> {
   return new Map(finished.map((one) => [jobName(one), one.end]));
 }
 
-/** Returns the rows of the runs that have ended, in the order of the jobs. */
 export function rowsOf(
   jobs: readonly CellJob[],
   ends: ReadonlyMap<string, CellEnd>,

@@ -36,7 +36,6 @@ const verifyOptions: Known<VerifyOptions> = {
   onProgress: kinds.function,
 };
 
-/** A run that was not equal everywhere. */
 export interface VerifyDifference {
   readonly job: CellJob;
   /** The two ways in which it ran: `concurrency 1`, `concurrency 64, node 22.18.0`. */
@@ -61,7 +60,6 @@ export interface Verification {
 
 const CONCURRENCIES: readonly number[] = [1, 2, 64];
 
-/** One setting under which a cell is run. It owns its processes. */
 interface Way {
   readonly name: string;
   run(request: Omit<CellRequest, "signal" | "concurrency">): Promise<CellReply>;
@@ -99,7 +97,6 @@ export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptio
   return { isEqual: differences.length === 0, runs: jobs.length, ways: ways.map(({ name }) => name), differences, warnings: [...warnings] };
 }
 
-/** Some of a list, evenly spread. */
 function spread<T>(list: readonly T[], most: number): readonly T[] {
   if (list.length <= most) return list;
   return Array.from({ length: most }, (_, nth) => list[Math.floor((nth * list.length) / most)] as T);
@@ -146,7 +143,6 @@ function waysOf(experiment: AnyExperiment, o: VerifyOptions, clock: Clock, signa
 const PARTIAL =
   "The record of a run does not begin with its start, so the rows alone are compared. Publish the first messages in begin, and not in world; give a world of your own the method on.";
 
-/** Runs a cell in all ways, one after another, until two of them differ. */
 async function differenceOf(job: CellJob, ways: readonly Way[], warnings: Set<string>): Promise<VerifyDifference | undefined> {
   const [first, ...others] = ways;
   if (first === undefined) return undefined;

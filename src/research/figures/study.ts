@@ -8,7 +8,6 @@ import { mean, standardError } from "../statistics/sample.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { freshSeed } from "../../kernel/random.ts";
 
-/** The relation between a found value and the published one. */
 export type FigureRelation = "equal" | "at most" | "at least";
 
 /** A value of the literature, and what a study found for it. */
@@ -39,7 +38,6 @@ const figureOptions: Known<FigureOptions> = {
   standardErrors: numberWith("a number above 0", (value) => value > 0),
 };
 
-/** A result of the literature beside the value that was found. Plain JSON. */
 export interface Figure {
   readonly name: string;
   readonly source: string;
@@ -123,7 +121,6 @@ function numberText(value: number): string {
   return Number.isInteger(value) ? `${value}` : value.toPrecision(5);
 }
 
-/** Options of a study. */
 export interface StudyOptions {
   /** What is studied: the begin of the name of each figure, before a colon. */
   readonly name: string;

@@ -86,7 +86,6 @@ function parsed(parse: () => XmlDocument): XmlDocument {
   }
 }
 
-/** The elements of a document, in the order of the text. */
 function* elementsIn({ root }: XmlDocument): Generator<XmlElement> {
   const open = root === null ? [] : [root];
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
@@ -112,7 +111,6 @@ function isGraph(node: XmlNode | null): boolean {
   return parent !== null && isElement(parent) && localName(parent) === "graphml" && parent.parent?.type === "document";
 }
 
-/** Characters that XML cannot hold, in whatever form. */
 const UNHOLDABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
 
 function escaped(name: string): string {

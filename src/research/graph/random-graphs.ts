@@ -9,7 +9,6 @@ import { checkCount, checkSize, edge, invalid, madeTopology, nodesOf, type Topol
  * Graphs of chance: a function of their options and their seed.
  */
 
-/** Options of a graph whose edges are drawn one by one. */
 export interface ErdosRenyiOptions {
   /** The probability of each edge, from 0 to 1. */
   readonly probability: number;
@@ -48,7 +47,6 @@ export function erdosRenyi(nodes: number | Iterable<string>, o: ErdosRenyiOption
   return madeTopology(names, edges, false);
 }
 
-/** Options of a small world. */
 export interface WattsStrogatzOptions {
   /** Number of neighbours of each node before any edge is moved: even, and less than the number of nodes. */
   readonly degree: number;
@@ -99,7 +97,6 @@ export function wattsStrogatz(nodes: number | Iterable<string>, o: WattsStrogatz
   return madeTopology(names, named, false);
 }
 
-/** Options of a graph that grows. */
 export interface BarabasiAlbertOptions {
   /** Number of edges of each new node: at least 1, and less than the number of nodes. */
   readonly links: number;

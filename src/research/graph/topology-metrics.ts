@@ -2,7 +2,6 @@ import { UsageError } from "../../kernel/errors.ts";
 import { optionalPackage } from "../optional-package.ts";
 import { assertTopology, type Topology } from "./topology.ts";
 
-/** The numbers of a graph. */
 export interface TopologyMetrics {
   readonly nodes: number;
   readonly edges: number;
@@ -84,7 +83,6 @@ export async function algebraicConnectivity(topology: Topology): Promise<number>
   return Math.max(0, realEigenvalues.toSorted((a, b) => a - b)[1] ?? 0);
 }
 
-/** Neighbours by the places of the nodes. */
 interface Adjacency {
   /** Along the directions. */
   readonly out: readonly (readonly number[])[];

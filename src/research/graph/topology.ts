@@ -27,9 +27,7 @@ export interface TopologyOptions {
 
 const topologyOptions: Known<TopologyOptions> = { nodes: kinds.iterable("names"), directed: kinds.boolean };
 
-/** Limit on the nodes of a graph. */
 const MOST_NODES = 1_000_000;
-/** Limit on the edges of a graph. */
 const MOST_EDGES = 5_000_000;
 
 /**
@@ -120,7 +118,6 @@ export function assertTopology(caller: string, topology: unknown): asserts topol
   if (whole.edges.length !== edges.length) throw invalid(`each edge once in the topology of ${caller}`, edges.length - whole.edges.length);
 }
 
-/** The nodes that each node can reach along one edge. */
 export type Neighbours = ReadonlyMap<string, readonly string[]>;
 
 /**

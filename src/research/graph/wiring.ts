@@ -11,7 +11,6 @@ import { assertTopology, neighboursOf, type Topology } from "./topology.ts";
  * graph, and messages, which tell a role its neighbours.
  */
 
-/** A role on a graph. */
 export interface TopologyNode {
   readonly name: string;
   /** The nodes that it can reach along one edge. */
@@ -52,7 +51,6 @@ export function alongEdges(topology: Topology): EdgePolicy {
   };
 }
 
-/** The cause of messages that tell neighbours. */
 const CAUSE = "Rewire";
 
 /**

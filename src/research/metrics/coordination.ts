@@ -80,7 +80,6 @@ export function coordinationMetrics(source: MessageSource, o: CoordinationOption
   };
 }
 
-/** Returns the cost of each pair of different roles with a message. */
 function edgesOf(sent: readonly SentMessage[], spent: (message: Message) => number): ReadonlyMap<string, number> {
   const edges = new Map<string, number>();
   for (const { message, to } of sent) {
@@ -101,7 +100,6 @@ function checkedCost(cost: unknown): number {
   );
 }
 
-/** The work of messages, and the part of it that cannot be done side by side. */
 export interface Chains {
   /** The sum of the weights. */
   readonly work: number;
@@ -144,7 +142,6 @@ export function chainsOf(sent: readonly SentMessage[], weightOf: (message: SentM
 
 /** Words of one shingle. */
 const SHINGLE = 3;
-/** Words of a text that are compared. */
 const MOST_WORDS = 2_000;
 /** Bands of rows of hashes: two texts that share 0.8 of their shingles share a band with a probability above 0.999. */
 const BANDS = 16;

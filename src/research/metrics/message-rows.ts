@@ -96,7 +96,6 @@ function rowOf({ message, to }: SentMessage, place: number, recipient: string | 
 /** Messages of one run, or its events, which have the actual recipients: those of a broadcast are known from events alone. */
 export type MessageSource = Iterable<Message> | Iterable<FlowEvent>;
 
-/** A message and its recipients. */
 export interface SentMessage {
   readonly message: Message;
   readonly to: readonly string[];

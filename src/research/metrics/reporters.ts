@@ -10,7 +10,6 @@ import type { CellValue } from "../experiment/cell.ts";
 /** A value of a round, for the option `collect` of an experiment. Null in rounds that it leaves out. */
 export type Reporter = (progress: RunProgress) => CellValue;
 
-/** How often a reporter reports. */
 export interface ReportPeriod {
   /** A value every so many rounds; null in the others. Default 1. */
   readonly every?: number;

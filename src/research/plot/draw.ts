@@ -54,7 +54,6 @@ function loggerInto(faults: unknown[]): LoggerInterface {
   return logger;
 }
 
-/** Turns a chart into what Vega draws. */
 export type CompileChart = (spec: ChartSpec, logger: LoggerInterface) => ReturnType<typeof import("vega-lite").compile>["spec"];
 
 /** The `toJSON` that vega-lite gives every `Set` when it is loaded; undefined before, or where another loaded it. */

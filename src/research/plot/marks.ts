@@ -19,16 +19,13 @@ export interface Mark {
   readonly rows?: number;
 }
 
-/** The data that is drawn. */
 export interface Marks {
   readonly marks: readonly Mark[];
   /** Rows that have no value in a column that is needed. */
   readonly leftOut: number;
 }
 
-/** Limit on the marks of one plot. */
 const MOST_MARKS = 50_000;
-/** Limit on the series of one plot. */
 const MOST_SERIES = 50;
 
 /** Returns what a plot draws. @throws UsageError `PLOT_COLUMN`, `PLOT_VALUE`, `PLOT_TOO_LARGE`, `PACKAGE_MISSING` */
@@ -69,7 +66,6 @@ interface Cell {
   readonly values: number[];
 }
 
-/** Values by their places. */
 class Cells {
   readonly all: Map<string, Cell> = new Map();
   leftOut = 0;
@@ -149,10 +145,8 @@ function tooLarge(most: string, came: number): UsageError {
   return new UsageError("PLOT_TOO_LARGE", `Expected at most ${most} in one plot, got ${came}. Group the rows, or plot a part of them.`);
 }
 
-/** A place on an axis or the name of a series. */
 export type Place = number | string;
 
-/** Limit on the characters of a title. */
 const LONGEST_TITLE = 200;
 /** Limit on the characters of a text on an axis, which is never cut: two places must not become one. */
 const LONGEST_PLACE = 1_000;

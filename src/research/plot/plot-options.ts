@@ -8,7 +8,6 @@ import { aConfidence } from "../statistics/interval.ts";
 /** A row of a table: the values of its columns by their names. */
 export type PlotRow = Readonly<Record<string, unknown>>;
 
-/** What all plots can be told. */
 export interface PlotFrame {
   /** Default: none. */
   readonly title?: string;
@@ -36,7 +35,6 @@ export interface MeanColumns {
   readonly confidence?: number;
 }
 
-/** Scales of axes with numbers. */
 export interface PlotScales {
   /** `log` needs numbers above 0. Default `linear`. */
   readonly xScale?: "linear" | "log";
@@ -89,7 +87,6 @@ export interface HeatMapPlot extends PlotFrame {
   readonly valueTitle?: string;
 }
 
-/** A plot of a table. */
 export type PlotOptions = LinePlot | PointPlot | BarPlot | HistogramPlot | HeatMapPlot;
 
 const { text, checked } = kinds;

@@ -17,7 +17,6 @@ export async function plotSvg(rows: Iterable<PlotRow>, o: PlotOptions): Promise<
   return drawnSvg(chartSpec(o, await marksOf(rowsOf("plotSvg", rows), o)));
 }
 
-/** Limit on the rows of the table below a plot. */
 const MOST_TOLD = 500;
 
 /** Draws rows as a page of HTML without scripts or other files: the picture of {@link plotSvg}, and a table of its values. */

@@ -18,7 +18,6 @@ export type PolicyReply = string | Partial<ChatResponse>;
  */
 export type Policy = (request: ChatRequest, random: Random) => PolicyReply | Promise<PolicyReply>;
 
-/** Options of a model that is a policy. */
 export interface PolicyModelOptions {
   readonly answer: Policy;
   /** Default "policy". It is part of the address of every request, so another policy deserves another id. */
@@ -69,7 +68,6 @@ function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatRes
   return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...reply, content, toolCalls };
 }
 
-/** Options of a noisy oracle. */
 export interface OracleOptions {
   /** Returns the right answer of a request. */
   readonly right: (request: ChatRequest) => PolicyReply | Promise<PolicyReply>;

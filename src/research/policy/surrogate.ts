@@ -58,7 +58,6 @@ function answerIn(value: Json | undefined): SurrogateAnswer | undefined {
   return { content: content ?? "", toolCalls, finishReason };
 }
 
-/** Options of a surrogate. */
 export interface SurrogateOptions {
   readonly fit: SurrogateFit;
   /** The function that the fit was made with. */

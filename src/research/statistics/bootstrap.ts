@@ -52,7 +52,6 @@ export async function bootstrapInterval(values: Iterable<number>, o: BootstrapOp
   return { estimate, low: quantileOf(drawn, shares[0]), high: quantileOf(drawn, shares[1]), confidence, n: sample.length, method };
 }
 
-/** Returns the sorted statistics of the resamples. */
 function redrawn(sample: readonly number[], statistic: Statistic, resamples: number, random: Random): Float64Array {
   const drawn = new Float64Array(resamples);
   const one = [...sample];

@@ -6,7 +6,6 @@ import { deviationOf, invalid, meanOf, sampleOf } from "./sample.ts";
 import { numberWith } from "../number-shape.ts";
 import { optionalPackage } from "../optional-package.ts";
 
-/** An estimate and the interval around it. */
 export interface Interval {
   readonly estimate: number;
   readonly low: number;
@@ -23,7 +22,6 @@ export interface IntervalOptions {
   readonly confidence?: number;
 }
 
-/** The shape of a confidence. */
 export const aConfidence: Shape = numberWith("a number between 0 and 1, such as 0.95", (value) => value > 0 && value < 1);
 const intervalOptions: Known<IntervalOptions> = { confidence: aConfidence };
 
@@ -139,7 +137,6 @@ export function coinShare(count: number, trials: number): number {
   return sum * Math.exp(logarithm);
 }
 
-/** A wanted precision, and the spread of the values. */
 export interface PrecisionOptions extends IntervalOptions {
   /** Half of the wanted width of the t interval of the mean. */
   readonly halfWidth: number;
@@ -153,7 +150,6 @@ const precisionOptions: Known<PrecisionOptions> = {
   standardDeviation: numberWith("a finite number of 0 or more", (value) => value >= 0 && Number.isFinite(value)),
 };
 
-/** The most values that can be asked for. */
 const MOST = 1e12;
 
 /**

@@ -8,7 +8,6 @@ import { DEFAULT_RESAMPLES, someResamples } from "./bootstrap.ts";
 import { aConfidence, coinShare, DEFAULT_CONFIDENCE, distributions, type Interval, type IntervalOptions } from "./interval.ts";
 import { deviationOf, invalid, isRounding, meanOf, sampleOf } from "./sample.ts";
 
-/** A value and the seed of its run. */
 export interface SeededValue {
   readonly seed: string | number;
   readonly value: number;

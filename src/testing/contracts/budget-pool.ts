@@ -3,7 +3,6 @@ import { AbortedError, TroupeError } from "../../kernel/errors.ts";
 import { type Cancellation, cancellationOf } from "../../kernel/cancellation.ts";
 import { checkContract, type ContractKit, turns } from "./contract-kit.ts";
 
-/** Makes a pool with so many micro-dollars, with a new name each time. */
 export type MakeBudgetPool = (amount: number) => BudgetPool | Promise<BudgetPool>;
 
 /**

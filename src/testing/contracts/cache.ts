@@ -2,7 +2,6 @@ import type { Cache, CacheEntry } from "../../memory/cache.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
 import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty cache whose entries grow old on the given clock. */
 export type MakeCache = (clock: SimulatedClock) => Cache | Promise<Cache>;
 
 const MINUTE = 60_000;
@@ -156,7 +155,6 @@ function replacingChecks({ check, expect }: CacheChecks): void {
   });
 }
 
-/** Adds to the present value, and tries again while others write first. */
 async function appended(cache: Cache, text: string): Promise<void> {
   let seen: CacheEntry | undefined = { kind: "miss" };
   for (;;) {

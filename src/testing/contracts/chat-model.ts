@@ -4,7 +4,6 @@ import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../mode
 import { ReplyBuilder } from "../../model/attempt.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
-/** The answers that the suite makes the model give. */
 export type ContractReply =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "tool"; readonly name: string; readonly arguments: string }
@@ -15,13 +14,11 @@ export type ContractReply =
   /** Never comes, or stops after a piece. */
   | { readonly kind: "stall" };
 
-/** A model that gives the replies in their order, and what must be closed after. */
 export interface ModelUnderTest {
   readonly model: ChatModel;
   close?(): Promise<void> | void;
 }
 
-/** Makes a model that gives these replies. */
 export type MakeModel = (replies: readonly ContractReply[]) => ModelUnderTest | Promise<ModelUnderTest>;
 
 const TEXT = 'A reply that is longer than a piece: "quotes", \n lines, und Umlaute äöü, 猫 and 🎭.';

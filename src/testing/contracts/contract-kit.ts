@@ -2,14 +2,12 @@ import { aFunction, aText, having, object, takes } from "../../kernel/argument.t
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { TroupeError } from "../../kernel/errors.ts";
 
-/** The functions of a test runner that a contract needs, such as those of vitest or jest. */
 export interface ContractKit {
   describe(name: string, body: () => void): void;
   it(name: string, body: () => Promise<void>): void;
   expect(value: unknown): ContractExpectation;
 }
 
-/** The comparisons that contracts make. */
 export interface ContractExpectation {
   toBe(expected: unknown): void;
   toEqual(expected: unknown): void;

@@ -49,7 +49,6 @@ interface SentAt {
   readonly tick: number;
 }
 
-/** Messages of many kinds between all pairs of roles. */
 const passages: readonly SentAt[] = names.flatMap((from) =>
   names.flatMap((to) =>
     [0, 1, 5, 1_000].flatMap((tick) =>

@@ -3,7 +3,6 @@ import { AbortedError, MovedError, StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** Does an effect of a contract. */
 export type ContractEffect = (request: Json, signal: AbortSignal) => Promise<unknown>;
 
 /** A port whose effects are done in this process or by others. */
@@ -13,7 +12,6 @@ export interface EffectPlace {
   close(): Promise<void>;
 }
 
-/** A port to be checked. */
 export interface EffectPortContract {
   readonly name: string;
   /** True for a port whose effects outlive the process that asked. */
@@ -96,7 +94,6 @@ export function effectPortContract(kit: ContractKit, contract: EffectPortContrac
 
 const first = { key: "0123456789abcdef", kind: "action", name: "work", request: null, idempotent: true, began: false };
 
-/** An effect that waits to be finished or cancelled. */
 function waiting(): {
   readonly effect: ContractEffect;
   readonly began: Promise<void>;

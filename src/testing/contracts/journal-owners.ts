@@ -15,7 +15,6 @@ export interface TwoJournals {
 /** Runs that one creates while the other looks for them. */
 const NEW_RUNS = 25;
 
-/** The facts about a journal that its contract of owners needs. */
 export interface JournalOwnersContract {
   readonly name: string;
   /** True for a journal whose owners can be fenced by others: `claim` with `take` takes a run. */
@@ -129,7 +128,6 @@ async function begun(journal: Journal, lost?: () => void): Promise<Claim> {
   return claim;
 }
 
-/** Reads a run again and again until the journal has it. */
 async function foundIn(journal: Journal, runId: string, refused: (code: string) => void): Promise<void> {
   for (;;) {
     const code = await codeOf(() => all(journal, runId, 0));

@@ -9,7 +9,6 @@ export async function isOver(watched: AsyncIterator<void>): Promise<boolean> {
   return false;
 }
 
-/** Returns an event of a run. */
 export function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
   return {
     v: EVENT_VERSION,
@@ -24,7 +23,6 @@ export function eventOf(runId: string, seq: number, team = "contract"): RunEvent
   };
 }
 
-/** Creates a run, claims it, and adds so many events. @returns the epoch */
 export async function filled(journal: Journal, runId: string, count: number): Promise<number> {
   await journal.create(runId);
   const { epoch } = await journal.claim(runId);
@@ -37,14 +35,12 @@ export async function filled(journal: Journal, runId: string, count: number): Pr
   return epoch;
 }
 
-/** Returns the events of a run from `from` on. */
 export async function all(journal: Journal, runId: string, from: number): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   for await (const event of journal.read(runId, from)) events.push(event);
   return events;
 }
 
-/** Returns the sequence numbers of the events of a run. */
 export async function seqs(journal: Journal, runId: string): Promise<number[]> {
   return (await all(journal, runId, 0)).map((event) => event.seq);
 }

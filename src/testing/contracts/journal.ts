@@ -4,7 +4,6 @@ import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/jo
 import { all, argumentChecks, erasureChecks, eventOf, filled, isOver, seqs, snapshotChecks, tallyCheck } from "./journal-parts.ts";
 import { checkContract, checksOf, codeOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty journal. */
 export type MakeJournal = () => Journal | Promise<Journal>;
 
 /**

@@ -11,7 +11,6 @@ import type {
 import { createMessage } from "../../message/message.ts";
 import { checkContract, checksOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
 /** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V12 of the port, V9 for a store with `lookup`, V10 for one whose `nearest` is available, V11 and V12

@@ -3,7 +3,6 @@ import type { Lease, LimitOptions, ModelLimits } from "../../model/limits.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
 import { checkContract, type ContractKit, turns } from "./contract-kit.ts";
 
-/** Makes limits of which nothing is used yet. */
 export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelLimits>;
 
 /** The time of limits that do not take it from the clock of a request, such as those in a database. */
@@ -49,7 +48,6 @@ function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = ne
   return asked;
 }
 
-/** Begins the call of a place. */
 function begin(lease: Lease): AskedLease {
   const begun = lease.begin?.() ?? Promise.resolve();
   const asked: AskedLease = { got: false, lease: begun.then(() => lease) };
@@ -62,7 +60,6 @@ function begin(lease: Lease): AskedLease {
 
 const gotten = (asked: readonly AskedLease[]): readonly boolean[] => asked.map(({ got }) => got);
 
-/** Waits for the places of some calls. */
 async function given(...asked: readonly (AskedLease | undefined)[]): Promise<void> {
   for (const one of asked) await one?.lease;
 }

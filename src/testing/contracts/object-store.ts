@@ -1,7 +1,6 @@
 import type { ObjectStore } from "../../kernel/object-store.ts";
 import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty store of objects. */
 export type MakeObjects = () => ObjectStore | Promise<ObjectStore>;
 
 /**

@@ -9,7 +9,6 @@ export interface DoomedWorker {
   kill(): Promise<void>;
 }
 
-/** One engine, with the drivers that programs open on it. */
 export interface RunEngine {
   /** Opens a driver, as another process would. */
   open(): RunDriver | Promise<RunDriver>;
@@ -17,7 +16,6 @@ export interface RunEngine {
   close(): Promise<void>;
 }
 
-/** A driver to be checked. */
 export interface RunDriverContract {
   readonly name: string;
   /** Makes an engine without jobs. */
@@ -212,7 +210,6 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   });
 }
 
-/** Makes a worker of team x whose handlers end when the gate is opened. */
 async function gated(driver: RunDriver): Promise<{ readonly gate: ReturnType<typeof opening>; readonly seen: Seen }> {
   const gate = opening();
   const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
@@ -346,7 +343,6 @@ async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: D
 const LOOK = 10;
 const LOOKS = 1500;
 
-/** Resolves when the engine has so many jobs that are not done. */
 async function settled(driver: RunDriver, jobs: number): Promise<void> {
   for (let look = 0; look < LOOKS; look += 1) {
     if ((await driver.list({ limit: jobs + 1 })).length === jobs) return;

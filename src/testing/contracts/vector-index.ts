@@ -2,7 +2,6 @@ import { randomStream } from "../../kernel/random.ts";
 import type { VectorIndex } from "../../memory/exact-index.ts";
 import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty index. */
 export type MakeIndex = () => VectorIndex | Promise<VectorIndex>;
 
 /**
