@@ -3,7 +3,7 @@ import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, T
 import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
 import { effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 
 const { signal } = new AbortController();
 

@@ -7,7 +7,7 @@ import { fileObjects } from "../../src/adapters/objects.ts";
 import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import { runWorkspaces } from "../../src/fleet/index.ts";
 import { type Journal, memoryJournal, Team } from "../../src/index.ts";
-import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
 import { chooseSandbox, fileWorkspace, type Workspace } from "../../src/workspace/index.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 import { eventsOf } from "../team/recorded.ts";

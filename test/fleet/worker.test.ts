@@ -5,7 +5,7 @@ import { JournalError } from "../../src/kernel/errors.ts";
 import { canonical, defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { startWorker, type Delivery, type DeliveryHandler, type RunDriver, type RunJob } from "../../src/fleet/index.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { appendingBy } from "../team/recorded.ts";
 import { unhandledIn } from "../unhandled.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";

@@ -178,11 +178,9 @@ function sharesOf(name: string, range: ParamRange, n: number, seed: string): rea
   checkRange(name, range);
   const random = randomStream(seed, "latin-hypercube", name);
   const points = Array.from({ length: n }, (_, share) => pointOf(range, (share + random()) / n));
-  for (let place = n - 1; place > 0; place -= 1) {
-    const other = Math.floor(random() * (place + 1));
-    const [one, two] = [points[place] ?? 0, points[other] ?? 0];
-    points[place] = two;
-    points[other] = one;
+  for (let last = n - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    [points[last], points[other]] = [points[other] ?? 0, points[last] ?? 0];
   }
   return points;
 }

@@ -94,7 +94,11 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
 export function isManifest(value: unknown): value is Manifest {
   if (!isRecord(value) || value["v"] !== 2 || !isPlan(value["experiment"])) return false;
   const { module, versions, machine } = value;
-  return (module === null || (isRecord(module) && typeof module["text"] === "string")) && isRecord(versions) && isRecord(machine);
+  return (
+    (module === null || (isRecord(module) && typeof module["text"] === "string" && isRecord(module["imports"]))) &&
+    isRecord(versions) &&
+    isRecord(machine)
+  );
 }
 
 function isPlan(value: unknown): value is ExperimentPlan {
@@ -109,8 +113,10 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
   for (const name of names) {
     if (canonicalJson(known[name] ?? null) === canonicalJson(now[name] ?? null)) continue;
     if (name !== "cells") return `${name} was ${valueText(known[name])} and is ${valueText(now[name])}`;
-    const place = now.cells.findIndex((cell, nth) => canonicalJson(cell) !== canonicalJson(known.cells[nth] ?? null));
-    const at = place === -1 ? now.cells.length : place;
+    const at = firstDifference(
+      known.cells.map((cell) => canonicalJson(cell)),
+      now.cells.map((cell) => canonicalJson(cell)),
+    );
     return `cell ${at} was ${valueText(known.cells[at] ?? "none")} and is ${valueText(now.cells[at] ?? "none")}`;
   }
   return undefined;
@@ -119,8 +125,8 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
 export interface ModuleFiles {
   readonly sha256: string;
   readonly text: string;
-  /** The sha256 of each imported file, by its path from the folder of the module. Left out in manifests of older versions. */
-  readonly imports?: { readonly [path: string]: string };
+  /** The sha256 of each imported file, by its path from the folder of the module. */
+  readonly imports: { readonly [path: string]: string };
 }
 
 const MOST_FILES = 1_000;
@@ -177,21 +183,25 @@ export function moduleDifference(known: ModuleFiles | undefined, now: ModuleFile
   return textDifference(known.text, now.text) ?? importsDifference(known.imports, now.imports);
 }
 
+/** Returns the index of the first difference; the length of `now` where it is the beginning of `known`. */
+function firstDifference(known: readonly string[], now: readonly string[]): number {
+  const index = now.findIndex((one, nth) => one !== known[nth]);
+  return index === -1 ? now.length : index;
+}
+
 function textDifference(known: string, now: string): string | undefined {
   if (known === now) return undefined;
   const [before, after] = [known.split("\n"), now.split("\n")];
-  const place = after.findIndex((line, nth) => line !== before[nth]);
-  const at = place === -1 ? after.length : place;
+  const at = firstDifference(before, after);
   return `line ${at + 1} of its module was ${valueText(before[at] ?? "missing")} and is ${valueText(after[at] ?? "missing")}`;
 }
 
-function importsDifference(known: unknown, now: ModuleFiles["imports"] = {}): string | undefined {
-  if (!isRecord(known)) return undefined;
-  const path = [...Object.keys(known), ...Object.keys(now)].find((one) => known[one] !== now[one]);
+function importsDifference(known: ModuleFiles["imports"], now: ModuleFiles["imports"]): string | undefined {
+  const path = Object.keys({ ...known, ...now }).find((one) => known[one] !== now[one]);
   if (path === undefined) return undefined;
-  const what =
-    now[path] === undefined ? "is no longer there or imported" : known[path] === undefined ? "was not imported before" : "has another text";
-  return `${shownText(path)}, which its module imports, ${what}`;
+  const change =
+    now[path] === undefined ? "is gone or no longer imported" : known[path] === undefined ? "was not imported before" : "has changed";
+  return `${shownText(path)}, which its module imports, ${change}`;
 }
 
 const MOST_CAUSES = 10;

@@ -81,11 +81,7 @@ async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOpt
   const request = { job, concurrency: CONCURRENCY, record: "events" } as const;
   if (module === undefined) return experiment[CELLS]({ ...request, signal });
   const slot = new ProcessSlot(processOptions(experiment, { ...o, module }, { clock, signal }), o.tries);
-  try {
-    return await slot.run(request);
-  } finally {
-    slot.close();
-  }
+  return slot.run(request).finally(() => slot.close());
 }
 
 function assertWhole(events: readonly RunEvent[], end: CellEnd): void {

@@ -113,31 +113,25 @@ function waysOf(experiment: AnyExperiment, o: VerifyOptions, clock: Clock, signa
   }
   const slotOf = (node: string): ProcessSlot =>
     new ProcessSlot(processOptions(experiment, { ...o, module, node }, { clock, signal }), o.tries);
-  const ways: Way[] = [];
-  for (const node of nodes) {
-    const told = node === process.execPath ? "" : `, ${node}`;
+  return nodes.flatMap((node) => {
+    const suffix = node === process.execPath ? "" : `, ${node}`;
     const shared = slotOf(node);
-    for (const concurrency of concurrencies)
-      ways.push({
-        name: `concurrency ${concurrency}${told}`,
-        run: (request) => shared.run({ ...request, concurrency }),
-        close: () => shared.close(),
-      });
-    const [concurrency = 1] = concurrencies;
-    ways.push({
-      name: `a process of its own${told}`,
+    const [first = 1] = concurrencies;
+    const together = concurrencies.map((concurrency): Way => ({
+      name: `concurrency ${concurrency}${suffix}`,
+      run: (request) => shared.run({ ...request, concurrency }),
+      close: () => shared.close(),
+    }));
+    const alone: Way = {
+      name: `a process of its own${suffix}`,
       async run(request) {
         const own = slotOf(node);
-        try {
-          return await own.run({ ...request, concurrency });
-        } finally {
-          own.close();
-        }
+        return own.run({ ...request, concurrency: first }).finally(() => own.close());
       },
       close: () => undefined,
-    });
-  }
-  return ways;
+    };
+    return [...together, alone];
+  });
 }
 
 const PARTIAL =

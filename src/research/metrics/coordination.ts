@@ -60,7 +60,7 @@ export function coordinationMetrics(source: MessageSource, o: CoordinationOption
   const roles = new Set([...roleNames, ...sent.flatMap(({ message, to }) => [message.sentFrom, ...to])]);
   const spent = (message: Message): number => checkedCost(cost(message));
   const edges = edgesOf(sent, spent);
-  const { longest } = chainsOf(sent, () => 1);
+  const longest = longestChain(sent);
   const messages = sent.length;
   const texts = sent.map(({ message }) => message.content);
   const repeats = repeatsIn(texts, likeness);
@@ -100,44 +100,27 @@ function checkedCost(cost: unknown): number {
   );
 }
 
-export interface Chains {
-  /** The sum of the weights. */
-  readonly work: number;
-  /** The largest sum of weights along messages that answer one another. */
-  readonly longest: number;
-}
-
-/** Follows the parents of messages. A parent outside the list, and one that leads back to its child, counts nothing. */
-export function chainsOf(sent: readonly SentMessage[], weightOf: (message: SentMessage["message"]) => number): Chains {
+/** Returns the messages of the longest chain of answers. A parent outside the list, and one that leads back to its child, does not count. */
+function longestChain(sent: readonly SentMessage[]): number {
   const byId = new Map(sent.map(({ message }) => [message.id, message]));
   const lengths = new Map<string, number>();
   const open = new Set<string>();
-  let [work, longest] = [0, 0];
   for (const { message: start } of sent) {
-    work += weightOf(start);
-    const way = [start];
-    for (let message = way.at(-1); message !== undefined; message = way.at(-1)) {
-      if (lengths.has(message.id)) {
-        way.pop();
-        continue;
-      }
+    const path = [start];
+    for (let message = path.at(-1); message !== undefined; message = path.at(-1)) {
       open.add(message.id);
-      const waiting = message.parents
-        .map((id) => byId.get(id))
-        .filter((parent) => parent !== undefined && !lengths.has(parent.id) && !open.has(parent.id));
-      const [next] = waiting;
-      if (next !== undefined) {
-        way.push(next);
+      const next = message.parents.map((id) => byId.get(id)).find((one) => one !== undefined && !lengths.has(one.id) && !open.has(one.id));
+      if (next !== undefined && !lengths.has(message.id)) {
+        path.push(next);
         continue;
       }
-      const before = message.parents.reduce((most, id) => Math.max(most, lengths.get(id) ?? 0), 0);
-      lengths.set(message.id, before + weightOf(message));
-      longest = Math.max(longest, before + weightOf(message));
+      if (!lengths.has(message.id))
+        lengths.set(message.id, 1 + message.parents.reduce((most, id) => Math.max(most, lengths.get(id) ?? 0), 0));
       open.delete(message.id);
-      way.pop();
+      path.pop();
     }
   }
-  return { work, longest };
+  return [...lengths.values()].reduce((most, length) => Math.max(most, length), 0);
 }
 
 /** Words of one shingle. */

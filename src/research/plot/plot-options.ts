@@ -8,37 +8,35 @@ import { aConfidence } from "../statistics/interval.ts";
 /** A row of a table: the values of its columns by their names. */
 export type PlotRow = Readonly<Record<string, unknown>>;
 
+/** The size is that of the area between the axes, in pixels from 50 to 4,000. The title of an axis is by default the name of its column. */
 export interface PlotFrame {
-  /** Default: none. */
   readonly title?: string;
-  /** Pixels of the area between the axes, from 50 to 4,000. Default 480. */
+  /** Default 480. */
   readonly width?: number;
-  /** Pixels of the area between the axes, from 50 to 4,000. Default 300. */
+  /** Default 300. */
   readonly height?: number;
-  /** Default: the name of the column. */
   readonly xTitle?: string;
-  /** Default: the name of the column. */
   readonly yTitle?: string;
 }
 
-/** Rows with equal `x` and series are one mark, at their mean. */
-export interface MeanColumns {
-  /** The column of the horizontal axis. */
+/** The columns of the horizontal axis, of the vertical axis (numbers), and of the colours. Default: one series. */
+export interface PlotColumns {
   readonly x: string;
-  /** The column of the vertical axis: numbers. */
   readonly y: string;
-  /** The column whose values get a colour each. Default: one series. */
   readonly series?: string;
+}
+
+/** Rows with equal `x` and series are one mark, at their mean. */
+export interface MeanColumns extends PlotColumns {
   /** `t` shows the t interval of the mean where there are two rows or more; it needs the package `jstat`. Default `t`. */
   readonly interval?: "t" | "none";
   /** Of the interval, between 0 and 1. Default 0.95. */
   readonly confidence?: number;
 }
 
+/** `log` needs numbers above 0. Default `linear`. */
 export interface PlotScales {
-  /** `log` needs numbers above 0. Default `linear`. */
   readonly xScale?: "linear" | "log";
-  /** `log` needs numbers above 0. Default `linear`. */
   readonly yScale?: "linear" | "log";
 }
 
@@ -48,14 +46,8 @@ export interface LinePlot extends PlotFrame, MeanColumns, PlotScales {
 }
 
 /** A point for each row. */
-export interface PointPlot extends PlotFrame, PlotScales {
+export interface PointPlot extends PlotFrame, PlotScales, PlotColumns {
   readonly kind: "points";
-  /** The column of the horizontal axis. */
-  readonly x: string;
-  /** The column of the vertical axis: numbers. */
-  readonly y: string;
-  /** The column whose values get a colour each. Default: one series. */
-  readonly series?: string;
 }
 
 /** A bar for the mean of each `x`, side by side for several series, with a line for the interval. */
@@ -64,23 +56,15 @@ export interface BarPlot extends PlotFrame, MeanColumns {
 }
 
 /** How many rows have values in each of some ranges of equal width. */
-export interface HistogramPlot extends PlotFrame {
+export interface HistogramPlot extends PlotFrame, Pick<PlotColumns, "x" | "series"> {
   readonly kind: "histogram";
-  /** The column of the values: numbers. */
-  readonly x: string;
-  /** The column whose values get a colour each. Default: one series. */
-  readonly series?: string;
   /** Number of ranges, from 1 to 1,000. Default: the rule of Sturges, one more than the binary logarithm of the number of rows. */
   readonly bins?: number;
 }
 
 /** A field for each pair of `x` and `y`, coloured by the mean of `value`. */
-export interface HeatMapPlot extends PlotFrame {
+export interface HeatMapPlot extends PlotFrame, Pick<PlotColumns, "x" | "y"> {
   readonly kind: "heatmap";
-  /** The column of the horizontal axis. */
-  readonly x: string;
-  /** The column of the vertical axis. */
-  readonly y: string;
   /** The column of the colour: numbers. */
   readonly value: string;
   /** Default: the name of the column. */

@@ -1,7 +1,7 @@
-import { having, takes } from "../kernel/argument.ts";
-import { JournalError } from "../kernel/errors.ts";
-import type { Journal } from "../runtime/record/journal.ts";
-import { unowned } from "../runtime/record/owners.ts";
+import { having, takes } from "../src/kernel/argument.ts";
+import { JournalError } from "../src/kernel/errors.ts";
+import type { Journal } from "../src/runtime/record/journal.ts";
+import { unowned } from "../src/runtime/record/owners.ts";
 
 export interface SimulatedProcess {
   /** The journal as this process sees it: a run that another living process owns is refused with `RUN_OWNED`. */
