@@ -6,7 +6,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { type ErrorRecord, JournalError, TroupeError, UsageError } from "../kernel/errors.ts";
-import { canonicalJson, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import { canonicalJson, deepFreeze, parsedJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { fold } from "../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
@@ -72,12 +72,8 @@ export async function readCassette(path: string): Promise<Cassette> {
     checkSize(path, (await stat(path)).size);
     return readFile(path, "utf8");
   });
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw invalid(path, "a file that is no JSON", error);
-  }
+  const json = parsedJson(text);
+  if (json === undefined) throw invalid(path, "a file that is no JSON");
   return cassetteOf(path, json);
 }
 
@@ -151,8 +147,8 @@ function checkSize(path: string, bytes: number): void {
   );
 }
 
-function invalid(path: string, came: string, cause?: unknown): UsageError {
-  return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`, { cause });
+function invalid(path: string, came: string): UsageError {
+  return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`);
 }
 
 export type RecordedAnswer = { readonly ok: true; readonly response: ChatResponse } | { readonly ok: false; readonly error: ErrorRecord };

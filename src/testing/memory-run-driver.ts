@@ -24,7 +24,7 @@ export interface MemoryRunDriverOptions {
   readonly clock?: Clock;
 }
 
-const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, limit: kinds.count, clock: kinds.clock };
+const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, limit: kinds.size, clock: kinds.clock };
 
 /** A driver in memory, with a way to lose a worker as its process would be lost. */
 export interface MemoryRunDriver extends RunDriver {
@@ -36,9 +36,6 @@ export interface MemoryRunDriver extends RunDriver {
 export function memoryRunDriver(options: MemoryRunDriverOptions = {}): MemoryRunDriver {
   checkKnownOptions("memoryRunDriver", options, memoryRunDriverOptions);
   const { pause = 1000, limit = 100_000, clock = systemClock } = options;
-  if (!(pause >= 0)) throw new UsageError("OPTION_INVALID", `Expected pause to be milliseconds of 0 or more, got ${pause}.`);
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new UsageError("OPTION_INVALID", `Expected limit to be a whole number of 1 or more, got ${limit}.`);
   return new JobsInMemory({ pause, limit, clock });
 }
 

@@ -1,6 +1,6 @@
 import type { Cache, CacheEntry } from "../../memory/cache.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
-import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContract, codeOf, checksOf, type ContractKit } from "./contract-kit.ts";
 
 export type MakeCache = (clock: SimulatedClock) => Cache | Promise<Cache>;
 
@@ -18,16 +18,10 @@ const START = 1_800_000_000_000;
 export function cacheContract(kit: ContractKit, name: string, make: MakeCache): void {
   checkContract("cacheContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a cache`, () => {
-    const check: CacheChecks["check"] = (title, body) =>
-      kit.it(title, async () => {
-        const clock = simulatedClock(START);
-        const cache = await make(clock);
-        try {
-          await body(cache, clock);
-        } finally {
-          await cache.close();
-        }
-      });
+    const check: CacheChecks["check"] = (title, body) => {
+      const clock = simulatedClock(START);
+      checksOf(kit, () => make(clock)).check(title, (cache) => body(cache, clock));
+    };
     const checks = { check, expect: kit.expect };
     keepingChecks(checks);
     forgettingChecks(checks);

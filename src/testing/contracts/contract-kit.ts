@@ -61,3 +61,14 @@ export async function codeOf(work: () => unknown): Promise<string> {
 export async function turns(): Promise<void> {
   for (let n = 0; n < 20; n += 1) await nextMacrotask();
 }
+
+export interface Gate<T> {
+  readonly opened: Promise<T>;
+  open(value: T): void;
+}
+
+export function gate<T = void>(): Gate<T> {
+  let open = (_value: T): void => undefined;
+  const opened = new Promise<T>((resolve) => (open = resolve));
+  return { opened, open: (value) => open(value) };
+}

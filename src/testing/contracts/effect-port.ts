@@ -1,7 +1,7 @@
 import type { EffectCall, EffectPort } from "../../kernel/effect.ts";
 import { AbortedError, MovedError, StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, codeOf, checksOf, type ContractKit, gate } from "./contract-kit.ts";
 
 export type ContractEffect = (request: Json, signal: AbortSignal) => Promise<unknown>;
 
@@ -32,14 +32,7 @@ export function effectPortContract(kit: ContractKit, contract: EffectPortContrac
   const { expect } = kit;
   kit.describe(`${contract.name} keeps the contract of a port of effects`, () => {
     const check = (title: string, effect: ContractEffect, body: (place: EffectPlace) => Promise<void>): void =>
-      kit.it(title, async () => {
-        const place = await contract.make(effect);
-        try {
-          await body(place);
-        } finally {
-          await place.close();
-        }
-      });
+      checksOf(kit, () => contract.make(effect)).check(title, body);
     const ask = async (place: EffectPlace, effect: ContractEffect, call: Partial<EffectCall>): Promise<unknown> => {
       const whole = { ...first, signal: new AbortController().signal, ...call };
       const { answer } = await (await place.open()).run(whole, () => effect(whole.request, whole.signal));
@@ -107,26 +100,15 @@ function waiting(): {
   let count = 0;
   const effect: ContractEffect = (_request, signal) => {
     count += 1;
-    began.resolve();
+    began.open();
     return new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => {
-        aborted.resolve();
+        aborted.open();
         // The reason is an error.
         reject(signal.reason as Error);
       });
-      void finished.promise.then(resolve);
+      void finished.opened.then(resolve);
     });
   };
-  return { effect, began: began.promise, aborted: aborted.promise, finish: finished.resolve, begun: () => count };
-}
-
-interface Gate<T> {
-  readonly promise: Promise<T>;
-  resolve(value: T): void;
-}
-
-function gate<T = void>(): Gate<T> {
-  let resolve = (_value: T): void => undefined;
-  const promise = new Promise<T>((opened) => (resolve = opened));
-  return { promise, resolve: (value) => resolve(value) };
+  return { effect, began: began.opened, aborted: aborted.opened, finish: finished.open, begun: () => count };
 }

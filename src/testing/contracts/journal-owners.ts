@@ -1,7 +1,7 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Claim, Journal } from "../../runtime/record/journal.ts";
-import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, codeOf, type Checks, checksOf, type ContractKit } from "./contract-kit.ts";
 import { all, eventOf, isOver } from "./journal-parts.ts";
 
 /** Two processes, or two journal objects that act as such, over one store. */
@@ -32,24 +32,13 @@ export interface JournalOwnersContract {
 export function journalOwnersContract(kit: ContractKit, contract: JournalOwnersContract): void {
   checkContractObject("journalOwnersContract", kit, contract);
   kit.describe(`${contract.name} keeps the contract of a journal that processes share`, () => {
-    const check = (title: string, body: (two: TwoJournals) => Promise<void>): void => {
-      kit.it(title, async () => {
-        const two = await contract.make();
-        try {
-          await body(two);
-        } finally {
-          await two.close();
-        }
-      });
-    };
-    owningChecks(kit, check, contract.takes);
-    tellingChecks(kit, check);
+    const checks = checksOf(kit, () => contract.make());
+    owningChecks(checks, contract.takes);
+    tellingChecks(checks);
   });
 }
 
-type Check = (title: string, body: (two: TwoJournals) => Promise<void>) => void;
-
-function owningChecks({ expect }: ContractKit, check: Check, takes: boolean): void {
+function owningChecks({ check, expect }: Checks<TwoJournals>, takes: boolean): void {
   check("JournalOwners.P1 a run that another process owns is refused, and can be read", async ({ first, second }) => {
     const { epoch } = await begun(first);
     expect([await codeOf(() => second.claim("a")), await codeOf(() => second.remove("a"))]).toEqual(["RUN_OWNED", "RUN_OWNED"]);
@@ -78,7 +67,7 @@ function owningChecks({ expect }: ContractKit, check: Check, takes: boolean): vo
   });
 }
 
-function tellingChecks({ expect }: ContractKit, check: Check): void {
+function tellingChecks({ check, expect }: Checks<TwoJournals>): void {
   check(
     "JournalOwners.P4 a command reaches the owner in the other process, and its answer or refusal comes back",
     async ({ first, second }) => {

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryHandler, FleetDriver, RunDriver, RunJob, Handled, Working, WorkOptions } from "../../team/run-driver.ts";
-import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, checksOf, codeOf, type ContractKit, type Gate, gate as newGate } from "./contract-kit.ts";
 
 /** A worker in a process of its own, which takes one job of a team and never ends it. */
 export interface DoomedWorker {
@@ -36,14 +36,7 @@ export function runDriverContract(kit: ContractKit, contract: RunDriverContract)
   checkContractObject("runDriverContract", kit, contract);
   kit.describe(`${contract.name} keeps the contract of a run driver`, () => {
     const check = (title: string, body: (driver: RunDriver, engine: RunEngine) => Promise<void>): void =>
-      kit.it(title, async () => {
-        const engine = await contract.make();
-        try {
-          await body(await engine.open(), engine);
-        } finally {
-          await engine.close();
-        }
-      });
+      checksOf(kit, () => contract.make()).check(title, async (engine) => body(await engine.open(), engine));
     deliveringChecks(kit, check);
     repeatingChecks(kit, check);
     endingChecks(kit, check);
@@ -122,7 +115,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   });
 
   check("RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end", async (driver, engine) => {
-    const gate = opening();
+    const gate = newGate();
     const handle = async ({ runId, events }: Delivery): Promise<Handled> => {
       if (runId === "a" && events === 1) await gate.opened;
       return DONE;
@@ -210,8 +203,8 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   });
 }
 
-async function gated(driver: RunDriver): Promise<{ readonly gate: ReturnType<typeof opening>; readonly seen: Seen }> {
-  const gate = opening();
+async function gated(driver: RunDriver): Promise<{ readonly gate: Gate<void>; readonly seen: Seen }> {
+  const gate = newGate();
   const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
     await gate.opened;
     return DONE;
@@ -350,10 +343,4 @@ async function settled(driver: RunDriver, jobs: number): Promise<void> {
   }
   const left = await driver.list({ limit: 20 });
   throw new Error(`Expected ${jobs} jobs that are not done, got ${JSON.stringify(left)}.`);
-}
-
-function opening(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
 }
