@@ -155,11 +155,11 @@ class CassettePlayer implements CassetteModel {
     const left = this.unused;
     const near = nearestCall(left.length > 0 ? left : this.#entries.map(({ call }) => call), asked);
     const beside = near === undefined ? "It has none." : besideText(near, asked, maxTokens);
-    const told = same.length > 0 ? usedUpText(same) : beside;
+    const reported = same.length > 0 ? usedUpText(same) : beside;
     const recorded = same[0]?.call ?? near?.call;
     return new DifferenceError(
       "DIFFERENCE",
-      `Expected a request of ${this.id} that the cassette of run ${this.#runId} has, got one it lacks. ${told}\nIf the change is meant, record the run again with the real model: see saveCassette.`,
+      `Expected a request of ${this.id} that the cassette of run ${this.#runId} has, got one it lacks. ${reported}\nIf the change is meant, record the run again with the real model: see saveCassette.`,
       { data: { kind: "asked", act: recorded?.act ?? "", name: this.id, recorded: recorded?.request ?? null, now: asked } },
     );
   }
@@ -269,7 +269,7 @@ function plainLine(line: string): string {
   }
 }
 
-/** A reply format without the orders that follow from the order of a schema's members: of names, and of rules told in a description. */
+/** A reply format without the orders that follow from the order of a schema's members: of names, and of rules in a description. */
 function unordered(format: Json): Json {
   return JSON.parse(JSON.stringify(format), (key, value: Json): Json => {
     if (key === "required" && isList(value)) return value.map((name) => canonicalJson(name)).sort();

@@ -9,7 +9,7 @@ import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 
-/** An answer of the model: a text, parts of an answer, or an error it throws. */
+/** An answer of the model: a string, parts of an answer, or an error it throws. */
 export type ScriptedReply = string | Partial<ChatResponse> | Error;
 
 /** Answers a request; `n` counts the requests from 0. May throw, wait, or never come. */
@@ -147,11 +147,11 @@ class Script implements ScriptedModel {
 /** Functions have no identity that survives a new build of their program. */
 function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer): string {
   if (typeof replies === "function" || replies.length === 0) return "scripted";
-  const told = replies.map((reply) => {
+  const reported = replies.map((reply) => {
     if (typeof reply === "function") return ["function"];
     return reply instanceof Error ? [reply.name, reply.message] : reply;
   });
-  return `scripted-${textHash(JSON.stringify(told)).slice(0, 12)}`;
+  return `scripted-${textHash(JSON.stringify(reported)).slice(0, 12)}`;
 }
 
 function complete(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {

@@ -9,7 +9,7 @@ interface Timer {
 }
 
 /**
- * A clock that moves only when told to.
+ * A clock that only a test moves.
  *
  * SimulatedClock.S1 timers fire in order of their due time, then of their creation. SimulatedClock.S2 every ready promise reaction runs
  * before, between and after them. SimulatedClock.S3 while a timer fires, `now()` is its due time. SimulatedClock.S4 calls of `advance` and

@@ -229,7 +229,7 @@ export interface StubAnswer {
   readonly toolCalls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
   readonly finishReason?: string;
   readonly refusal?: string;
-  /** Null: the server tells none. */
+  /** Null: the server reports none. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly cached_tokens?: number } | null;
   /** The number of keep-alive comments before the first piece. */
   readonly comments?: number;
@@ -291,14 +291,14 @@ export interface StubRaw {
 
 export type WrittenReply = string | StubAnswer | StubFault;
 
-/** The stub's reaction to one request: a text, an answer with its details, a fault, or a given body. */
+/** The stub's reaction to one request: a string, an answer with its details, a fault, or a given body. */
 export type StubReply = WrittenReply | StubRaw;
 
 /** The answer that a fault breaks by default. */
 export const BROKEN_TEXT = "A reply that was going well.";
 const PIECE = 8;
 
-/** The answer behind a fault that is told inside an otherwise good answer; undefined for the others. */
+/** The answer of a fault within an otherwise good answer; undefined for the others. */
 export function answerOf(reply: WrittenReply): StubAnswer | undefined {
   if (typeof reply === "string") return { text: reply };
   if (!("fault" in reply)) return reply;

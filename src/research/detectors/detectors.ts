@@ -59,7 +59,7 @@ export interface SeenAct {
 
 export interface SeenRun {
   readonly state: RunState;
-  /** True for a role that is judged: one that has asked a model, or every role where the watch was told so. */
+  /** True for a role that is judged: one that has asked a model, or every role for `all`. */
   isJudged(role: string): boolean;
 }
 

@@ -83,11 +83,11 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
     assertWorld(world);
     const series = new CellSeries(options, identity);
     const limit = typeof rounds === "function" ? rounds(identity.params) : rounds;
-    const begun = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
+    const start = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
       await options.begin?.(world, setting);
       return { ran: world.run({ rounds: limit, stopWhen: (progress) => series.stops(progress), signal }) };
     };
-    const result = await watched(world, begun, { use, record: watch.record });
+    const result = await watched(world, start, { use, record: watch.record });
     use.take(result, series.calls);
     assertEnded(result, signal);
     const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
@@ -142,12 +142,12 @@ interface Watching {
 /** Runs a world and observes it: the world itself where it can be, else the run that it returns. */
 async function watched(
   world: ExperimentWorld,
-  begun: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,
+  start: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,
   { use, record }: Watching,
 ): Promise<RunResult> {
   const letGo = world.on === undefined ? undefined : observing({ on: world.on.bind(world) }, { use, record });
   try {
-    const { ran } = await begun();
+    const { ran } = await start();
     if (!isRun(ran)) return await ran;
     if (world.on === undefined) {
       use.watch(ran.on.bind(ran));
@@ -207,7 +207,7 @@ function checkedValue(what: string, value: unknown): CellValue {
   if (isCellValue(value)) return value;
   throw new UsageError(
     "EXPERIMENT_VALUE",
-    `Expected ${what} to be a finite number, a text, true, false or null, got ${valueText(value)}. Return null where there is no value.`,
+    `Expected ${what} to be a finite number, a string, true, false or null, got ${valueText(value)}. Return null where there is no value.`,
   );
 }
 

@@ -88,7 +88,7 @@ export class UseWatch {
     };
   }
 
-  /** Takes what the result of a run tells, where neither the world nor the run could be watched. */
+  /** Takes the use from the result of a run, where neither the world nor the run could be watched. */
   take({ cost, byModel }: Pick<RunResult, "cost" | "byModel">, calls: number): void {
     if (this.#isWatching) return;
     const models = Object.keys(byModel).map((id) => ({ id, price: null }));

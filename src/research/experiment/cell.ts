@@ -94,9 +94,9 @@ function checkedCell<P extends CellParams>(cell: P, place: number): P {
 function checkedValue(name: string, value: unknown): CellValue {
   if (isCellValue(value)) return value;
   throw invalid(
-    `a finite number, a text, true, false or null as a value of ${name}`,
+    `a finite number, a string, true, false or null as a value of ${name}`,
     valueText(value),
-    "Name other things by a text, and look them up in world.",
+    "Name other things by a string, and look them up in world.",
   );
 }
 

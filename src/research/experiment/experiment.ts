@@ -39,12 +39,9 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
   reps: kinds.size,
   seed: kinds.either(kinds.text, numberWith("a whole number", Number.isSafeInteger)),
   seeds: kinds.oneOf("common", "independent"),
-  world: kinds.function,
-  begin: kinds.function,
+  ...kinds.each(kinds.function, "world", "begin", "stop", "measure"),
   rounds: kinds.either(kinds.count, kinds.function),
-  stop: kinds.function,
   collect: kinds.record(kinds.function),
-  measure: kinds.function,
   budget: kinds.checked,
 };
 

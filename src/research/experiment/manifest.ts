@@ -87,7 +87,7 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
   if (difference === undefined) return;
   throw new UsageError(
     "EXPERIMENT_CHANGED",
-    `Expected the experiment that ${shownText(folder)} was begun with, got another one: ${difference}. Undo the change to go on, or begin anew in another folder.`,
+    `Expected the experiment that ${shownText(folder)} was started with, got another one: ${difference}. Undo the change to continue, or begin anew in another folder.`,
   );
 }
 

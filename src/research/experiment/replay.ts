@@ -1,16 +1,14 @@
 import { type CellJob, jobName } from "./cell.ts";
-import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sqlite } from "../../adapters/sqlite.ts";
 import { takes } from "../../kernel/argument.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { canonicalJson } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
-import { importRun, type RunEvent } from "../../index.ts";
+import { type RunEvent } from "../../index.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { anExperiment, type AnyExperiment, type CellReply, CELLS, isWhole } from "./experiment.ts";
 import { checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, processOptions, ProcessSlot } from "./process-slot.ts";
@@ -114,21 +112,13 @@ async function writeJournal(path: string, runId: string, events: readonly RunEve
   const journal = sqlite({ path });
   try {
     await journal.remove(runId);
-    await importRun(journal, exportLines(runId, events));
+    await journal.create(runId);
+    const { epoch } = await journal.claim(runId);
+    await journal.append(runId, epoch, 0, events);
+    await journal.release(runId, epoch);
   } finally {
     await journal.close();
   }
-}
-
-function* exportLines(runId: string, events: readonly RunEvent[]): Iterable<string> {
-  yield JSON.stringify({ troupe: "run", v: events[0]?.v ?? 1, runId, events: events.length });
-  const hash = createHash("sha256");
-  for (const event of events) {
-    const line = canonicalJson(event);
-    hash.update(`${line}\n`);
-    yield line;
-  }
-  yield JSON.stringify({ troupe: "end", events: events.length, sha256: hash.digest("hex") });
 }
 
 function changedIn(known: Row, now: Row): readonly string[] {

@@ -142,7 +142,7 @@ export async function finishedIn(path: string): Promise<{ readonly finished: rea
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
   const length = bytes.lastIndexOf(10) + 1;
   const finished: FinishedCell[] = [];
-  // The lines are read one by one, because all of them may be longer than a text can be.
+  // The lines are read one by one, because all of them may be longer than a string can be.
   for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
     const cell = parsedJson(bytes.toString("utf8", start, end));
     if (!isFinished(cell)) throw damaged(path, `line ${finished.length + 1} of ${CELLS_FILE}`, "a finished run");

@@ -38,11 +38,11 @@ export interface SweepProgress {
 }
 
 export interface RunExperimentOptions extends ProcessBounds {
-  /** The folder of the results. A sweep goes on there where it was cut off. Default: nothing is kept. */
+  /** The folder of the results. An interrupted sweep continues there. Default: nothing is kept. */
   readonly out?: string;
   /** Processes that run cells. Default: one less than this machine has cores. Needs `module`. */
   readonly workers?: number;
-  /** Runs that failed are run again when the sweep goes on. Default false. */
+  /** Runs that failed are run again when the sweep continues. Default false. */
   readonly again?: boolean;
   /** Called at the start and whenever a run has ended. */
   readonly onProgress?: (progress: SweepProgress) => void;
@@ -209,7 +209,7 @@ class Sweep {
     if (difference === undefined) return;
     throw new UsageError(
       "EXPERIMENT_CHANGED",
-      `Expected the module of a sweep to stay as it is, but meanwhile ${difference}. Undo the change to go on, or begin anew in another folder.`,
+      `Expected the module of a sweep to stay as it is, but meanwhile ${difference}. Undo the change to continue, or begin anew in another folder.`,
     );
   }
 

@@ -89,7 +89,7 @@ function numberIn(column: string, value: CellValue): readonly number[] {
 export function heldSeries(series: readonly Row[]): readonly Row[] {
   takes("heldSeries", "series", series, listOf({ says: "a row", fits: isRecord }));
   const runs = new Map<string, Row[]>();
-  const told = new Map<number, Set<string>>();
+  const reported = new Map<number, Set<string>>();
   for (const row of series) {
     const { cell, rep, round } = row;
     if (typeof cell !== "number" || typeof rep !== "number" || typeof round !== "number")
@@ -101,21 +101,21 @@ export function heldSeries(series: readonly Row[]): readonly Row[] {
     const run = runs.get(name);
     if (run === undefined) runs.set(name, [row]);
     else run.push(row);
-    const columns = told.get(round) ?? new Set();
-    told.set(round, columns);
+    const columns = reported.get(round) ?? new Set();
+    reported.set(round, columns);
     for (const [column, value] of Object.entries(row)) if (value !== null) columns.add(column);
   }
-  const rounds = [...told.keys()].sort((a, b) => a - b);
-  return [...runs.values()].flatMap((run) => [...run, ...heldRows(run, rounds, told)]);
+  const rounds = [...reported.keys()].sort((a, b) => a - b);
+  return [...runs.values()].flatMap((run) => [...run, ...heldRows(run, rounds, reported)]);
 }
 
-function heldRows(run: readonly Row[], rounds: readonly number[], told: ReadonlyMap<number, ReadonlySet<string>>): readonly Row[] {
+function heldRows(run: readonly Row[], rounds: readonly number[], reported: ReadonlyMap<number, ReadonlySet<string>>): readonly Row[] {
   const last: Record<string, CellValue> = {};
   for (const row of run) for (const [column, value] of Object.entries(row)) if (value !== null || !(column in last)) last[column] = value;
   return rounds
     .filter((round) => round > Number(last["round"]))
     .map((round) => {
-      const columns = Object.entries(last).map(([column, value]) => [column, told.get(round)?.has(column) === true ? value : null]);
+      const columns = Object.entries(last).map(([column, value]) => [column, reported.get(round)?.has(column) === true ? value : null]);
       return { ...Object.fromEntries(columns), round } as Row;
     });
 }

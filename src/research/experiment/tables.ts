@@ -76,7 +76,7 @@ export function errorText({ code, message }: CellFailed): string {
   return `${code}: ${message}`;
 }
 
-/** Rows of one piece of a text: a text of V8 has at most half a gigabyte. */
+/** Rows of one piece of a string: a string of V8 has at most half a gigabyte. */
 const PIECE = 1_000;
 
 export function* jsonLinePieces(rows: readonly Row[]): Generator<string> {

@@ -5,7 +5,7 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { optionalPackage } from "../optional-package.ts";
 import { assertTopology, type Topology, type TopologyEdge, topologyOf } from "./topology.ts";
 
-/** Limit on the characters of a text: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
+/** Limit on the characters of a string: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
 const MOST_CHARACTERS = 32_000_000;
 
 /**
@@ -71,7 +71,7 @@ async function documentOf(text: string): Promise<XmlDocument> {
   return document;
 }
 
-/** The package splits a text at each return, and copies the rest, so that its time grows with the square of their number. */
+/** The package splits a string at each return, and copies the rest, so that its time grows with the square of their number. */
 function withoutReturns(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n");
 }

@@ -84,7 +84,7 @@ function checkedNames(names: readonly unknown[]): readonly string[] {
   if (names.length === 0) throw invalid("at least one node", names);
   const known = new Set<string>();
   for (const name of names) {
-    if (typeof name !== "string" || name === "") throw invalid("the name of a node to be a text that is not empty", name);
+    if (typeof name !== "string" || name === "") throw invalid("the name of a node to be a string that is not empty", name);
     if (known.has(name)) throw invalid("each node once", name);
     known.add(name);
   }

@@ -16,7 +16,7 @@ export interface CoordinationOptions {
   readonly roles?: Iterable<string>;
   /** The cost of a message, such as its tokens. Default: its characters. */
   readonly cost?: (message: Message) => number;
-  /** The share of equal parts from which on a text repeats another, above 0 and at most 1. Default 0.8. */
+  /** The share of equal parts from which on a string repeats another, above 0 and at most 1. Default 0.8. */
   readonly likeness?: number;
 }
 
@@ -126,12 +126,12 @@ function longestChain(sent: readonly SentMessage[]): number {
 /** Words of one shingle. */
 const SHINGLE = 3;
 const MOST_WORDS = 2_000;
-/** Bands of rows of hashes: two texts that share 0.8 of their shingles share a band with a probability above 0.999. */
+/** Bands of rows of hashes: two strings that share 0.8 of their shingles share a band with a probability above 0.999. */
 const BANDS = 16;
 const ROWS = 4;
 
 /**
- * Counts the texts that are nearly the same as an earlier one: the shingles of three words that either has are shared in at least
+ * Counts the strings that are nearly the same as an earlier one: the shingles of three words that either has are shared in at least
  * `likeness` of all cases (Broder 1997). Candidates are found by hashes, and then compared exactly.
  */
 export function repeatsIn(texts: readonly string[], likeness: number): number {
@@ -191,7 +191,7 @@ function likenessOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return shared / (a.size + b.size - shared);
 }
 
-/** Returns the words of a text in lower case, without signs between them. A text without letters and digits is one word. */
+/** Returns the words of a string in lower case, without signs between them. A text without letters and digits is one word. */
 export function wordsIn(text: string, most: number): readonly string[] {
   const words: string[] = [];
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {

@@ -7,7 +7,7 @@ import { iterable, object, takes } from "../../kernel/argument.ts";
 import type { FlowEvent, FlowSent } from "../../inspector/index.ts";
 import { type Message, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../index.ts";
 
-/** A message as a row of a table: texts and numbers alone. */
+/** A message as a row of a table: strings and numbers alone. */
 export type MessageRow = {
   /** From 0, in the order of the record. */
   readonly place: number;

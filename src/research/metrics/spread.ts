@@ -117,10 +117,8 @@ export function overhead(team: number, oneAgent: number): number {
  * @throws UsageError `SAMPLE_INVALID` for shares outside 0 and 1, and for an agent that never errs
  */
 export function errorAmplification(team: number, oneAgent: number): number {
-  for (const share of [team, oneAgent]) {
-    checkAtLeastZero("errorAmplification", share);
-    if (share > 1) throw none("errorAmplification", "shares of at most 1", share);
-  }
+  for (const share of [team, oneAgent])
+    if (!(Number.isFinite(share) && share >= 0 && share <= 1)) throw none("errorAmplification", "shares from 0 to 1", share);
   if (oneAgent === 0) throw none("errorAmplification", "an agent that errs at times", oneAgent);
   return team / oneAgent;
 }

@@ -154,7 +154,7 @@ function band(plot: PlotOptions, marks: readonly Mark[]): ChartSpec {
   return { y: { ...axisOf("y", plot, marks), field: "low" }, y2: { field: "high" } };
 }
 
-/** Returns an axis of numbers, or of texts where a place is a text. */
+/** Returns an axis of numbers, or of strings where a place is a string. */
 function axisOf(channel: "x" | "y", plot: PlotFrame & PlotScales & AxisColumns, marks: readonly Mark[]): ChartSpec {
   const title = (channel === "x" ? plot.xTitle : plot.yTitle) ?? plot[channel] ?? "";
   const places = marks.map((mark) => mark[channel]);
@@ -201,7 +201,7 @@ interface AxisColumns {
   readonly y?: string;
 }
 
-/** Numbers stand in their order, texts in the order of the rows. */
+/** Numbers stand in their order, strings in the order of the rows. */
 function discreteOf(channel: "x" | "y", title: string, plot: PlotFrame, marks: readonly Mark[]): ChartSpec {
   const places = [...new Set(marks.map((mark) => mark[channel]))];
   const sort = places.every((place) => typeof place === "number") ? places.toSorted((a, b) => Number(a) - Number(b)) : places;

@@ -39,12 +39,12 @@ async function draw(spec: ChartSpec): Promise<string> {
   }
 }
 
-/** Vega goes on after an error and draws a part: errors are kept here. */
+/** Vega continues after an error and draws a part: errors are kept here. */
 function loggerInto(faults: unknown[]): LoggerInterface {
   const logger: LoggerInterface = {
     level: ((level?: number) => (level === undefined ? 1 : logger)) as LoggerInterface["level"],
-    error: (...told) => {
-      faults.push(told[0]);
+    error: (...reported) => {
+      faults.push(reported[0]);
       return logger;
     },
     warn: () => logger,

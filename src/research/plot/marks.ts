@@ -148,7 +148,7 @@ function tooLarge(most: string, came: number): UsageError {
 export type Place = number | string;
 
 const LONGEST_TITLE = 200;
-/** Limit on the characters of a text on an axis, which is never cut: two places must not become one. */
+/** Limit on the characters of a string on an axis, which is never cut: two places must not become one. */
 const LONGEST_PLACE = 1_000;
 /** Limit on the size of a number and, unless it is 0, on its nearness to 0: beyond it Vega finds no ticks for an axis. */
 const MOST = 1e100;
@@ -209,7 +209,7 @@ export function titleText(text: string): string {
 }
 
 /**
- * Returns a text that an axis or a legend can show. Vega takes the name of a member of every object, such as `constructor`, for that member;
+ * Returns a string that an axis or a legend can show. Vega takes the name of a member of every object, such as `constructor`, for that member;
  * a space without width before it prevents that.
  */
 function placeText(text: string): string {

@@ -9,7 +9,7 @@ import { type Random, randomStream } from "../../kernel/random.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
-/** An answer of a policy: a text, or parts of a whole answer. */
+/** An answer of a policy: a string, or parts of a whole answer. */
 export type PolicyReply = string | Partial<ChatResponse>;
 
 /**
@@ -24,7 +24,7 @@ export interface PolicyModelOptions {
   readonly id?: string;
   /** Default 0. */
   readonly seed?: string | number;
-  /** Default: nothing, so that a study costs $0. Tokens are counted from characters, four to one, unless a reply tells its usage. */
+  /** Default: nothing, so that a study costs $0. Tokens are counted from characters, four to one, unless a reply has its usage. */
   readonly price?: ModelPrice;
 }
 

@@ -95,8 +95,11 @@ function pairedDifferences(a: ReadonlyMap<string, number>, b: ReadonlyMap<string
       "PAIRS_INVALID",
       `Expected the same seeds in a and b of compareBySeed, got ${valueText(alone)} on one side only. Run both conditions with it, or leave it out.`,
     );
-  const differences = [...a].map(([seed, value]) => value - (b.get(seed) ?? 0));
-  return sampleOf("compareBySeed", differences, 2);
+  return sampleOf(
+    "compareBySeed",
+    [...a].map(([seed, value]) => value - (b.get(seed) ?? 0)),
+    2,
+  );
 }
 
 function signTest(differences: readonly number[]): PairedComparison["sign"] {
@@ -127,12 +130,7 @@ function permutationTest(differences: readonly number[], resamples: number, rand
 }
 
 function signedSum(differences: readonly number[], isTurned: (index: number) => boolean): number {
-  let sum = 0;
-  for (let index = 0; index < differences.length; index += 1) {
-    const difference = differences[index] ?? 0;
-    sum += isTurned(index) ? -difference : difference;
-  }
-  return sum;
+  return differences.reduce((sum, difference, index) => sum + (isTurned(index) ? -difference : difference), 0);
 }
 
 /**

@@ -107,7 +107,7 @@ function waitingChecks({ check, expect }: PoolChecks): void {
 }
 
 function accountChecks({ check, expect }: PoolChecks): void {
-  check("BudgetPool.B4 what a record tells is charged once, however often its account is opened", async (pool) => {
+  check("BudgetPool.B4 the spending in a record is charged once, however often its account is opened", async (pool) => {
     const first = await opened(pool, "Ann", 30);
     (await held(ask(first, 20))).settle(20);
     await first.close(false);

@@ -119,7 +119,7 @@ function textChecks({ check, expect }: CacheChecks): void {
 }
 
 function replacingChecks({ check, expect }: CacheChecks): void {
-  check("Cache.C6 replaces what is as expected, and else tells what is there", async (cache, clock) => {
+  check("Cache.C6 replaces what is as expected, and else returns the present value", async (cache, clock) => {
     if (cache.replace === undefined) return;
     expect(await cache.replace("a", "1", { ttl: MINUTE })).toBe(undefined);
     expect(await cache.get("a")).toEqual(hit("1"));

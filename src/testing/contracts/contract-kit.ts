@@ -47,7 +47,7 @@ export function checksOf<P extends { close(): Promise<void> | void }>({ it, expe
   return { check, expect };
 }
 
-/** The code of the typed error that some work ends with; "resolved" when it ends well, and a text for any other error. */
+/** The code of the typed error that some work ends with; "resolved" when it ends well, and a string for any other error. */
 export async function codeOf(work: () => unknown): Promise<string> {
   try {
     await work();

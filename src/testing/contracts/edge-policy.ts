@@ -68,7 +68,7 @@ function fatesOf(policy: EdgePolicy, asked: readonly SentAt[]): readonly unknown
   return asked.map(({ sent, from, tick }) => edges.pass([sent], from, tick)[0]?.faults ?? "delivered");
 }
 
-/** Returns the text of a run of a few rounds, in which every role tells the next two what it hears. */
+/** Returns the text of a run of a few rounds, in which every role repeats what it hears to the next two. */
 async function loggedRun(policy: EdgePolicy, concurrency: number): Promise<string> {
   const environment = new Environment({ seed: "contract", concurrency, edges: [policy] });
   const events: RunEvent[] = [];

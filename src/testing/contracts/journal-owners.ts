@@ -40,26 +40,26 @@ export function journalOwnersContract(kit: ContractKit, contract: JournalOwnersC
 
 function owningChecks({ check, expect }: Checks<TwoJournals>, takes: boolean): void {
   check("JournalOwners.P1 a run that another process owns is refused, and can be read", async ({ first, second }) => {
-    const { epoch } = await begun(first);
+    const { epoch } = await started(first);
     expect([await codeOf(() => second.claim("a")), await codeOf(() => second.remove("a"))]).toEqual(["RUN_OWNED", "RUN_OWNED"]);
     await first.append("a", epoch, 1, [eventOf("a", 1)]);
     expect((await all(second, "a", 0)).map(({ seq }) => seq)).toEqual([0, 1]);
   });
 
   check("JournalOwners.P2 a run is taken where that is possible, and refused elsewhere", async ({ first, second }) => {
-    const told: string[] = [];
-    const { epoch } = await begun(first, () => told.push("lost"));
+    const reported: string[] = [];
+    const { epoch } = await started(first, () => reported.push("lost"));
     if (!takes) return expect(await codeOf(() => second.claim("a", { take: true }))).toBe("RUN_OWNED");
     const taken = await second.claim("a", { take: true });
     expect([taken.former, taken.epoch > epoch]).toEqual(["moved", true]);
     expect(await codeOf(() => first.append("a", epoch, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
     await first.release("a", epoch);
     await second.append("a", taken.epoch, 1, [eventOf("a", 1)]);
-    expect([told, await codeOf(() => first.claim("a"))]).toEqual([["lost"], "RUN_OWNED"]);
+    expect([reported, await codeOf(() => first.claim("a"))]).toEqual([["lost"], "RUN_OWNED"]);
   });
 
-  check("JournalOwners.P3 the next owner is told how a run was given back", async ({ first, second }) => {
-    const { epoch } = await begun(first);
+  check("JournalOwners.P3 the next owner learns how a run was given back", async ({ first, second }) => {
+    const { epoch } = await started(first);
     await first.release("a", epoch, { drained: true });
     const next = await second.claim("a");
     await second.release("a", next.epoch);
@@ -87,7 +87,7 @@ function tellingChecks({ check, expect }: Checks<TwoJournals>): void {
   );
 
   check("JournalOwners.P5 a watcher hears of what the other process adds and removes", async ({ first, second }) => {
-    const { epoch } = await begun(first);
+    const { epoch } = await started(first);
     const watched = second.watch?.("a", { signal: new AbortController().signal })[Symbol.asyncIterator]();
     if (watched === undefined) return;
     await watched.next();
@@ -101,16 +101,16 @@ function tellingChecks({ check, expect }: Checks<TwoJournals>): void {
 
   check("JournalOwners.P6 a run that is looked for while the other process creates it is unknown or whole", async ({ first, second }) => {
     for (let n = 0; n < NEW_RUNS; n += 1) {
-      const told = new Set<string>();
-      const isFound = foundIn(second, `new ${n}`, (code) => told.add(code));
+      const reported = new Set<string>();
+      const isFound = foundIn(second, `new ${n}`, (code) => reported.add(code));
       await first.create(`new ${n}`);
       await isFound;
-      expect([...told].filter((code) => code !== "RUN_UNKNOWN")).toEqual([]);
+      expect([...reported].filter((code) => code !== "RUN_UNKNOWN")).toEqual([]);
     }
   });
 }
 
-async function begun(journal: Journal, lost?: () => void): Promise<Claim> {
+async function started(journal: Journal, lost?: () => void): Promise<Claim> {
   await journal.create("a");
   const claim = await journal.claim("a", lost === undefined ? {} : { lost });
   await journal.append("a", claim.epoch, 0, [eventOf("a", 0)]);

@@ -3,7 +3,7 @@ import { type Journal, newestRuns, runInfo, type RunInfo } from "../../runtime/r
 import { codeOf, type Checks } from "./contract-kit.ts";
 import { readTally, TallyFold } from "../../runtime/record/run-summary.ts";
 
-/** True when a watcher ends; growth that it has not told yet may come first. */
+/** True when a watcher ends; growth that it has not reported yet may come first. */
 export async function isOver(watched: AsyncIterator<void>): Promise<boolean> {
   for (let n = 0; n < 10; n += 1) if ((await watched.next()).done === true) return true;
   return false;
@@ -45,7 +45,7 @@ export async function seqs(journal: Journal, runId: string): Promise<number[]> {
   return (await all(journal, runId, 0)).map((event) => event.seq);
 }
 
-/** The text of a state: longer than a page of a store, with what a text can have in it. */
+/** The text of a state: longer than a page of a store, with what a string can have in it. */
 const STATE = '0123{"a":"\\u0000 quoted \u00e9 \u{1f3ad} \n"}'.repeat(1_000);
 
 export function snapshotChecks({ check, expect }: Checks<Journal>): void {

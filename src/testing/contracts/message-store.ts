@@ -266,17 +266,17 @@ function nearestChecks({ check, expect }: Checks<MessageStore>): void {
     expect(await nearest.search("r", "one", vector(0, 3), 9, { among: new Set() })).toEqual([]);
   });
 
-  check("MessageStore.V10 places and numbers of vectors are told, and of messages that cannot be embedded", async (store) => {
+  check("MessageStore.V10 places and numbers of vectors are reported, also of messages that cannot be embedded", async (store) => {
     const nearest = await nearestOf(store);
     if (nearest === undefined) return;
     const [a, b, c] = await written(store, "r", "one", vector(1, 2), vector(), vector(1, 2, 3));
-    const told = [
+    const reported = [
       { place: a, dimensions: 2 },
       { place: b, dimensions: 0 },
       { place: c, dimensions: 3 },
     ];
-    expect(await placesOf(nearest, "r", "one")).toEqual(told);
-    expect(await placesOf(nearest, "r", "one", a)).toEqual(told.slice(1));
+    expect(await placesOf(nearest, "r", "one")).toEqual(reported);
+    expect(await placesOf(nearest, "r", "one", a)).toEqual(reported.slice(1));
     expect(await nearest.count("r", "one")).toBe(2);
     expect((await nearest.search("r", "one", vector(1, 2), 9)).map(({ place }) => place)).toEqual([a]);
     expect([await placesOf(nearest, "r", "two"), await nearest.count("r", "two")]).toEqual([[], 0]);

@@ -96,7 +96,7 @@ function placeChecks({ it, expect }: ContractKit, make: MakeLimits, { settled }:
     expect(gotten(asked)).toEqual([true, true, true, false]);
   });
 
-  it("ModelLimits.W4 who stops waiting takes no place, and holds up nobody", async () => {
+  it("ModelLimits.W4 a caller that stops waiting takes no place and delays no one", async () => {
     const clock = simulatedClock();
     const limits = await make({ concurrency: 1 });
     const first = await ask(limits, clock).lease;

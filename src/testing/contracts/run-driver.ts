@@ -304,7 +304,7 @@ interface Seen {
   readonly working: Working;
   /** Deliveries so far. */
   readonly count: number;
-  /** The next delivery that nobody has asked for. */
+  /** The next delivery that was not returned yet. */
   next(): Promise<Delivery>;
 }
 
@@ -332,7 +332,7 @@ async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: D
   };
 }
 
-/** Milliseconds between two looks at the list of an engine, which tells nobody when it changes. */
+/** Milliseconds between two looks at the list of an engine, which reports no changes. */
 const LOOK = 10;
 const LOOKS = 1500;
 

@@ -253,8 +253,8 @@ function commitBehaviour({ check, expect }: WorkspaceChecks, { make, keepsHistor
       await workspace.write("a.txt", content);
       return (await workspace.commit({ ...request, ...(key === undefined ? {} : { key }) })) !== undefined;
     };
-    const told = [await made("1", "k1"), await made("2", "k2"), await made("1", "k1"), await made("2", "k2")];
-    expect(told).toEqual([keepsHistory, keepsHistory, false, false]);
+    const reported = [await made("1", "k1"), await made("2", "k2"), await made("1", "k1"), await made("2", "k2")];
+    expect(reported).toEqual([keepsHistory, keepsHistory, false, false]);
     expect([await made("1"), await made("3", "k1"), await made("1", "k3")]).toEqual([keepsHistory, keepsHistory, keepsHistory]);
     expect(workspace.pending).toEqual([]);
   });
