@@ -224,12 +224,12 @@ function finalError(record: ErrorRecord): TroupeError {
  * price have a maximum length. Both are brought into one form here, in which equal requests are equal.
  */
 
-export function liveForm(request: ChatRequest, mask: Mask): JsonObject {
+function liveForm(request: ChatRequest, mask: Mask): JsonObject {
   return formOf(masked(mask, JSON.parse(canonicalJson(request)) as JsonObject));
 }
 
 /** A recorded request in all the forms that it can have on its way; the most likely one first. */
-export function recordedForms({ model: _model, schema, ...request }: JsonObject): readonly JsonObject[] {
+function recordedForms({ model: _model, schema, ...request }: JsonObject): readonly JsonObject[] {
   if (schema === undefined) return [formOf(request)];
   const messages = request["messages"] as unknown as readonly ChatMessage[];
   const output = { json: schema as JsonObject, strict: strictSchema(schema as JsonObject), wrapped: false };
@@ -241,7 +241,7 @@ export function recordedForms({ model: _model, schema, ...request }: JsonObject)
 }
 
 /** True when two requests allow a reply of the same length, or one of them has no maximum length. */
-export function isSameLength(a: Json | undefined, b: Json | undefined): boolean {
+function isSameLength(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 
@@ -288,7 +288,7 @@ export interface Nearest {
 }
 
 /** The call whose request is most like one: with the fewest characters between the beginning and the end that both have. */
-export function nearestCall(calls: readonly RecordedCall[], wanted: JsonObject): Nearest | undefined {
+function nearestCall(calls: readonly RecordedCall[], wanted: JsonObject): Nearest | undefined {
   const text = canonicalJson(wanted);
   let best: Nearest | undefined;
   let least = Infinity;
@@ -303,7 +303,7 @@ export function nearestCall(calls: readonly RecordedCall[], wanted: JsonObject):
   return best;
 }
 
-export function besideText({ call, form }: Nearest, asked: JsonObject, maxTokens: number | undefined): string {
+function besideText({ call, form }: Nearest, asked: JsonObject, maxTokens: number | undefined): string {
   const lengths = [{ maxTokens: call.request["maxTokens"] ?? null }, { maxTokens: maxTokens ?? null }] as const;
   const found = requestDifference(form, asked) ?? requestDifference(...lengths);
   const text = found === undefined ? "" : `\n${requestDifferenceText(found, ["recorded", "asked now"])}`;
@@ -325,7 +325,7 @@ function distance(a: string, b: string): number {
  */
 
 /** The model that was recorded, or the one of several that is meant. @throws UsageError `CASSETTE_MODELS` */
-export function recordedModel(calls: readonly RecordedCall[], wanted: string | undefined): string {
+function recordedModel(calls: readonly RecordedCall[], wanted: string | undefined): string {
   const models = [...new Set(calls.map((call) => call.model))];
   const [only] = models;
   if (only === undefined) return wanted ?? "cassette";
@@ -338,18 +338,18 @@ export function recordedModel(calls: readonly RecordedCall[], wanted: string | u
 }
 
 /** A model that cost nothing, although no list says so, had said so itself. */
-export function freePrice(id: string, calls: readonly RecordedCall[]): ModelPrice | undefined {
+function freePrice(id: string, calls: readonly RecordedCall[]): ModelPrice | undefined {
   if (calls.length === 0 || priceOf({ id }) !== undefined) return undefined;
   return calls.every((call) => call.cost === 0) ? { input: 0, output: 0 } : undefined;
 }
 
 /** The most tokens of a reply, when it was the same for all. */
-export function commonLength(calls: readonly RecordedCall[]): number | undefined {
+function commonLength(calls: readonly RecordedCall[]): number | undefined {
   const [first, ...others] = new Set(calls.map((call) => call.request["maxTokens"]));
   return typeof first === "number" && others.length === 0 ? first : undefined;
 }
 
-export function commonExtra(calls: readonly RecordedCall[]): Readonly<Record<string, Json>> | undefined {
+function commonExtra(calls: readonly RecordedCall[]): Readonly<Record<string, Json>> | undefined {
   const [first, ...others] = calls.map((call) => Object.entries(call.request["extra"] ?? {}) as [string, Json][]);
   const texts = others.map((members) => new Set(members.map((member) => canonicalJson(member))));
   const common = (first ?? []).filter((member) => texts.every((has) => has.has(canonicalJson(member))));

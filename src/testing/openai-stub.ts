@@ -139,7 +139,7 @@ class Stub implements OpenAIStub {
   }
 }
 
-export async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
+async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   if (answer !== undefined) {
     await answer.pace?.(0);
@@ -181,7 +181,7 @@ function sent(response: ServerResponse, text: string): Promise<void> {
   });
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json", "x-request-id": "req_stub" }).end(JSON.stringify(body));
 }
 
@@ -189,7 +189,7 @@ function sendText(response: ServerResponse, body: string): void {
   response.writeHead(200, { "content-type": "application/json" }).end(body);
 }
 
-export function refuse(response: ServerResponse, status: number, message: string): void {
+function refuse(response: ServerResponse, status: number, message: string): void {
   sendJson(response, status, { error: { message, type: "invalid_request_error", param: null, code: null } });
 }
 
@@ -232,11 +232,11 @@ function usageOf(body: OpenAIBody, answer: StubAnswer): object {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
 }
 
-export function isRaw(reply: StubReply): reply is StubRaw {
+function isRaw(reply: StubReply): reply is StubRaw {
   return typeof reply === "object" && "pieces" in reply;
 }
 
-export async function rawReply(response: ServerResponse, { pieces, whole, end = "done" }: StubRaw, stream: boolean): Promise<void> {
+async function rawReply(response: ServerResponse, { pieces, whole, end = "done" }: StubRaw, stream: boolean): Promise<void> {
   if (!stream) return end === "done" ? sendJson(response, 200, whole) : sendHalf(response, JSON.stringify(whole), end);
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
@@ -252,7 +252,7 @@ export async function rawReply(response: ServerResponse, { pieces, whole, end = 
   }
 }
 
-export async function streamReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
+async function streamReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   const fault = answer === undefined ? (reply as StubFault) : undefined;
   const after = fault !== undefined && "after" in fault ? (fault.after ?? 1) : 1;

@@ -33,7 +33,7 @@ export interface FailureFinding {
   readonly text: string;
 }
 
-export const MOST_NAMED = 6;
+const MOST_NAMED = 6;
 
 export type ActEnded = Extract<RunEvent, { readonly type: "act.ended" }>;
 export type RunEnded = Extract<RunEvent, { readonly type: "run.ended" }>;

@@ -198,7 +198,7 @@ function unreadable(module: string, text: string, code: string): UsageError {
  * The script of a process that runs cells, for `node -e`: a string, so that it runs wherever the module's own copy of this package is. A
  * thread ends the process when its parent is gone or its memory is used up, also while a cell never returns to the event loop.
  */
-export const CELL_SCRIPT: string = String.raw`
+const CELL_SCRIPT: string = String.raw`
 import { Worker } from "node:worker_threads";
 const [url, name, parent, most] = process.argv.slice(1);
 const watch = [
@@ -233,4 +233,4 @@ try {
 }
 `;
 
-export const MEMORY_MARK = "TROUPE_CELL_MEMORY";
+const MEMORY_MARK = "TROUPE_CELL_MEMORY";

@@ -172,7 +172,6 @@ function isRun(ran: Promise<RunResult> | Run): ran is Run {
   return "result" in ran && Symbol.asyncIterator in ran;
 }
 
-/** @throws the error of a run that failed, waits or was stopped */
 function assertEnded({ status, error }: RunResult, signal: AbortSignal): void {
   if (signal.aborted) throw error ?? new AbortedError();
   if (status === "finished" || status === "rounds" || status === "stopped" || status === "budget") return;

@@ -258,7 +258,7 @@ export function ownVersion(): string {
   return ownPackage()?.version ?? "unknown";
 }
 
-export function ownFolders(): readonly string[] {
+function ownFolders(): readonly string[] {
   const { folder } = ownPackage() ?? {};
   return folder === undefined ? [] : ["src/", "dist/src/", "dist/chunks/"].map((part) => `${folder}${part}`);
 }

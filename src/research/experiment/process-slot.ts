@@ -115,7 +115,6 @@ export const CONCURRENCY = 16;
 export const HOUR = 3_600_000;
 const DEFAULT_MEMORY = 4096;
 
-/** @throws UsageError `OPTION_INVALID` */
 export function checkProcessOptions(caller: string, { module, memory }: ProcessBounds): void {
   if (module === undefined && memory !== undefined)
     throw new UsageError("OPTION_INVALID", `Expected module with memory of ${caller}, got none. ${WRITE_MODULE}`);

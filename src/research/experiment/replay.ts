@@ -8,7 +8,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
-import { type RunEvent } from "../../index.ts";
+import type { RunEvent } from "../../index.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { anExperiment, type AnyExperiment, type CellReply, CELLS, isWhole } from "./experiment.ts";
 import { checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, processOptions, ProcessSlot } from "./process-slot.ts";

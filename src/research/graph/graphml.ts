@@ -57,7 +57,6 @@ export function graphmlText(topology: Topology): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** @throws UsageError `GRAPHML_INVALID`, `TOPOLOGY_TOO_LARGE`, `PACKAGE_MISSING` */
 async function documentOf(text: string): Promise<XmlDocument> {
   if (text.length > MOST_CHARACTERS)
     throw new UsageError(

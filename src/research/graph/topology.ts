@@ -100,14 +100,12 @@ function pairOf(pair: unknown): TopologyEdge {
   throw invalid("edges between different nodes", from);
 }
 
-/** @throws UsageError `TOPOLOGY_TOO_LARGE` */
 export function checkSize(what: "nodes" | "edges", size: number): void {
   const most = what === "nodes" ? MOST_NODES : MOST_EDGES;
   if (size <= most) return;
   throw new UsageError("TOPOLOGY_TOO_LARGE", `Expected at most ${most} ${what} of a topology, got ${size}. Take a sparser or smaller one.`);
 }
 
-/** @throws UsageError `TOPOLOGY_INVALID` for what is no graph */
 export function assertTopology(caller: string, topology: unknown): asserts topology is Topology {
   takes(caller, "topology", topology, readable);
   if (typeof topology === "object" && topology !== null && made.has(topology)) return;
@@ -139,7 +137,6 @@ export function neighboursOf(topology: Topology): Neighbours {
   return neighbours;
 }
 
-/** @throws UsageError `TOPOLOGY_INVALID` */
 export function checkCount(what: string, value: unknown, least: number): void {
   if (Number.isInteger(value) && Number(value) >= least) return;
   throw invalid(`the ${what} of a topology to be a whole number of at least ${least}`, value);

@@ -134,7 +134,7 @@ const ROWS = 4;
  * Counts the strings that are nearly the same as an earlier one: the shingles of three words that either has are shared in at least
  * `likeness` of all cases (Broder 1997). Candidates are found by hashes, and then compared exactly.
  */
-export function repeatsIn(texts: readonly string[], likeness: number): number {
+function repeatsIn(texts: readonly string[], likeness: number): number {
   const buckets = new Map<string, number[]>();
   const known: ReadonlySet<string>[] = [];
   const exact = new Set<string>();
@@ -192,7 +192,7 @@ function likenessOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 /** Returns the words of a string in lower case, without signs between them. A text without letters and digits is one word. */
-export function wordsIn(text: string, most: number): readonly string[] {
+function wordsIn(text: string, most: number): readonly string[] {
   const words: string[] = [];
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
     words.push(word);

@@ -47,7 +47,7 @@ export function agreement(opinions: Iterable<Opinion>): number {
 }
 
 /** Returns the share of the most frequent opinion. @throws UsageError `OPINIONS_INVALID` */
-export function largestShare(caller: string, opinions: Iterable<Opinion>): number {
+function largestShare(caller: string, opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf(caller, opinions);
   return counts.reduce((most, count) => Math.max(most, count), 0) / n;
 }

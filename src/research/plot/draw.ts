@@ -63,7 +63,7 @@ let ofSets: PropertyDescriptor | undefined;
  * Loads vega-lite. Every `Set` has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere. @throws UsageError
  * `PACKAGE_MISSING`
  */
-export async function chartCompiler(): Promise<CompileChart> {
+async function chartCompiler(): Promise<CompileChart> {
   const before = present();
   const { compile } = await optionalPackage("vega-lite", "6", async () => import("vega-lite"));
   if (present()?.value !== before?.value) {

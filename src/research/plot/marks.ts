@@ -166,7 +166,7 @@ export function rowsOf(caller: string, given: Iterable<PlotRow>): readonly PlotR
 }
 
 /** Returns the number of a column in a row, undefined for none. True and false are 1 and 0. @throws UsageError `PLOT_VALUE` */
-export function numberAt(row: PlotRow, column: string): number | undefined {
+function numberAt(row: PlotRow, column: string): number | undefined {
   const value = valueAt(row, column);
   if (value === undefined) return undefined;
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -178,7 +178,7 @@ export function numberAt(row: PlotRow, column: string): number | undefined {
 }
 
 /** Returns the place of a row on an axis; undefined where the row has none. @throws UsageError `PLOT_VALUE` */
-export function placeAt(row: PlotRow, column: string): Place | undefined {
+function placeAt(row: PlotRow, column: string): Place | undefined {
   const value = valueAt(row, column);
   if (value === undefined || isPlain(value)) return value;
   if (typeof value === "boolean" || (typeof value === "string" && value.length <= LONGEST_PLACE)) return placeText(String(value));
@@ -192,8 +192,7 @@ function isPlain(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) <= MOST && (value === 0 || Math.abs(value) >= 1 / MOST);
 }
 
-/** @throws UsageError `PLOT_COLUMN` where no row has the column */
-export function checkColumn(rows: readonly PlotRow[], column: string): void {
+function checkColumn(rows: readonly PlotRow[], column: string): void {
   if (rows.some((row) => valueAt(row, column) !== undefined)) return;
   const names = [...new Set(rows.slice(0, 100).flatMap((row) => Object.keys(row)))];
   throw new UsageError(

@@ -89,7 +89,6 @@ const heatmap: Known<HeatMapPlot> = { ...frame, x: text, y: text, value: text, v
 const known: Readonly<Record<PlotOptions["kind"], Known<Record<string, unknown>>>> = { line, points, bars, histogram, heatmap };
 const anyKind: Known<Record<string, unknown>> = { ...line, ...points, ...bars, ...histogram, ...heatmap };
 
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkPlot(caller: string, o: PlotOptions): void {
   checkGivenOptions(caller, o, anyKind);
   const { kind } = o;

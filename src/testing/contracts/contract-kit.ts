@@ -15,7 +15,6 @@ export interface ContractExpectation {
 
 const testKit = having("a test runner", "describe", "it", "expect");
 
-/** @throws UsageError `ARGUMENT_INVALID` for what no contract can be checked with */
 export function checkContract(entry: string, kit: unknown, name: unknown, make: unknown): void {
   takes(entry, "kit", kit, testKit);
   takes(entry, "name", name, aText);

@@ -62,7 +62,6 @@ const passages: readonly SentAt[] = names.flatMap((from) =>
   ),
 );
 
-/** @throws UsageError `EDGE_FAILED` where the policy throws or answers what is no decision */
 function fatesOf(policy: EdgePolicy, asked: readonly SentAt[]): readonly unknown[] {
   const edges = new Edges([policy], { state: { seed: "contract", clock: "rounds", bounds: {} }, messageLimit: 1_000_000 });
   return asked.map(({ sent, from, tick }) => edges.pass([sent], from, tick)[0]?.faults ?? "delivered");
