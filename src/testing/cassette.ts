@@ -156,7 +156,6 @@ export type RecordedAnswer = { readonly ok: true; readonly response: ChatRespons
 export interface RecordedCall {
   /** The activation that asked: `role#n~attempt`. */
   readonly act: string;
-  /** Id of the model. */
   readonly model: string;
   /** The request, without secrets. A schema stands as it was asked for, however it went over the wire. */
   readonly request: JsonObject;

@@ -42,11 +42,9 @@ export interface RejectedRequest {
 export interface OpenAIStub extends AsyncDisposable {
   /** Its base URL, ending in `/v1`. It stays when the stub is closed, and then leads nowhere: so a server that is gone can be tried. */
   readonly url: string;
-  /** Bodies of accepted requests, in the order they came. */
   readonly requests: readonly OpenAIBody[];
   /** Requests that OpenAI's server would refuse, and why. */
   readonly rejected: readonly RejectedRequest[];
-  /** The `authorization` header of each accepted request. */
   readonly authorizations: readonly string[];
   /** Ends the server and every connection, also those that stall. */
   close(): Promise<void>;

@@ -31,7 +31,6 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
-  /** The number of waiting timers. */
   get pending(): number {
     return this.#timers.length;
   }

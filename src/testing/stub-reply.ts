@@ -247,13 +247,10 @@ interface WithAfter extends WithText {
 }
 
 export type StubFault =
-  /** The body ends in the middle. */
   | ({ readonly fault: "cut" } & WithAfter)
   /** Nothing more comes, and the connection stays open until the stub is closed. */
   | ({ readonly fault: "stall" } & WithAfter)
-  /** The connection breaks. */
   | ({ readonly fault: "reset" } & WithAfter)
-  /** The stream contains an error. */
   | ({ readonly fault: "stream-error"; readonly code?: string | number; readonly message?: string } & WithAfter)
   | { readonly fault: "rate-limit"; readonly retryAfter?: string; readonly retryAfterMs?: string; readonly date?: string }
   | { readonly fault: "quota" }
@@ -274,9 +271,7 @@ export type StubFault =
   | { readonly fault: "refusal"; readonly refusal?: string }
   | ({ readonly fault: "content-filter" } & WithText)
   | { readonly fault: "empty" }
-  /** The last piece comes twice. */
   | ({ readonly fault: "duplicate-chunk" } & WithText)
-  /** More text follows the end of the reply. */
   | ({ readonly fault: "text-after-end" } & WithText);
 
 /** A response, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */

@@ -23,13 +23,11 @@ export interface FailureFinding {
   readonly failure: FailureName;
   /** Its mode in the taxonomy of Cemri et al. 2025. */
   readonly mode: string;
-  /** Sequence number of the event that shows it. */
   readonly seq: number;
   /** The roles that have part in it. */
   readonly roles: readonly string[];
   /** Ids of the messages that show it. */
   readonly messages: readonly string[];
-  /** One sentence for a person. */
   readonly text: string;
 }
 
@@ -52,7 +50,6 @@ export interface UsedStep {
 /** An activation that took effect. */
 export interface SeenAct {
   readonly event: ActEnded;
-  /** The messages that it took from its mailbox. */
   readonly taken: readonly Message[];
   readonly steps: readonly UsedStep[];
 }

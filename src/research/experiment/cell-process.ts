@@ -24,7 +24,6 @@ export interface CellProcessOptions {
   readonly timeLimit: number;
   /** Megabytes that a process may take. */
   readonly memory: number;
-  /** The Node that runs it. */
   readonly node: string;
   /** Called before each start: refuses a module that was changed since the first one. */
   readonly check?: () => Promise<void>;
@@ -127,7 +126,6 @@ export class CellProcess {
     this.#child.kill("SIGKILL");
   }
 
-  /** Lets an idle process end. */
   close(): void {
     this.#letGo();
     if (this.#child.connected) this.#child.disconnect();

@@ -17,7 +17,6 @@ export interface CellCounts {
   readonly calls: number;
   /** Dollars of known prices. */
   readonly usd: number;
-  /** Calls whose price is not known. */
   readonly unpriced: number;
 }
 

@@ -14,7 +14,6 @@ export interface CellUse {
   readonly calls: number;
   /** Known costs. */
   readonly microUsd: number;
-  /** Calls whose price is not known. */
   readonly unpriced: number;
   readonly models: readonly UsedModel[];
   /** The sha256 of each system prompt that a model was asked with. */
@@ -139,7 +138,6 @@ export interface ModelSpending {
   readonly calls: number;
   /** Dollars of known prices. */
   readonly usd: number;
-  /** Calls whose price is not known. */
   readonly unpriced: number;
 }
 

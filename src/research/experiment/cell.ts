@@ -143,7 +143,6 @@ export interface ParamRange {
 const rangeOptions: Known<ParamRange> = { from: kinds.number, to: kinds.number, whole: kinds.boolean, scale: kinds.oneOf("linear", "log") };
 
 export interface LatinHypercubeOptions {
-  /** The number of cells. */
   readonly n: number;
   /** Default 1. The same seed gives the same cells on every machine. */
   readonly seed?: string | number;

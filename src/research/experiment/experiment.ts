@@ -56,12 +56,10 @@ export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency">
 
 export interface CellReply {
   readonly end: CellEnd;
-  /** True where `world` read the concurrency that it was given. */
   readonly usesConcurrency: boolean;
   /** Of its canonical record; left out where the record does not begin with the start of the run. */
   readonly hash?: string;
   readonly events?: readonly RunEvent[];
-  /** What tries took whose process died. */
   readonly lost?: CellUse;
 }
 
@@ -79,7 +77,6 @@ export interface ExperimentPlan {
 /** An experiment, made by {@link experiment}. It is a definition: it starts nothing and has no data of runs. */
 export class Experiment<P extends CellParams = CellParams, W extends ExperimentWorld = ExperimentWorld> {
   readonly name: string;
-  /** The cells in order. */
   readonly cells: readonly P[];
   readonly plan: ExperimentPlan;
   readonly options: ExperimentOptions<P, W>;
@@ -104,7 +101,6 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
     Object.freeze(this);
   }
 
-  /** The runs of the experiment, cell by cell. */
   get jobs(): readonly CellJob[] {
     return jobsOf(this.cells, this.plan);
   }
@@ -168,7 +164,6 @@ export interface CellIdentity<P extends CellParams> {
   readonly params: P;
   /** The repetition, from 0. */
   readonly rep: number;
-  /** The seed of this repetition. */
   readonly seed: string;
 }
 

@@ -14,7 +14,6 @@ import { readFileSync } from "node:fs";
 
 /** What a folder of results was made from, and where. */
 export interface Manifest {
-  /** The form of the folder. */
   readonly v: 2;
   readonly experiment: ExperimentPlan;
   /** Null for an experiment that was run without a module. */
@@ -23,7 +22,6 @@ export interface Manifest {
   /** The commit of the folder that the module is in, and whether files there differed from it; null outside git. */
   readonly commit: { readonly id: string; readonly changed: boolean } | null;
   readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
-  /** When the sweep began. */
   readonly began: string;
   /** What the runs that ended used; null until the sweep ends. */
   readonly used: UsedByRuns | null;

@@ -28,7 +28,6 @@ const replayOptions: Known<ReplayCellOptions> = { ...processBounds, cell: kinds.
 
 export interface CellReplay {
   readonly row: Row;
-  /** Its whole record. */
   readonly events: readonly RunEvent[];
   /** The file of its journal and the id of the run in it, for `troupe inspect` and `troupe runs show`; undefined without `out`. */
   readonly journal: { readonly path: string; readonly runId: string } | undefined;

@@ -20,18 +20,13 @@ export interface FailedRun {
 
 export interface KeptExperiment extends SweepSpending {
   readonly manifest: Manifest;
-  /** All runs of the experiment. */
   readonly total: number;
-  /** Runs that have ended, the failed ones too. */
   readonly done: number;
   readonly failed: number;
-  /** The runs that failed, in the order of the rows. */
   readonly failures: readonly FailedRun[];
   /** Milliseconds that the ended runs took, one after another. */
   readonly ms: number;
-  /** The names of the parameters. */
   readonly params: readonly string[];
-  /** One row for each run that has ended. */
   readonly rows: readonly Row[];
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];

@@ -88,7 +88,6 @@ export class SweepFolder {
     }
   }
 
-  /** Replaces a file. */
   async write(name: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
     const path = join(this.path, name);
     await writeFile(`${path}.new`, content);
@@ -99,7 +98,6 @@ export class SweepFolder {
     return this.write(MANIFEST_FILE, `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
-  /** Writes rows as lines of JSON and as CSV. */
   async writeRows(name: "rows" | "series", rows: readonly Row[]): Promise<void> {
     await this.write(`${name}.jsonl`, jsonLinePieces(rows));
     if (columnsOf(rows).length > 0) await this.write(`${name}.csv`, csvPieces(rows));

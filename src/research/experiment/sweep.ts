@@ -28,7 +28,6 @@ import { manifestIn, SweepFolder } from "./sweep-folder.ts";
 
 export interface SweepProgress {
   readonly total: number;
-  /** Runs that have ended, the failed ones too. */
   readonly done: number;
   readonly failed: number;
   /** Runs that an earlier sweep into the folder had finished. */
@@ -58,9 +57,7 @@ const runOptions: Known<RunExperimentOptions> = {
 
 /** The results of a sweep, in the order of cells and repetitions. */
 export interface ExperimentResult extends SweepSpending {
-  /** The folder of the results, if there is one. */
   readonly out: string | undefined;
-  /** One row for each run. */
   readonly rows: readonly Row[];
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];

@@ -20,7 +20,6 @@ export interface VerifyOptions extends ProcessBounds {
   readonly nodes?: readonly string[];
   /** The most runs that are repeated, spread over the experiment. Default: all. */
   readonly runs?: number;
-  /** Called after each run. */
   readonly onProgress?: (progress: { readonly total: number; readonly done: number; readonly different: number }) => void;
 }
 
@@ -48,11 +47,8 @@ export interface VerifyDifference {
 /** What {@link verifyExperiment} found. */
 export interface Verification {
   readonly isEqual: boolean;
-  /** Runs that were repeated. */
   readonly runs: number;
-  /** The ways in which each ran. */
   readonly ways: readonly string[];
-  /** The first difference of each run that has one. */
   readonly differences: readonly VerifyDifference[];
   /** What could not be verified, and why. */
   readonly warnings: readonly string[];

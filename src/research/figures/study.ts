@@ -16,7 +16,6 @@ export interface FigureOptions {
   readonly name: string;
   /** The publication, with its year. */
   readonly source: string;
-  /** The published value. */
   readonly expected: number;
   /** One number, which must be met exactly; or the independent samples of a random one, at least two, whose mean is compared. */
   readonly found: number | readonly number[];

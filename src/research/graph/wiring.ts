@@ -13,7 +13,6 @@ import { assertTopology, neighboursOf, type Topology } from "./topology.ts";
 
 export interface TopologyNode {
   readonly name: string;
-  /** The nodes that it can reach along one edge. */
   readonly neighbours: readonly string[];
 }
 

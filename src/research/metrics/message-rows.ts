@@ -19,7 +19,6 @@ export type MessageRow = {
   /** With `per: "recipient"` one recipient, or null where there is none; else a JSON list of all. */
   readonly recipient: string | null;
   readonly recipients: number;
-  /** A JSON list of the addresses. */
   readonly addresses: string;
   readonly cause: string;
   readonly role: string;
@@ -29,7 +28,6 @@ export type MessageRow = {
   readonly characters: number;
   /** The payload as JSON; null without one. */
   readonly payload: string | null;
-  /** The metadata as JSON. */
   readonly metadata: string;
 };
 

@@ -20,7 +20,6 @@ export interface ModelReporterOptions extends ReportPeriod {
 }
 
 export interface AgentReporterOptions<V> extends ReportPeriod {
-  /** Names of roles. */
   readonly agents: Iterable<string>;
   /** The value of one agent, from its state and its name. */
   readonly value: (state: { readonly [key: string]: unknown }, agent: string) => V;
@@ -29,7 +28,6 @@ export interface AgentReporterOptions<V> extends ReportPeriod {
 }
 
 export interface EdgeReporterOptions extends ReportPeriod {
-  /** One value of all pairs with messages so far. */
   readonly summary: (edges: readonly FlowEdge[]) => CellValue;
 }
 

@@ -69,7 +69,6 @@ function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatRes
 }
 
 export interface OracleOptions {
-  /** Returns the right answer of a request. */
   readonly right: (request: ChatRequest) => PolicyReply | Promise<PolicyReply>;
   /** Returns the wrong answers of a request, of which one is drawn. One that equals the right answer is left out. */
   readonly wrong: (request: ChatRequest) => readonly PolicyReply[];

@@ -12,7 +12,6 @@ export interface Interval {
   readonly high: number;
   /** The share of intervals of this kind that contain the true value, between 0 and 1. */
   readonly confidence: number;
-  /** The number of values. */
   readonly n: number;
   readonly method: "t" | "wilson" | "percentile" | "bca";
 }

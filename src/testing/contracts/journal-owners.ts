@@ -8,7 +8,6 @@ import { all, eventOf, isOver } from "./journal-parts.ts";
 export interface TwoJournals {
   readonly first: Journal;
   readonly second: Journal;
-  /** Closes both, and removes the store. */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,6 @@ import { checkContractObject, checksOf, codeOf, type ContractKit, type Gate, gat
 
 /** A worker in a process of its own, which takes one job of a team and never ends it. */
 export interface DoomedWorker {
-  /** The run of the job that it took. */
   readonly took: Promise<string>;
   /** Ends the process at once, as SIGKILL does. */
   kill(): Promise<void>;
@@ -302,7 +301,6 @@ function knowsWorkers(driver: RunDriver): driver is FleetDriver {
 
 interface Seen {
   readonly working: Working;
-  /** Deliveries so far. */
   readonly count: number;
   /** The next delivery that was not returned yet. */
   next(): Promise<Delivery>;

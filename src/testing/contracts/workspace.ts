@@ -3,7 +3,6 @@ import type { CommitRequest, Workspace, WorkspaceLimits } from "../../workspace/
 import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
 
 export interface WorkspaceContract {
-  /** The name of the suite. */
   readonly name: string;
   /** Makes an empty workspace with these limits, or the default ones. */
   readonly make: (limits?: Partial<WorkspaceLimits>) => Promise<Workspace>;
