@@ -5,26 +5,19 @@ export { WritePrd } from "./waterfall/write-prd.ts";
 export { WriteDesign } from "./waterfall/write-design.ts";
 export { WriteTasks } from "./waterfall/write-tasks.ts";
 export { WriteCode } from "./waterfall/write-code.ts";
-export { WriteCodeReview, type WriteCodeReviewOptions } from "./waterfall/write-code-review.ts";
+export { WriteCodeReview } from "./waterfall/write-code-review.ts";
 export { WriteTest } from "./waterfall/write-code.ts";
-export { RunTests, type RunTestsOptions } from "./waterfall/run-tests.ts";
+export { RunTests } from "./waterfall/run-tests.ts";
 export { DebugError } from "./waterfall/debug-error.ts";
 
 // The documents.
-export { type Prd, PrdSchema, type Priority } from "./waterfall/write-prd.ts";
+export { type Prd, PrdSchema } from "./waterfall/write-prd.ts";
 export { type Design, DesignSchema } from "./waterfall/write-design.ts";
-export { type TaskPlan, TaskPlanSchema } from "./waterfall/write-tasks.ts";
+export { TaskPlanSchema } from "./waterfall/write-tasks.ts";
 export { type WrittenFiles, WrittenFilesSchema } from "./project-files.ts";
-export {
-  type Review,
-  type ReviewedFile,
-  type ReviewReport,
-  ReviewReportSchema,
-  ReviewSchema,
-  type Verdict,
-} from "./waterfall/write-code-review.ts";
-export { type TestReport, type TestReportFailure, TestReportSchema } from "./waterfall/run-tests.ts";
-export { type DebugReport, DebugReportSchema } from "./waterfall/run-tests.ts";
+export { type Review, type ReviewReport, ReviewReportSchema, ReviewSchema, type Verdict } from "./waterfall/write-code-review.ts";
+export { type TestReport, TestReportSchema } from "./waterfall/run-tests.ts";
+export { DebugReportSchema } from "./waterfall/run-tests.ts";
 
 // For actions of your own.
-export { payloadOf, ProjectAction, type ProjectActionOptions } from "./project-action.ts";
+export { payloadOf, ProjectAction } from "./project-action.ts";

@@ -1,15 +1,5 @@
-import {
-  Action,
-  type ActionContext,
-  type Address,
-  checkKnownOptions,
-  type InputsOf,
-  kinds,
-  type Known,
-  type Message,
-  ROUTE_TO_ALL,
-  UsageError,
-} from "../src/index.ts";
+import { Action, type ActionContext, type Address, type Message, ROUTE_TO_ALL, UsageError, type InputsOf } from "../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../src/ports.ts";
 import type { Workspace } from "../src/workspace/index.ts";
 import type { z } from "zod";
 import { type ProjectFile, ProjectFiles } from "./project-files.ts";

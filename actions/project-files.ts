@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
-import type { EffectDoor, RoleContext } from "../src/index.ts";
-import { commitFiles, forkIn, mayWrite, namesIn, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
+import type { RoleContext, EffectDoor } from "../src/index.ts";
+import { commitFiles, type Workspace, WRITE_STEP } from "../src/workspace/index.ts";
+import { namesIn } from "../src/workspace/outline.ts";
+import { forkIn, mayWrite } from "../src/workspace/recorded-files.ts";
+import type { WrittenFile } from "../src/workspace/workspace.ts";
 import { z } from "zod";
 import { bullets, sections, inFence, shortened } from "./markdown.ts";
 

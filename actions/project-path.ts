@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { WorkspaceError } from "../src/index.ts";
-import { checkPath } from "../src/workspace/index.ts";
+import { checkPath } from "../src/workspace/path-rules.ts";
 
 /** One answer plans no larger project well. */
 const MAX_FILES = 60;

@@ -1,6 +1,5 @@
 // Many runs, one account: pools bound what teams, runs and agents spend together, and their calls share limits.
-import { defineRole, Team, usd } from "troupe";
-import { budgetPool, modelLimits } from "troupe/limits";
+import { budgetPool, defineRole, modelLimits, Team, usd } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
 // #region shared

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineAction, defineRole, type Journal, type Logger, type Run, type RunEvent, Team } from "troupe";
+import { defineAction, defineRole, type Logger, type Run, type RunEvent, Team } from "troupe";
+import type { Journal } from "troupe/ports";
 import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 

@@ -1,7 +1,8 @@
 // A scheduler of your own: in each step one random role acts, and its messages are delivered at once. Ten traders exchange coins this way, first in
 // an environment, then in a team whose run is stopped halfway and goes on from its journal.
 import { z } from "zod";
-import { createMessage, defineRole, Environment, memoryJournal, type Scheduler, Team } from "troupe";
+import { createMessage, defineRole, Environment, memoryJournal, Team } from "troupe";
+import type { Scheduler } from "troupe/ports";
 
 // #region scheduler
 /** Random single activation. */

@@ -1,7 +1,6 @@
 // Runs behind HTTP: a server with two tenants, and a client that starts a run, watches it and answers its question.
-import { defineAction, defineRole, Team } from "troupe";
+import { defineAction, defineRole, Team, usd } from "troupe";
 import { createClient } from "troupe/client";
-import { usd } from "troupe/limits";
 import { createServer, jsonLogger } from "troupe/server";
 
 // #region server

@@ -1,7 +1,8 @@
 // Faults on the way: a clerk sends letters and repeats each until it is acknowledged. The same letters go over lines of three qualities, and to an
 // office that is closed for a while. Then a policy of one's own, and named streams of random numbers.
 import { z } from "zod";
-import { createMessage, defineRole, Environment, type EdgePolicy } from "troupe";
+import { createMessage, defineRole, Environment } from "troupe";
+import type { EdgePolicy } from "troupe/ports";
 import { crash, delay, drop } from "troupe/edges";
 
 // #region roles

@@ -1,5 +1,6 @@
 import { checkProjectOptions } from "../actions/project-action.ts";
-import { defineAction, defineRole, kinds, type Known, type Role } from "../src/index.ts";
+import { defineAction, defineRole, type Role } from "../src/index.ts";
+import { kinds, type Known } from "../src/ports.ts";
 import { fileSearchTool, lookTool, pythonTool, readFilesTool } from "../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../src/workspace/index.ts";
 

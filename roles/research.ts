@@ -6,13 +6,12 @@ import {
   type ActionContext,
   defineAction,
   defineRole,
-  type EffectDoor,
-  kinds,
-  type Known,
   OutputError,
   type Role,
   StepError,
+  type EffectDoor,
 } from "../src/index.ts";
+import { kinds, type Known } from "../src/ports.ts";
 import { duckDuckGoSearch, type SearchProvider, type WebAccess, webFetchTool, webSearchTool } from "../src/tools/index.ts";
 import type { ToolContext } from "../src/agent/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";

@@ -1,4 +1,5 @@
-import { type Check, CheckSchema, type StackName } from "../../src/checks/index.ts";
+import type { StackName } from "../../src/checks/index.ts";
+import { CheckSchema, type Check } from "../../src/checks/acceptance.ts";
 import { z } from "zod";
 
 /** The form is shown by examples: enforced by a provider, it would cost more tokens than the check. */

@@ -1,4 +1,6 @@
-import { type Check, CheckSchema, type Criterion, isProven, isRed, type Verdict, type Verification } from "../../src/checks/index.ts";
+import { type Criterion, isProven, type Verdict, type Verification } from "../../src/checks/index.ts";
+import { CheckSchema, type Check } from "../../src/checks/acceptance.ts";
+import { isRed } from "../../src/checks/verification.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets, sections } from "../markdown.ts";

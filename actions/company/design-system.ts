@@ -1,6 +1,8 @@
-import { isRed, renderVerification } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, kinds, type Known, type Message } from "../../src/index.ts";
-import { checkPath } from "../../src/workspace/index.ts";
+import { renderVerification } from "../../src/checks/index.ts";
+import { isRed } from "../../src/checks/verification.ts";
+import type { ActionContext, Address, Message } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
+import { checkPath } from "../../src/workspace/path-rules.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import type { ProjectFile } from "../project-files.ts";

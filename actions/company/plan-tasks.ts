@@ -1,14 +1,5 @@
-import {
-  type ActionContext,
-  type Address,
-  checkKnownOptions,
-  kinds,
-  type Known,
-  type Message,
-  Plan,
-  TroupeError,
-  Action,
-} from "../../src/index.ts";
+import { type ActionContext, type Address, type Message, Plan, TroupeError, Action } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt } from "../project-files.ts";

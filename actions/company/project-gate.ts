@@ -1,19 +1,17 @@
 import {
   type Criterion,
-  type Fault,
   findVacuous,
   installPackages,
-  type InstallReport,
-  isRed,
   missingPageMeans,
   renderVerification,
   stackOf,
-  type SuiteReport,
   type Verification,
   VerificationCache,
   type Verifier,
-  type VerifyRequest,
 } from "../../src/checks/index.ts";
+import type { InstallReport } from "../../src/checks/install.ts";
+import { type SuiteReport, isRed, type Fault } from "../../src/checks/verification.ts";
+import type { VerifyRequest } from "../../src/checks/verify.ts";
 import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput, type ToolResult } from "../../src/agent/index.ts";
 import type { RoleContext } from "../../src/index.ts";
 import { type Sandbox, type Workspace, type ForkedProject, mergeFork, removeFork } from "../../src/workspace/index.ts";

@@ -1,5 +1,6 @@
 import type { Criterion } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, kinds, type Known, type Message } from "../../src/index.ts";
+import type { ActionContext, Address, Message } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { promptOf } from "../prompt.ts";

@@ -1,5 +1,6 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
-import { type ActionContext, type Address, checkKnownOptions, kinds, type Known, type Message, WorkspaceError } from "../../src/index.ts";
+import { type ActionContext, type Address, type Message, WorkspaceError } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";

@@ -1,15 +1,8 @@
-import { isRed, renderVerification, type Verification, type Check, type StackName } from "../../src/checks/index.ts";
-import {
-  type ActionContext,
-  type Address,
-  type ChatModel,
-  checkKnownOptions,
-  kinds,
-  type Known,
-  type Message,
-  ROUTE_TO_ALL,
-  TroupeError,
-} from "../../src/index.ts";
+import { renderVerification, type Verification, type StackName } from "../../src/checks/index.ts";
+import type { Check } from "../../src/checks/acceptance.ts";
+import { isRed } from "../../src/checks/verification.ts";
+import { type ActionContext, type Address, type ChatModel, type Message, ROUTE_TO_ALL, TroupeError } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { inFence, shortened } from "../markdown.ts";
 import { filesInPrompt } from "../project-files.ts";

@@ -1,4 +1,4 @@
-import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
+import type { ActionContext, Message, InputsOf } from "../../src/index.ts";
 import type { z } from "zod";
 import { askCode } from "../code-reply.ts";
 import {

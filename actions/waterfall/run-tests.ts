@@ -1,13 +1,5 @@
-import {
-  type ActionContext,
-  type Address,
-  type InputsOf,
-  kinds,
-  type Known,
-  type Message,
-  ROUTE_TO_ALL,
-  UsageError,
-} from "../../src/index.ts";
+import { type ActionContext, type Address, type Message, ROUTE_TO_ALL, UsageError, type InputsOf } from "../../src/index.ts";
+import { kinds, type Known } from "../../src/ports.ts";
 import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import { z } from "zod";
 import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-action.ts";

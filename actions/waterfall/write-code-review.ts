@@ -1,4 +1,5 @@
-import { type ActionContext, type InputsOf, kinds, type Known, type Message, UsageError } from "../../src/index.ts";
+import { type ActionContext, type Message, UsageError, type InputsOf } from "../../src/index.ts";
+import { kinds, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { askCode } from "../code-reply.ts";
 import { fileInPrompt, filesInPrompt, type ProjectFile } from "../project-files.ts";

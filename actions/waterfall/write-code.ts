@@ -1,5 +1,5 @@
-import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
-import type { WrittenFile } from "../../src/workspace/index.ts";
+import type { ActionContext, Message, InputsOf } from "../../src/index.ts";
+import type { WrittenFile } from "../../src/workspace/workspace.ts";
 import type { z } from "zod";
 import { askCode } from "../code-reply.ts";
 import { filesInPrompt, type ProjectFile, renderWrittenFiles, type WrittenFiles, WrittenFilesSchema } from "../project-files.ts";

@@ -1,4 +1,4 @@
-import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
+import type { ActionContext, Message, InputsOf } from "../../src/index.ts";
 import { z } from "zod";
 import { DesignSchema, WriteDesign } from "./write-design.ts";
 import { type Prd, PrdSchema, WritePrd, STACK } from "./write-prd.ts";

@@ -5,7 +5,7 @@ import { isTestPath, newestOrder, WRITTEN_BY_MANAGER } from "../../actions/compa
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
-import type { MachineOptions } from "../../src/tools/index.ts";
+import type { MachineOptions } from "../../src/tools/command.ts";
 import type { ForkedProject } from "../../src/workspace/index.ts";
 import { companyTools, worker } from "./worker.ts";
 

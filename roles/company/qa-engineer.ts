@@ -4,7 +4,7 @@ import { isOrder, isTestPath, newestOrder, renderOrder, type WorkOrder } from ".
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
-import type { MachineOptions } from "../../src/tools/index.ts";
+import type { MachineOptions } from "../../src/tools/command.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 import { companyTools, worker } from "./worker.ts";
 

@@ -7,17 +7,8 @@ import { Specify } from "../../actions/company/specify.ts";
 import { REPAIRS, Verify } from "../../actions/company/verify.ts";
 import type { Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import {
-  type ChatModel,
-  defineRole,
-  kinds,
-  type Known,
-  type Role,
-  ROUTE_TO_NONE,
-  UsageError,
-  UserFeedback,
-  UserRequirement,
-} from "../../src/index.ts";
+import { type ChatModel, defineRole, type Role, ROUTE_TO_NONE, UsageError, UserFeedback, UserRequirement } from "../../src/index.ts";
+import { kinds, type Known } from "../../src/ports.ts";
 import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
 import { engineer, IMPLEMENT, MOST_DISPUTES } from "./engineer.ts";

@@ -5,7 +5,8 @@ import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../ac
 import type { Verification } from "../../src/checks/index.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import { type Action, type Address, type Message, type Role, type RoleContext, UsageError } from "../../src/index.ts";
-import { editorTool, fileSearchTool, type MachineOptions, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
+import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
+import type { MachineOptions } from "../../src/tools/command.ts";
 import { type ForkedProject, openFork, type Workspace } from "../../src/workspace/index.ts";
 import { worker } from "./worker.ts";
 

@@ -13,15 +13,9 @@ import {
 import type { PermissionPolicy, Tool } from "../../src/agent/index.ts";
 import { type Action, defineAction, defineRole, type Message, type Role, type RoleContext, TroupeError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
-import {
-  editorTool,
-  type EditRules,
-  fileSearchTool,
-  type MachineOptions,
-  readFilesTool,
-  shellTool,
-  writeFilesTool,
-} from "../../src/tools/index.ts";
+import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
+import type { MachineOptions } from "../../src/tools/command.ts";
+import type { EditRules } from "../../src/tools/edit-history.ts";
 
 interface CompanyMachine extends MachineOptions {
   readonly gate: ProjectGate;

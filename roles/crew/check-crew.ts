@@ -1,17 +1,15 @@
 import {
-  checkKnownOptions,
   type ChatModel,
   formatUsd,
-  kinds,
-  type Known,
   type MicroUsd,
-  type PriceTable,
   type Role,
   TroupeError,
   UsageError,
   UserFeedback,
   UserRequirement,
+  type PriceTable,
 } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { describeRole, type RoleDescription } from "../../src/inspector/index.ts";
 import { type CallBound, type CostOptions, costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
 import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.ts";

@@ -1,5 +1,6 @@
 import { readForm, readYaml } from "../../src/adapters/yaml.ts";
-import { checkKnownOptions, defineRole, kinds, type Known, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
+import { defineRole, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
+import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";

@@ -1,5 +1,6 @@
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import { kinds, type Known, Role, type Reaction, UserRequirement, type Address, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../../src/index.ts";
+import { Role, type Reaction, UserRequirement, type Address, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../../src/index.ts";
+import { kinds, type Known } from "../../src/ports.ts";
 import { refusedSandbox, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import { WriteDesign, WritePrd, WriteTasks, DebugError, RunTests, WriteCode, WriteCodeReview, WriteTest } from "../../actions/index.ts";
 

@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import {
-  checkCrew,
-  type Crew,
-  type CrewPorts,
-  type CrewReport,
-  type CrewSpec,
-  openCrew,
-  readCrew,
-  shippedCrews,
-} from "../../roles/index.ts";
+import { checkCrew, type Crew, type CrewReport, openCrew, readCrew, shippedCrews } from "../../roles/index.ts";
+import type { CrewSpec } from "../../roles/crew/crew-spec.ts";
+import type { CrewPorts } from "../../roles/crew/open-crew.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";

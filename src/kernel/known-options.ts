@@ -23,7 +23,7 @@ const SHOWN = 60;
  * options that are no object; `ARGUMENT_INVALID` where `what` is no string
  *
  * @example
- * import { checkKnownOptions, kinds, type Known } from "troupe";
+ * import { checkKnownOptions, kinds, type Known } from "troupe/ports";
  *
  * interface PrinterOptions {
  *   readonly copies?: number;

@@ -11,7 +11,7 @@ import { aFunction, anything, aText, either, fits, having, iterable, listOf, obj
  * The kinds that `checkKnownOptions` tells apart. Each also allows `undefined`.
  *
  * @example
- * import { kinds, type Known } from "troupe";
+ * import { kinds, type Known } from "troupe/ports";
  *
  * interface PrinterOptions {
  *   readonly paper?: "A4" | "letter";

@@ -36,7 +36,7 @@ export interface LocalBudgetPool extends BudgetPool {
  * @throws UsageError `OPTION_INVALID`
  * @example
  * import { Team, usd } from "troupe";
- * import { budgetPool } from "troupe/limits";
+ * import { budgetPool } from "troupe";
  *
  * const account = budgetPool(usd(5), { name: "account" });
  * export const one = new Team({ name: "one", budget: account });

@@ -73,7 +73,7 @@ interface RateUse {
  * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0; `OPTION_UNKNOWN`
  * @example
  * import { Team } from "troupe";
- * import { modelLimits } from "troupe/limits";
+ * import { modelLimits } from "troupe";
  *
  * const limits = modelLimits({ concurrency: 4, requestsPerMinute: 500, tokensPerMinute: 200_000 });
  * export const one = new Team({ name: "one", limits });

@@ -70,7 +70,7 @@ export interface EnvironmentOptions {
   /** Prices that override the table. */
   readonly prices?: PriceTable;
   /**
-   * Bounds on model calls. Options apply to all runs of the environment or team together; `modelLimits(...)` of `troupe/limits` applies to
+   * Bounds on model calls. Options apply to all runs of the environment or team together; `modelLimits(...)` of `troupe` applies to
    * all that share the same object. Default: none.
    */
   readonly limits?: LimitOptions | ModelLimits;

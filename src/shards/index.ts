@@ -2,7 +2,7 @@
  * The entry `troupe/shards`: populations over worker threads.
  */
 
-export { assertPopulationFits, type PopulationNeed, populationNeed, type PopulationSize } from "./need.ts";
-export { runShards, type ShardsOptions, type ShardsResult } from "./run-shards.ts";
-export { environmentOf, shardedWorld, type WorldOptions } from "./sharded-world.ts";
-export type { ShardedWorld, World, WorldRole } from "./world.ts";
+export { assertPopulationFits, populationNeed } from "./need.ts";
+export { runShards } from "./run-shards.ts";
+export { environmentOf, shardedWorld } from "./sharded-world.ts";
+export type { ShardedWorld, World } from "./world.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { DesignSchema, PrdSchema, ReviewSchema, type TaskPlan, TaskPlanSchema } from "../../actions/index.ts";
+import { DesignSchema, PrdSchema, ReviewSchema, TaskPlanSchema } from "../../actions/index.ts";
 import { renderReviewReport } from "../../actions/waterfall/write-code-review.ts";
 import { diagnosisSchema, renderDebugReport } from "../../actions/waterfall/run-tests.ts";
 import { renderDesign } from "../../actions/waterfall/write-design.ts";
 import { bullets, sections, shortened } from "../../actions/markdown.ts";
-import { manifestFile, readmeFile, descriptionOf, renderTaskPlan } from "../../actions/waterfall/write-tasks.ts";
+import { manifestFile, readmeFile, descriptionOf, renderTaskPlan, type TaskPlan } from "../../actions/waterfall/write-tasks.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
 import { design, prd, tasks } from "./greeter.ts";
 

@@ -1,4 +1,5 @@
-import type { Design, Prd, TaskPlan } from "../../actions/index.ts";
+import type { Design, Prd } from "../../actions/index.ts";
+import type { TaskPlan } from "../../actions/waterfall/write-tasks.ts";
 
 /** A project small enough to be read at a glance: one function, one page, one test. */
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Prd, PrdSchema } from "../../actions/index.ts";
 import { renderPrd } from "../../actions/waterfall/write-prd.ts";
-import { checkPath } from "../../src/workspace/index.ts";
+import { checkPath } from "../../src/workspace/path-rules.ts";
 import { prd } from "./greeter.ts";
 
 function named(projectName: string): string {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isTestFile, ProjectPathsSchema, tooMany } from "../../actions/project-path.ts";
-import { checkPath } from "../../src/workspace/index.ts";
+import { checkPath } from "../../src/workspace/path-rules.ts";
 import { titled } from "../titled.ts";
 
 function faults(paths: readonly string[]): string[] {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { DebugError, RunTests, type RunTestsOptions, type TestReport, WriteTasks } from "../../actions/index.ts";
-import { renderTestReport } from "../../actions/waterfall/run-tests.ts";
+import { DebugError, RunTests, type TestReport, WriteTasks } from "../../actions/index.ts";
+import { renderTestReport, type RunTestsOptions } from "../../actions/waterfall/run-tests.ts";
 import { type Message, ROUTE_TO_ALL, type RunResult, UsageError } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";

@@ -5,7 +5,6 @@ import {
   defineAction,
   defineRole,
   Environment,
-  type Journal,
   type Message,
   memoryJournal,
   type RunEvent,
@@ -13,6 +12,7 @@ import {
   Team,
   usd,
 } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
 const text = (messages: readonly Message[]): string[] => messages.map((message) => message.content);

@@ -43,9 +43,8 @@ import {
   Plan,
   priceOf,
   Team,
-  usd,
+  usd,budgetPool,modelLimits
 } from "../../src/index.ts";
-import { budgetPool, modelLimits } from "../../src/model/limits-entry.ts";
 import { createClient, type RunClient } from "../../src/client/index.ts";
 import { exportSnapshot } from "../../src/inspector/index.ts";
 import { createServer } from "../../src/server/index.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, planAndSolve, reflexion } from "../../src/agent/index.ts";
+import { Agent, planAndSolve, reflexion } from "../../src/agent/index.ts";
+import type { AgentOptions } from "../../src/agent/agent.ts";
 import { defineTool } from "../../src/tool/tool.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { defineTool, type Tool, type ToolClosing } from "../../src/agent/index.ts";
+import { defineTool, type Tool } from "../../src/agent/index.ts";
+import type { ToolClosing } from "../../src/tool/tool.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";

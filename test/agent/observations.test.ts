@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  Agent,
-  defineTool,
-  type CalledTool,
-  MessagesMemory,
-  resultText,
-  toolFailure,
-  toolOutput,
-  type ToolResult,
-} from "../../src/agent/index.ts";
+import { Agent, defineTool, MessagesMemory, resultText, toolFailure, toolOutput, type ToolResult } from "../../src/agent/index.ts";
 import { defineRole, Team } from "../../src/index.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { shortResult } from "../../src/tool/tool-result.ts";
+import { shortResult, type CalledTool } from "../../src/tool/tool-result.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 
 const LONG = "0123456789".repeat(500);

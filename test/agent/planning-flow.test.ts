@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ModelError } from "../../src/kernel/errors.ts";
-import { Agent, defineTool, type FlowEvent, type FlowRun, PlanningFlow, type PlanningFlowOptions } from "../../src/agent/index.ts";
+import { Agent, defineTool, PlanningFlow } from "../../src/agent/index.ts";
+import type { FlowEvent } from "../../src/agent/flow-plan.ts";
+import type { FlowRun, PlanningFlowOptions } from "../../src/agent/planning-flow.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { scriptedModel, type ScriptedAnswer, type ScriptedReply } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";

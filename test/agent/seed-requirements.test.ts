@@ -1,16 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import {
-  type AgentMemory,
-  Brain,
-  ChatMessage,
-  MessagesMemory,
-  type NextAction,
-  react,
-  type Tool,
-  ToolCollection,
-} from "../../src/agent/index.ts";
-import type { Answer } from "../../src/agent/agent-memory.ts";
+import { type AgentMemory, Brain, ChatMessage, MessagesMemory, react, type Tool, ToolCollection } from "../../src/agent/index.ts";
+import type { Answer, NextAction } from "../../src/agent/agent-memory.ts";
 import type { ChatChunk, ChatModel } from "../../src/model/chat-model.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, PlanningFlow } from "../../src/agent/index.ts";
+import { Agent, PlanningFlow } from "../../src/agent/index.ts";
+import type { AgentOptions } from "../../src/agent/agent.ts";
 import { AbortedError } from "../../src/kernel/errors.ts";
 import { defineAction } from "../../src/role/action.ts";
 import type { ActionContext } from "../../src/role/context.ts";

@@ -62,7 +62,6 @@ const plants: readonly Planted[] = [
   plant("arrow", "src/inspector/bad.ts", 'import { scripted } from "../testing/index.ts";\nexport const x = scripted;'),
   plant("arrow", "actions/bad.ts", 'import { engineer } from "../roles/engineer.ts";\nexport const x = engineer;'),
   plant("arrow", "actions/bad.ts", 'import { team } from "../src/team/team.ts";\nexport const x = team;'),
-  plant("arrow", "actions/bad.ts", 'import { shell } from "../src/tools/shell.ts";\nexport const x = shell;'),
   plant("arrow", "roles/bad.ts", 'import { scripted } from "../src/testing/index.ts";\nexport const x = scripted;'),
   plant("arrow", "roles/bad.ts", 'import { main } from "../src/cli/main.ts";\nexport const x = main;'),
   plant("arrow", "src/message/bad.ts", 'import { now } from "../kernel/clock.js";\nexport const x = now;'),

@@ -86,7 +86,7 @@ export function mayLoad(from: Room, to: string): boolean {
 /** The room a file lives in, or undefined when it lives in none: `src/stray.ts`, a folder the table does not know. */
 export function roomOf(path: string): Room | undefined {
   const [top, second, third] = path.split("/");
-  const name = path === "src/index.ts" ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
+  const name = /^src\/(index|ports)\.ts$/.test(path) ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
   return ROOMS.find((room) => room.name === name);
 }
 
@@ -115,16 +115,11 @@ export function mayImport(from: Room, room: Room, to: string): boolean {
         return room.name === "kernel" || room.kind === "index" || FOLD_DOORS.has(to) || (room.kind === "edge" && isDoor(to));
       return room.kind === "core" || (room.kind === "edge" && (isEarlier(room, from) || EXCEPTIONS.has(`${from.name}>${room.name}`)));
     case "shelf":
-      return (
-        room.kind === "index" ||
-        to === TOOLS_DOOR ||
-        (room.kind === "edge" && isDoor(to)) ||
-        (room.kind === "shelf" && isEarlier(room, from))
-      );
+      return room.kind === "index" || to === TOOLS_DOOR || room.kind === "edge" || (room.kind === "shelf" && isEarlier(room, from));
   }
 }
 
-/** What a file outside an edge may import of it: its index, or, among the adapters, one vendor's file. */
+/** What research may import of an edge: its index, or, among the adapters, the file of one vendor. */
 function isDoor(path: string): boolean {
   return /^src\/(adapters\/[^/]+|[^/]+\/index)\.ts$/.test(path);
 }

@@ -10,46 +10,46 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 121_338;
+export const MAX_LINES = 119_727;
 /** Names of all entries. */
-export const MAX_NAMES = 968;
+export const MAX_NAMES = 584;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
-  actions: 3_858,
-  roles: 2_547,
-  adapters: 13_115,
-  agent: 4_289,
-  checks: 5_031,
-  cli: 11_753,
-  client: 855,
+  actions: 3_826,
+  roles: 2_530,
+  adapters: 13_037,
+  agent: 4_282,
+  checks: 5_033,
+  cli: 11_731,
+  client: 836,
   edges: 424,
-  fleet: 2_001,
-  src: 214,
+  fleet: 1_989,
+  src: 148,
   inspector: 9_707,
-  kernel: 3_072,
-  memory: 6_469,
-  message: 819,
-  model: 4_903,
-  research: 7_555,
-  role: 2_769,
-  runtime: 15_144,
-  server: 3_550,
+  kernel: 3_071,
+  memory: 6_412,
+  message: 796,
+  model: 4_892,
+  research: 6_196,
+  role: 2_625,
+  runtime: 14_396,
+  server: 3_547,
   shards: 835,
-  team: 3_642,
-  testing: 5_439,
+  team: 3_641,
+  testing: 4_846,
   tool: 3_013,
-  tools: 3_978,
-  workspace: 6_171,
+  tools: 3_976,
+  workspace: 6_169,
 };
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */
 export const NAMES: Readonly<Record<string, number>> = {
-  troupe: 256,
-  "troupe/agents": 92,
-  "troupe/tools": 46,
-  "troupe/limits": 12,
-  "troupe/memory": 26,
+  troupe: 135,
+  "troupe/agents": 45,
+  "troupe/tools": 23,
+  "troupe/ports": 56,
+  "troupe/memory": 28,
   "troupe/mcp": 7,
   "troupe/otel": 4,
   "troupe/openai": 4,
@@ -62,17 +62,17 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/restate": 2,
   "troupe/tokens": 2,
   "troupe/minisearch": 1,
-  "troupe/workspace": 48,
-  "troupe/checks": 29,
-  "troupe/server": 13,
-  "troupe/fleet": 26,
-  "troupe/edges": 11,
-  "troupe/shards": 13,
+  "troupe/workspace": 28,
+  "troupe/checks": 21,
+  "troupe/server": 4,
+  "troupe/fleet": 13,
+  "troupe/edges": 9,
+  "troupe/shards": 7,
   "troupe/research": 74,
-  "troupe/client": 34,
-  "troupe/testing": 32,
-  "troupe/actions": 33,
-  "troupe/roles": 43,
+  "troupe/client": 11,
+  "troupe/testing": 29,
+  "troupe/actions": 25,
+  "troupe/roles": 21,
 };
 
 /** The lines of each room. */

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import type { Journal } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { byzantine, corrupt, crash, delay, drop, duplicate, edge, type Edge, partition, reorder } from "../../src/edges/index.ts";
+import { byzantine, corrupt, crash, delay, drop, duplicate, edge, partition, reorder } from "../../src/edges/index.ts";
+import type { Edge } from "../../src/edges/edge.ts";
 import type { EdgePolicy } from "../../src/runtime/edges/edge-policy.ts";
 import { edgePolicyContract } from "../../src/testing/index.ts";
 

@@ -1,6 +1,7 @@
 import type { EdgeFault } from "../../src/runtime/record/event.ts";
 import { describe, expect, test } from "vitest";
-import { byzantine, corrupt, crash, delay, drop, duplicate, type Edge, edge, partition, reorder } from "../../src/edges/index.ts";
+import { byzantine, corrupt, crash, delay, drop, duplicate, edge, partition, reorder } from "../../src/edges/index.ts";
+import type { Edge } from "../../src/edges/edge.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { Edges } from "../../src/runtime/edges/edges.ts";

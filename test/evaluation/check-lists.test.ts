@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { CheckSchema } from "../../src/checks/index.ts";
+import { CheckSchema } from "../../src/checks/acceptance.ts";
 import { root } from "../architecture/read-house.ts";
 import { isolates } from "../checks/project.ts";
 import { someOf } from "../long.ts";

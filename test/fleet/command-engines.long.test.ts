@@ -2,7 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { postgres } from "../../src/adapters/postgres.ts";
-import { canonical, type Journal, memoryJournal, type Team } from "../../src/index.ts";
+import { canonical, memoryJournal, type Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { hasPostgres, startPostgres } from "../adapters/postgres-process.ts";
 import { hasRestate, startRestate } from "../adapters/restate-process.ts";
 import { type Child, run, start } from "../cli/child.ts";

@@ -3,7 +3,9 @@ import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
 import { z } from "zod";
 import { defineTool, type Tool } from "../../src/agent/index.ts";
-import { defineAction, defineRole, type EffectPort, type Journal, type Role, type RunEvent, Team } from "../../src/index.ts";
+import { defineAction, defineRole, type Role, type RunEvent, Team } from "../../src/index.ts";
+import type { EffectPort } from "../../src/kernel/effect.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { effectTeam, remoteEffects, type RunDriver, servedTool, startWorker } from "../../src/fleet/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 

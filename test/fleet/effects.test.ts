@@ -1,19 +1,10 @@
 import { describe, expect, it } from "vitest";
-import {
-  canonical,
-  type ChatModel,
-  defineAction,
-  defineRole,
-  type EffectPort,
-  type Journal,
-  memoryJournal,
-  type RunEvent,
-  Team,
-  usd,
-} from "../../src/index.ts";
-import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
+import { canonical, type ChatModel, defineAction, defineRole, memoryJournal, type RunEvent, Team, usd } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
+import type { Working } from "../../src/team/run-driver.ts";
 import { forget } from "../../src/inspector/index.ts";
-import { localEffects } from "../../src/kernel/effect.ts";
+import { localEffects, type EffectPort } from "../../src/kernel/effect.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 import { appendingBy } from "../team/recorded.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
-import { effectTeam, remoteEffects, type RunDriver, startWorker, type Working } from "../../src/fleet/index.ts";
+import { effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
+import type { Working } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 

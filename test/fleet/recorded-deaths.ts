@@ -1,4 +1,5 @@
-import { type Journal, JournalError, type RunEvent } from "../../src/index.ts";
+import { JournalError, type RunEvent } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 /** The proven deaths of a run's owners without an answer between them: as often as that happened, the last ones at the end. */

@@ -1,17 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool, type Tool, type ToolOptions } from "../../src/agent/index.ts";
-import { effectTeam, type EffectTeamOptions, remoteEffects, type ServedEffect, servedTool, startWorker } from "../../src/fleet/index.ts";
-import {
-  canonical,
-  defineRole,
-  type EffectPort,
-  type Journal,
-  memoryJournal,
-  type RunEvent,
-  type RunResult,
-  Team,
-} from "../../src/index.ts";
+import { defineTool, type Tool } from "../../src/agent/index.ts";
+import type { ToolOptions } from "../../src/tool/tool.ts";
+import { effectTeam, remoteEffects, servedTool, startWorker } from "../../src/fleet/index.ts";
+import type { EffectTeamOptions, ServedEffect } from "../../src/fleet/effect-team.ts";
+import { canonical, defineRole, memoryJournal, type RunEvent, type RunResult, Team } from "../../src/index.ts";
+import type { EffectPort } from "../../src/kernel/effect.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryRunDriver, type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type RunDriver, startWorker, submitAnswer } from "../../src/fleet/index.ts";
-import { canonical, defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { canonical, defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 

@@ -3,18 +3,9 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { postgresStore } from "../../src/adapters/postgres.ts";
-import {
-  defineAction,
-  defineRole,
-  hashingEmbedder,
-  memoryJournal,
-  MemoryStorage,
-  type MessageStore,
-  type Scope,
-  Team,
-} from "../../src/index.ts";
+import { defineAction, defineRole, hashingEmbedder, memoryJournal, MemoryStorage, type Scope, Team } from "../../src/index.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
-import { inMemoryStore } from "../../src/memory/message-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { isWithin, type MemoryReach, memoryScope, scopeKey, scopeOfKey } from "../../src/memory/memory-scope.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";

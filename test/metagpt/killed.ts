@@ -1,14 +1,6 @@
 import { expect } from "vitest";
-import {
-  defineAction,
-  defineRole,
-  type Journal,
-  memoryJournal,
-  type RunEvent,
-  type RunResult,
-  Team,
-  UserRequirement,
-} from "../../src/index.ts";
+import { defineAction, defineRole, memoryJournal, type RunEvent, type RunResult, Team, UserRequirement } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { contents } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";

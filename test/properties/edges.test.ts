@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Edge, byzantine, corrupt, crash, delay, drop, duplicate, partition, reorder } from "../../src/edges/index.ts";
+import { byzantine, corrupt, crash, delay, drop, duplicate, partition, reorder } from "../../src/edges/index.ts";
+import type { Edge } from "../../src/edges/edge.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Criterion, SuiteReport, Verdict, Verifier } from "../../src/checks/index.ts";
+import type { Criterion, Verdict, Verifier } from "../../src/checks/index.ts";
+import type { SuiteReport } from "../../src/checks/verification.ts";
 import { adding, RIGHT, test as written, WRONG } from "./adder.ts";
 
 /** The results of the functions that the trials write, for 2 numbers. Every other one throws. */

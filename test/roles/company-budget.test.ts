@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
+import { type Delivery, softwareCompany } from "../../roles/index.ts";
+import type { SoftwareCompanyOptions } from "../../roles/company/software-company.ts";
 import { memoryJournal, type RunResult, Team, usd } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { fileWorkspace, openWorkspace } from "../../src/workspace/index.ts";

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { QaEngineer, waterfallCompany } from "../../roles/index.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
-import { type ChatModel, type Journal, memoryJournal, type Role, type RunEvent, type RunResult, Team } from "../../src/index.ts";
+import { type ChatModel, memoryJournal, type Role, type RunEvent, type RunResult, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
 import { chooseSandbox, fileWorkspace, type Sandbox, type Workspace } from "../../src/workspace/index.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { assignedFiles, assignmentText } from "../../actions/company/assignment.ts";
 import { renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
-import type { Delivery, SoftwareCompanyOptions } from "../../roles/index.ts";
+import type { Delivery } from "../../roles/index.ts";
+import type { SoftwareCompanyOptions } from "../../roles/company/software-company.ts";
 import { type ChatRequest, createMessage, Memory, type Message, type RoleContext } from "../../src/index.ts";
 import { accepted, adding, around, brief, calling, criteria, RIGHT, roleIn, type RoleScript, test as written } from "./adder.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { canonical, type Journal, memoryJournal, type RunEvent } from "../../src/index.ts";
+import { canonical, memoryJournal, type RunEvent } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { fileWorkspace, type MemoryWorkspace } from "../../src/workspace/index.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { type Delivery, softwareCompany, type SoftwareCompanyOptions } from "../../roles/index.ts";
+import { type Delivery, softwareCompany } from "../../roles/index.ts";
+import type { SoftwareCompanyOptions } from "../../roles/company/software-company.ts";
 import { VerificationCache } from "../../src/checks/verification-cache.ts";
 import type { Verifier } from "../../src/checks/index.ts";
 import { memoryJournal, type RunResult, Team } from "../../src/index.ts";

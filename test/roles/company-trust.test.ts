@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
-import type { SuiteReport, Verification, VerifyRequest } from "../../src/checks/index.ts";
+import type { Verification } from "../../src/checks/index.ts";
+import type { SuiteReport } from "../../src/checks/verification.ts";
+import type { VerifyRequest } from "../../src/checks/verify.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";

@@ -1,5 +1,7 @@
-import { waterfallCompany, type WaterfallCompanyOptions } from "../../roles/index.ts";
-import { type Journal, type RunEvent, type RunOptions, type RunResult, Team } from "../../src/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
+import type { WaterfallCompanyOptions } from "../../roles/waterfall/waterfall-company.ts";
+import { type RunEvent, type RunOptions, type RunResult, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { type MemoryWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
 import { replies } from "../actions/greeter.ts";

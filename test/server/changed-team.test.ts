@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { RunClient, TeamChangeTerms } from "../../src/client/index.ts";
-import { defineAction, defineRole, type Journal, memoryJournal, Team, UserFeedback, UserRequirement } from "../../src/index.ts";
+import type { RunClient } from "../../src/client/index.ts";
+import type { TeamChangeTerms } from "../../src/client/wire.ts";
+import { defineAction, defineRole, memoryJournal, Team, UserFeedback, UserRequirement } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { OnTeamChange } from "../../src/team/team-change.ts";
 import { all, served, type Served } from "./served-team.ts";
 

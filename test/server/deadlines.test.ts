@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defineAction, defineRole, type Journal, memoryJournal, Team } from "../../src/index.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { simulatedClock, type SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { served, type Served } from "./served-team.ts";
 

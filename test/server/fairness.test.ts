@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import { type Clock, type Journal, JournalError, memoryJournal } from "../../src/index.ts";
+import { type Clock, JournalError, memoryJournal } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
 import { FairTurns, type Turn } from "../../src/server/admission.ts";
 import { Readiness } from "../../src/server/readiness.ts";

@@ -1,23 +1,22 @@
 import { describe, expect, it } from "vitest";
 import {
   BrainMemory,
-  type Cache,
   type ChatModel,
   createMessage,
   defineAction,
   defineRole,
   Environment,
-  type Journal,
   memoryJournal,
-  type MessageStore,
   type Role,
   type RoleOptions,
   Team,
 } from "../../src/index.ts";
+import type { Cache } from "../../src/memory/cache.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { startWorker } from "../../src/fleet/index.ts";
 import { forget } from "../../src/inspector/index.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { inMemoryStore } from "../../src/memory/message-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { MemoryReach } from "../../src/memory/memory-scope.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
 import { memoryCache, memoryRunDriver, scriptedModel } from "../../src/testing/index.ts";

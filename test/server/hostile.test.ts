@@ -4,7 +4,8 @@ import { text } from "node:stream/consumers";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { drop } from "../../src/edges/index.ts";
-import { defineRole, type EdgePolicy, memoryJournal, Team } from "../../src/index.ts";
+import { defineRole, memoryJournal, Team } from "../../src/index.ts";
+import type { EdgePolicy } from "../../src/runtime/edges/edge-policy.ts";
 import { createServer, jsonLogger, type RunServer, type TeamOpener } from "../../src/server/index.ts";
 import { all, clientOf, codeIn, door, request, served, shouters, waiters } from "./served-team.ts";
 

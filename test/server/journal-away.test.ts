@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { type Clock, ControlError, type Journal, JournalError, memoryJournal, TimeoutError } from "../../src/index.ts";
+import { type Clock, ControlError, JournalError, memoryJournal, TimeoutError } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { all, codeIn, request, served, shouters } from "./served-team.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Clock, ControlError, type Journal, JournalError, memoryJournal, usd, UsageError } from "../../src/index.ts";
+import { type Clock, ControlError, JournalError, memoryJournal, usd, UsageError } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { BudgetPool } from "../../src/kernel/budget.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createClient, type SayResult } from "../../src/client/index.ts";
+import { createClient } from "../../src/client/index.ts";
+import type { SayResult } from "../../src/client/say.ts";
 import {
   type ActionContext,
   defineAction,
   defineRole,
-  type Journal,
   memoryJournal,
   ModelError,
   Team,
@@ -13,6 +13,7 @@ import {
   UserRequirement,
   usd,
 } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { clientOf, door, served, waiters } from "./served-team.ts";
 

@@ -2,10 +2,12 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { toJSONSchema } from "zod";
 import { createClient, type RunClient } from "../../src/client/index.ts";
-import { defineAction, defineRole, type Journal, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { ROUTES } from "../../src/server/routes.ts";
 import { ErrorSchema } from "../../src/server/wire-schemas.ts";
-import { createServer, type RunServer, type ServerOptions } from "../../src/server/index.ts";
+import { createServer, type RunServer } from "../../src/server/index.ts";
+import type { ServerOptions } from "../../src/server/server-options.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
 const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Journal, memoryJournal, usd } from "../../src/index.ts";
-import { newestRuns, runInfo } from "../../src/runtime/record/journal.ts";
-import type { ServerOptions } from "../../src/server/index.ts";
+import { memoryJournal, usd } from "../../src/index.ts";
+import { newestRuns, runInfo, type Journal } from "../../src/runtime/record/journal.ts";
+import type { ServerOptions } from "../../src/server/server-options.ts";
 import { RunSummaries } from "../../src/server/summaries.ts";
 import { all, askers, request, served, shouters } from "./served-team.ts";
 

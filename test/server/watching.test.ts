@@ -5,7 +5,6 @@ import {
   type Clock,
   defineAction,
   defineRole,
-  type Journal,
   JournalError,
   memoryJournal,
   type RunEvent,
@@ -13,6 +12,7 @@ import {
   Team,
   TimeoutError,
 } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";

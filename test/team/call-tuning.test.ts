@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type CallTuning, defineAction, defineRole, Team } from "../../src/index.ts";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
+import type { CallTuning } from "../../src/model/call.ts";
 import { Agent } from "../../src/agent/index.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { type ScriptedModel, scriptedModel, type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";

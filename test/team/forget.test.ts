@@ -2,21 +2,20 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { inMemoryStore } from "../../src/memory/message-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { postgresStore } from "../../src/adapters/postgres.ts";
 import {
   createMessage,
   defineAction,
   defineRole,
   hashingEmbedder,
-  type Journal,
   JournalError,
   memoryJournal,
   MemoryStorage,
-  type MessageStore,
   type RunEvent,
   Team,
 } from "../../src/index.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { forget } from "../../src/inspector/index.ts";
 import { memoryCache, type ScriptedModel, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";

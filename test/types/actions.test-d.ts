@@ -4,16 +4,15 @@ import { defineTool } from "../../src/agent/index.ts";
 import {
   Action,
   type ActionContext,
-  type ActionResult,
   createMessage,
   defineAction,
   defineRole,
   type Deps,
   type Environment,
-  type InputsOf,
   type Message,
   Team,
 } from "../../src/index.ts";
+import type { InputsOf, ActionResult } from "../../src/role/action.ts";
 
 // As a program does with "troupe".
 declare module "../../src/index.ts" {

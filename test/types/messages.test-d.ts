@@ -2,7 +2,6 @@ import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import {
   Action,
-  type Addressable,
   createMessage,
   defineAction,
   defineRole,
@@ -11,10 +10,11 @@ import {
   type Message,
   MessageQueue,
   parseMessage,
-  type ReadableMemory,
   serializeMessage,
   UserRequirement,
 } from "../../src/index.ts";
+import type { ReadableMemory } from "../../src/memory/message-memory.ts";
+import type { Addressable } from "../../src/message/address.ts";
 
 interface Draft {
   readonly title: string;

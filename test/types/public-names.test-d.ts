@@ -1,17 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import {
-  addressOf,
-  createMessage,
-  defineAction,
-  memoryJournal,
-  type MessageQueue,
-  Team,
-  usd,
-  type Journal,
-  type Message,
-  type Receipt,
-} from "troupe";
+import { addressOf, createMessage, defineAction, memoryJournal, type MessageQueue, Team, usd, type Message, type Receipt } from "troupe";
+import type { Journal } from "troupe/ports";
 
 describe("the code of a user has the types it seems to have", () => {
   it("messages carry the type of what they carry, and never change", () => {

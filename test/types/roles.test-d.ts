@@ -9,10 +9,8 @@ import {
   type Immutable,
   type Json,
   type Message,
-  type MessageMemory,
   type Plan,
   type ReactMode,
-  type ReadableMemory,
   retry,
   Role,
   type RoleContext,
@@ -21,6 +19,7 @@ import {
   Team,
   UserRequirement,
 } from "../../src/index.ts";
+import type { MessageMemory, ReadableMemory } from "../../src/memory/message-memory.ts";
 
 const Report = defineAction({ name: "Report", output: z.object({ count: z.number() }) });
 class Draft extends Action<{ title: string }> {}

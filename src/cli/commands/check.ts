@@ -1,6 +1,8 @@
 import { access, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { CrewFinding, CrewReport, RoleBound } from "../../../roles/index.ts";
+import type { CrewReport } from "../../../roles/index.ts";
+import type { CrewFinding } from "../../../roles/crew/check-crew.ts";
+import type { RoleBound } from "../../../roles/crew/crew-bound.ts";
 import { findNondeterminism } from "../../checks/determinism.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";

@@ -3,7 +3,8 @@ import { UsageError } from "../../kernel/errors.ts";
 import { contentHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { createMessage, type EdgePolicy, type Environment, type Message, type Role } from "../../index.ts";
+import { createMessage, type Environment, type Message, type Role } from "../../index.ts";
+import type { EdgePolicy } from "../../ports.ts";
 import { assertTopology, neighboursOf, type Topology } from "./topology.ts";
 
 /*

@@ -1,5 +1,6 @@
 import { numberWith } from "../number-shape.ts";
-import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
+import type { ChatModel, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
+import type { ChatChunk, ChatOptions } from "../../ports.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { aFunction, fits, takes } from "../../kernel/argument.ts";
 import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";

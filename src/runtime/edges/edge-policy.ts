@@ -46,7 +46,8 @@ export type EdgeDecision =
  * policy. `troupe/edges` has policies for loss, delay and other faults.
  *
  * @example
- * import { Environment, type EdgePolicy } from "troupe";
+ * import { Environment } from "troupe";
+ * import type { EdgePolicy } from "troupe/ports";
  *
  * const noShouting: EdgePolicy = {
  *   name: "no-shouting",

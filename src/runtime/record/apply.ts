@@ -38,11 +38,11 @@ import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type St
  *
  * @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
  * @example
- * import { fold, type Journal, type RunEvent } from "troupe";
+ * import { fold, type Run, type RunEvent } from "troupe";
  *
- * export async function messagesOf(journal: Journal, runId: string): Promise<number> {
+ * export async function messagesOf(run: Run): Promise<number> {
  *   const events: RunEvent[] = [];
- *   for await (const event of journal.read(runId, 0)) events.push(event);
+ *   for await (const event of run) events.push(event);
  *   return fold(events).history.size;
  * }
  */

@@ -42,7 +42,8 @@ const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text
  *
  * @example
  * import { writeFile } from "node:fs/promises";
- * import { exportRun, type Journal } from "troupe";
+ * import { exportRun } from "troupe";
+ * import type { Journal } from "troupe/ports";
  *
  * export async function backup(journal: Journal, runId: string): Promise<void> {
  *   const lines: string[] = [];

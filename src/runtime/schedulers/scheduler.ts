@@ -81,7 +81,8 @@ export interface SchedulerView {
  *
  * @example
  * ```ts
- * import { Environment, type Scheduler } from "troupe";
+ * import { Environment } from "troupe";
+ * import type { Scheduler } from "troupe/ports";
  *
  * const oneAtRandom: Scheduler = {
  *   name: "one-at-random",

@@ -5,16 +5,15 @@ import {
   exportRun,
   importRun,
   memoryJournal,
-  type Journal,
   LongTermMemory,
   Memory,
   MessageQueue,
   Plan,
   Team,
-  usd,
+  usd,budgetPool
 } from "../../../src/index.ts";
+import type { Journal } from "../../../src/runtime/record/journal.ts";
 import { memoryRunDriver } from "../../../src/testing/index.ts";
-import { budgetPool } from "../../../src/model/limits-entry.ts";
 import { action, is, message, model, quiet, role, schemaWithDefaults, storage } from "./kit.ts";
 import { any, options, or, real, whole } from "./right.ts";
 

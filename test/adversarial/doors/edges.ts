@@ -1,5 +1,4 @@
-import { Memory, usd } from "../../../src/index.ts";
-import { budgetPool } from "../../../src/model/limits-entry.ts";
+import { Memory, usd,budgetPool } from "../../../src/index.ts";
 import { VerificationCache } from "../../../src/checks/index.ts";
 import { exportSnapshot, messageFlow } from "../../../src/inspector/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
@@ -196,7 +195,6 @@ export const workspaces: Readonly<Record<string, Door>> = {
   fileWorkspace: () => [files()],
   openWorkspace: () => [{ ...files(), force: true, signal: is.signal() }],
   repoMap: () => [{ workspace: is.workspace(), budget: 50, focus: "f", signal: is.signal() }],
-  namesIn: () => ["a.ts", "x"],
   workspaceForks: () => [{ workspace: whole({ list() {}, inspectGit() {}, read() {} }), limits: { files: 5, bytes: 5, fileBytes: 5 } }],
   ...Object.fromEntries(
     ["compareFork", "openFork", "removeFork", "updateFork"].map((name) => [name, () => [is.steps(), whole(forked), "n"]]),
@@ -204,9 +202,6 @@ export const workspaces: Readonly<Record<string, Door>> = {
   commitFiles: () => [is.steps(), is.workspace(), { message: "m", author: "a", date: real(5) }],
   mergeFork: () => [is.steps(), whole(forked), "n", { message: "m", author: "a", date: real(5) }],
   memoryWorkspace: () => [{ limits: { files: 5, bytes: 500, fileBytes: 50 }, files: { "a.txt": "a" } }],
-  forkIn: () => [is.workspace()],
-  mayWrite: () => [is.workspace(), "live"],
-  checkPath: () => ["a"],
   visible: () => ["a", 5],
   refusedSandbox: () => ["r", "h"],
   chooseSandbox: () => ["none"],
@@ -215,7 +210,6 @@ export const workspaces: Readonly<Record<string, Door>> = {
 
 export const checks: Readonly<Record<string, Door>> = {
   isProven: () => [or(verification, 5, "x", null, [5])],
-  isRed: () => [or(verification, 5, "x", null, [5])],
   verifyProject: () => [
     {
       ...project(),

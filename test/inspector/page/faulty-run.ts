@@ -1,4 +1,5 @@
-import { defineRole, type EdgePolicy, memoryJournal, type RunEvent, Team } from "../../../src/index.ts";
+import { defineRole, memoryJournal, type RunEvent, Team } from "../../../src/index.ts";
+import type { EdgePolicy } from "../../../src/runtime/edges/edge-policy.ts";
 import { delay, duplicate } from "../../../src/edges/index.ts";
 import { eventsOf } from "../../team/recorded.ts";
 

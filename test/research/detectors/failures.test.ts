@@ -1,17 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/agent/index.ts";
-import {
-  createMessage,
-  defineAction,
-  defineRole,
-  type EdgePolicy,
-  Environment,
-  memoryJournal,
-  type Role,
-  type RunEvent,
-  Team,
-} from "../../../src/index.ts";
+import { createMessage, defineAction, defineRole, Environment, memoryJournal, type Role, type RunEvent, Team } from "../../../src/index.ts";
+import type { EdgePolicy } from "../../../src/runtime/edges/edge-policy.ts";
 import { failuresIn, FailureWatch, watchFailures } from "../../../src/research/index.ts";
 import { FAILURE_MODES, type FailureFinding } from "../../../src/research/detectors/detectors.ts";
 import { scriptedModel, type ScriptedReply } from "../../../src/testing/index.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { crewJsonSchema, openCrew, readCrew } from "../../../roles/index.ts";
+import { openCrew, readCrew } from "../../../roles/index.ts";
+import { crewJsonSchema } from "../../../roles/crew/crew-spec.ts";
 import { Team, UsageError } from "../../../src/index.ts";
 import { tries } from "../../long.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";

@@ -76,30 +76,34 @@ function until(cut: number, scheduler: "rounds" | "eager", events: readonly RunE
 }
 
 describe("an environment that is restored from a snapshot", () => {
-  test.each(["rounds", "eager"] as const)("property: continues like one that was not restored, with %s", { tags: "numbers" }, async (scheduler) => {
-    await fc.assert(
-      fc.asyncProperty(sketches, async (sketch) => {
-        const whole = begun(sketch, scheduler);
-        // It stops too: a message that is unread at a stop begins a turn.
-        await whole.environment.run(until(sketch.cut, scheduler, whole.events));
-        await whole.environment.run({ rounds: 30 });
-        const { environment, events } = begun(sketch, scheduler);
-        await environment.run(until(sketch.cut, scheduler, events));
-        const snapshot = JSON.parse(JSON.stringify(await environment.snapshot())) as Json;
-        const outside = new Outside(shuffled(sketch.seed + 1), events);
-        const restored = await Environment.restore(snapshot, {
-          ...{ roles: rolesIn(sketch, outside), clock: stillClock, model: outside.model() },
-          ...{ concurrency: scheduler === "eager" ? 1 : 4, edges: sketch.edges },
-        });
-        expect(stateText(restored.state)).toBe(stateText(environment.state));
-        eventsOf(restored, events);
-        await restored.run({ rounds: 30 });
-        expect(canonical(events)).toBe(canonical(whole.events));
-        expect(stateText(restored.state)).toBe(stateText(whole.environment.state));
-      }),
-      { numRuns: tries(2, 400) },
-    );
-  });
+  test.each(["rounds", "eager"] as const)(
+    "property: continues like one that was not restored, with %s",
+    { tags: "numbers" },
+    async (scheduler) => {
+      await fc.assert(
+        fc.asyncProperty(sketches, async (sketch) => {
+          const whole = begun(sketch, scheduler);
+          // It stops too: a message that is unread at a stop begins a turn.
+          await whole.environment.run(until(sketch.cut, scheduler, whole.events));
+          await whole.environment.run({ rounds: 30 });
+          const { environment, events } = begun(sketch, scheduler);
+          await environment.run(until(sketch.cut, scheduler, events));
+          const snapshot = JSON.parse(JSON.stringify(await environment.snapshot())) as Json;
+          const outside = new Outside(shuffled(sketch.seed + 1), events);
+          const restored = await Environment.restore(snapshot, {
+            ...{ roles: rolesIn(sketch, outside), clock: stillClock, model: outside.model() },
+            ...{ concurrency: scheduler === "eager" ? 1 : 4, edges: sketch.edges },
+          });
+          expect(stateText(restored.state)).toBe(stateText(environment.state));
+          eventsOf(restored, events);
+          await restored.run({ rounds: 30 });
+          expect(canonical(events)).toBe(canonical(whole.events));
+          expect(stateText(restored.state)).toBe(stateText(whole.environment.state));
+        }),
+        { numRuns: tries(2, 400) },
+      );
+    },
+  );
 
   test("has the roles by the names they were hired under, and records a new one", async () => {
     const pong = answering("Pong", (rc) => rc.message("ball", { sendTo: "<self>" }), { watch: [UserRequirement] });
