@@ -3,7 +3,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { ownVersion } from "../research/own-version.ts";
+import { ownVersion } from "../research/experiment/manifest.ts";
 import { failed } from "./error-report.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Host, HostSignal } from "./host.ts";

@@ -4,11 +4,9 @@
 
 // Statistics.
 export { bootstrapInterval } from "./statistics/bootstrap.ts";
-export { cohensD, pairedD } from "./statistics/effect-size.ts";
-export { shareInterval, tInterval } from "./statistics/interval.ts";
-export { compareBySeed } from "./statistics/paired.ts";
+export { cohensD, compareBySeed, pairedD } from "./statistics/paired.ts";
+export { sampleSize, shareInterval, tInterval } from "./statistics/interval.ts";
 export { mean, standardDeviation, standardError } from "./statistics/sample.ts";
-export { sampleSize } from "./statistics/sample-size.ts";
 
 // Plots.
 export { plotHtml, plotSvg } from "./plot/plot.ts";
@@ -22,14 +20,11 @@ export { neighboursOf, type Topology, topologyOf } from "./graph/topology.ts";
 export { algebraicConnectivity, topologyMetrics } from "./graph/topology-metrics.ts";
 
 // Metrics of coordination.
-export { errorAmplification, overhead } from "./metrics/against-one-agent.ts";
-export { timeToConsensus } from "./metrics/consensus.ts";
-export { coordinationMetrics } from "./metrics/coordination.ts";
-export { idleShare } from "./metrics/idle-share.ts";
+export { agreement, entropy, errorAmplification, gini, overhead, timeToConsensus } from "./metrics/spread.ts";
+export { coordinationMetrics, idleShare } from "./metrics/coordination.ts";
 export { messageRows } from "./metrics/message-rows.ts";
 export { agentReporter, edgeReporter, modelReporter, type Reporter } from "./metrics/reporters.ts";
-export { agreement, entropy, gini } from "./metrics/spread.ts";
-export { csvTable, jsonLinesTable, parquetTable } from "./metrics/tables.ts";
+export { csvTable, jsonLinesTable, parquetTable, type Row } from "./experiment/tables.ts";
 
 // A result of the literature beside what a study found.
 export { study, type Study, type StudyFigure } from "./figures/study.ts";
@@ -37,19 +32,15 @@ export { study, type Study, type StudyFigure } from "./figures/study.ts";
 // Experiments.
 export { latinHypercube } from "./experiment/cell.ts";
 export { type AnyExperiment, type Experiment, experiment } from "./experiment/experiment.ts";
-export { heldSeries } from "./experiment/held-series.ts";
+export { experimentTable, heldSeries } from "./experiment/table.ts";
 export { replayCell } from "./experiment/replay.ts";
 export { readExperiment } from "./experiment/results.ts";
-export type { Row } from "./experiment/row.ts";
 export { type ExperimentResult, runExperiment } from "./experiment/sweep.ts";
 // Failures of coordination in the log of a run.
-export type { FailureFinding } from "./detectors/finding.ts";
-export { failuresIn, FailureWatch } from "./detectors/failure-watch.ts";
-export { watchFailures } from "./detectors/watch-failures.ts";
-export { experimentTable } from "./experiment/table.ts";
+export type { FailureFinding } from "./detectors/detectors.ts";
+export { failuresIn, FailureWatch, watchFailures } from "./detectors/failure-watch.ts";
 export { type Verification, verifyExperiment } from "./experiment/verify.ts";
 
 // Models without a provider, in the place of live ones.
-export { policyModel, type Policy } from "./policy/policy-model.ts";
-export { noisyOracle } from "./policy/noisy-oracle.ts";
+export { noisyOracle, type Policy, policyModel } from "./policy/policy-model.ts";
 export { fitSurrogate, type SurrogateFit, surrogateModel } from "./policy/surrogate.ts";

@@ -1,11 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 
-/**
- * Loads a package that a program installs only when it needs it.
- *
- * @param version the version that a program should install
- * @throws UsageError `PACKAGE_MISSING` when it cannot be loaded
- */
+/** Loads a package that a program installs only when it needs it. @throws UsageError `PACKAGE_MISSING` */
 export async function optionalPackage<T>(name: string, version: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -1,31 +1,20 @@
-import { isObject } from "../kernel/value-kind.ts";
+import { aCassette, type Cassette, type RecordedAnswer, type RecordedCall, recordedCalls } from "./cassette.ts";
+import { isList, isObject } from "../kernel/value-kind.ts";
 import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
-import { DifferenceError, type ErrorRecord, ModelError, stepErrorFrom, type TroupeError } from "../kernel/errors.ts";
-import { contentHash, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
-import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import { DifferenceError, type ErrorRecord, ModelError, stepErrorFrom, type TroupeError, UsageError } from "../kernel/errors.ts";
+import { canonicalJson, contentHash, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import { type Mask, masked, maskSecrets } from "../kernel/mask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import type { ModelPrice } from "../model/price.ts";
-import { aCassette, type Cassette } from "./cassette.ts";
-import {
-  type RecordedAnswer,
-  type RecordedCall,
-  recordedCalls,
-  besideText,
-  nearestCall,
-  isSameLength,
-  liveForm,
-  recordedForms,
-  commonExtra,
-  commonLength,
-  freePrice,
-  recordedModel,
-} from "./cassette-call.ts";
+import { type ModelPrice, priceOf } from "../model/price.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
+import { strictSchema } from "../model/json-schema.ts";
+import { promptFor, rungsFor } from "../model/format-ladder.ts";
+import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 
-/** Options of {@link cassetteModel}. */
 export interface CassetteOptions {
   /**
    * A request that the cassette lacks is an error. Otherwise it gets the answer of the nearest request that is left, to see how far a
@@ -50,7 +39,6 @@ const cassetteOptions: Known<CassetteOptions> = {
   secrets: kinds.secrets,
 };
 
-/** A model that plays a cassette. */
 export interface CassetteModel extends ChatModel {
   /** Every request so far, frozen, in the order they came. */
   readonly calls: readonly ChatRequest[];
@@ -59,15 +47,12 @@ export interface CassetteModel extends ChatModel {
 }
 
 /**
- * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in the order they
- * were recorded. What had failed fails again, without a wait: calls, and tries on the way to an answer that were paid for. Answers and
- * failures carry the usage that was recorded, so they cost what they had cost, by the same prices and the same `retry` of the team; only
- * calls that were cut off by the end of a process are not paid again. Other steps happen as ever; to play them too, replay the run: see
- * {@link cassetteJournal}. For how to record see {@link saveCassette}.
+ * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in their order.
+ * Failures repeat without a wait, as do tries that were paid for. Answers carry their recorded usage, so they cost the same with the same
+ * prices and the same `retry` of the team. To replay other steps too, see {@link cassetteJournal}; to record, {@link saveCassette}. A
+ * request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one and ends the run.
  *
- * A request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one beside it and ends the run.
- *
- * @throws UsageError `CASSETTE_MODELS` when `id` must be given, or names none that was recorded; `CASSETTE_INVALID`
+ * @throws UsageError `CASSETTE_MODELS` when `id` must be given, or names an unknown model; `CASSETTE_INVALID`
  */
 export function cassetteModel(cassette: Cassette, options: CassetteOptions = {}): CassetteModel {
   checkKnownOptions("cassetteModel", options, cassetteOptions);
@@ -170,11 +155,11 @@ class CassettePlayer implements CassetteModel {
     const left = this.unused;
     const near = nearestCall(left.length > 0 ? left : this.#entries.map(({ call }) => call), asked);
     const beside = near === undefined ? "It has none." : besideText(near, asked, maxTokens);
-    const told = same.length > 0 ? usedUpText(same) : beside;
+    const reported = same.length > 0 ? usedUpText(same) : beside;
     const recorded = same[0]?.call ?? near?.call;
     return new DifferenceError(
       "DIFFERENCE",
-      `Expected a request of ${this.id} that the cassette of run ${this.#runId} has, got one it lacks. ${told}\nIf the change is meant, record the run again with the real model: see saveCassette.`,
+      `Expected a request of ${this.id} that the cassette of run ${this.#runId} has, got one it lacks. ${reported}\nIf the change is meant, record the run again with the real model: see saveCassette.`,
       { data: { kind: "asked", act: recorded?.act ?? "", name: this.id, recorded: recorded?.request ?? null, now: asked } },
     );
   }
@@ -231,4 +216,142 @@ function finalError(record: ErrorRecord): TroupeError {
   const error = stepErrorFrom(record);
   if (!(error instanceof ModelError)) return error;
   return new ModelError(error.code, error.message, { data: error.data, retryable: false });
+}
+
+/*
+ * A recorded request and the same request to a model have different forms. The record has the schema; the request has a reply format, or
+ * text at the end of the prompt, with its members in another order. The record names the model and has no secrets. Only requests with a known
+ * price have a maximum length. Both are brought into one form here, in which equal requests are equal.
+ */
+
+function liveForm(request: ChatRequest, mask: Mask): JsonObject {
+  return formOf(masked(mask, JSON.parse(canonicalJson(request)) as JsonObject));
+}
+
+/** A recorded request in all the forms that it can have on its way; the most likely one first. */
+function recordedForms({ model: _model, schema, ...request }: JsonObject): readonly JsonObject[] {
+  if (schema === undefined) return [formOf(request)];
+  const messages = request["messages"] as unknown as readonly ChatMessage[];
+  const output = { json: schema as JsonObject, strict: strictSchema(schema as JsonObject), wrapped: false };
+  return rungsFor(output).flatMap((rung) => {
+    const withFormat = { ...request, schema: rung.format as unknown as Json };
+    const withWords = { ...withFormat, messages: promptFor(messages, output, rung) as unknown as Json };
+    return [formOf(withWords), formOf(withFormat)];
+  });
+}
+
+/** True when two requests allow a reply of the same length, or one of them has no maximum length. */
+function isSameLength(a: Json | undefined, b: Json | undefined): boolean {
+  return a === undefined || b === undefined || a === b;
+}
+
+function formOf({ maxTokens: _maxTokens, messages, schema, ...rest }: JsonObject): JsonObject {
+  const form = { ...rest, messages: withPlainTail(messages) };
+  return schema === undefined ? form : { ...form, schema: unordered(schema) };
+}
+
+/** Sorts the members of a JSON object in the last line of a prompt, such as a schema in the text: their order does not count. */
+function withPlainTail(messages: Json | undefined): Json {
+  const list = Array.isArray(messages) ? (messages as readonly JsonObject[]) : [];
+  const last = list.at(-1);
+  const content = last?.["content"];
+  if (last === undefined || typeof content !== "string") return list;
+  const tail = content.lastIndexOf("\n") + 1;
+  return [...list.slice(0, -1), { ...last, content: content.slice(0, tail) + plainLine(content.slice(tail)) }];
+}
+
+function plainLine(line: string): string {
+  if (!line.startsWith("{")) return line;
+  try {
+    return canonicalJson(JSON.parse(line));
+  } catch {
+    return line;
+  }
+}
+
+/** A reply format without the orders that follow from the order of a schema's members: of names, and of rules in a description. */
+function unordered(format: Json): Json {
+  return JSON.parse(JSON.stringify(format), (key, value: Json): Json => {
+    if (key === "required" && isList(value)) return value.map((name) => canonicalJson(name)).sort();
+    return key === "description" && typeof value === "string"
+      ? value
+          .split(/[ ,()]+/)
+          .sort()
+          .join(" ")
+      : value;
+  }) as Json;
+}
+
+export interface Nearest {
+  readonly call: RecordedCall;
+  readonly form: JsonObject;
+}
+
+/** The call whose request is most like one: with the fewest characters between the beginning and the end that both have. */
+function nearestCall(calls: readonly RecordedCall[], wanted: JsonObject): Nearest | undefined {
+  const text = canonicalJson(wanted);
+  let best: Nearest | undefined;
+  let least = Infinity;
+  for (const call of calls) {
+    for (const form of recordedForms(call.request)) {
+      const far = distance(canonicalJson(form), text);
+      if (far >= least) continue;
+      least = far;
+      best = { call, form };
+    }
+  }
+  return best;
+}
+
+function besideText({ call, form }: Nearest, asked: JsonObject, maxTokens: number | undefined): string {
+  const lengths = [{ maxTokens: call.request["maxTokens"] ?? null }, { maxTokens: maxTokens ?? null }] as const;
+  const found = requestDifference(form, asked) ?? requestDifference(...lengths);
+  const text = found === undefined ? "" : `\n${requestDifferenceText(found, ["recorded", "asked now"])}`;
+  return `The nearest was asked by ${call.act}:${text}`;
+}
+
+function distance(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  return Math.max(a.length, b.length) - start - end;
+}
+
+/*
+ * The properties of a recorded model, as far as its calls have them. A model's own fields and bounds are part of every request to it, so the
+ * playing model must have the same.
+ */
+
+/** The model that was recorded, or the one of several that is meant. @throws UsageError `CASSETTE_MODELS` */
+function recordedModel(calls: readonly RecordedCall[], wanted: string | undefined): string {
+  const models = [...new Set(calls.map((call) => call.model))];
+  const [only] = models;
+  if (only === undefined) return wanted ?? "cassette";
+  if (wanted === undefined && models.length === 1) return only;
+  if (wanted !== undefined && models.includes(wanted)) return wanted;
+  throw new UsageError(
+    "CASSETTE_MODELS",
+    `Expected the id of one of the recorded models (${models.join(", ")}), got ${wanted ?? "none"}. Say which: cassetteModel(cassette, { id }).`,
+  );
+}
+
+/** A model that cost nothing, although no list says so, had said so itself. */
+function freePrice(id: string, calls: readonly RecordedCall[]): ModelPrice | undefined {
+  if (calls.length === 0 || priceOf({ id }) !== undefined) return undefined;
+  return calls.every((call) => call.cost === 0) ? { input: 0, output: 0 } : undefined;
+}
+
+/** The most tokens of a reply, when it was the same for all. */
+function commonLength(calls: readonly RecordedCall[]): number | undefined {
+  const [first, ...others] = new Set(calls.map((call) => call.request["maxTokens"]));
+  return typeof first === "number" && others.length === 0 ? first : undefined;
+}
+
+function commonExtra(calls: readonly RecordedCall[]): Readonly<Record<string, Json>> | undefined {
+  const [first, ...others] = calls.map((call) => Object.entries(call.request["extra"] ?? {}) as [string, Json][]);
+  const texts = others.map((members) => new Set(members.map((member) => canonicalJson(member))));
+  const common = (first ?? []).filter((member) => texts.every((has) => has.has(canonicalJson(member))));
+  return common.length === 0 ? undefined : Object.fromEntries(common);
 }

@@ -5,12 +5,14 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { JournalError, TroupeError, UsageError } from "../kernel/errors.ts";
-import { canonicalJson, deepFreeze } from "../kernel/json.ts";
+import { type ErrorRecord, JournalError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { canonicalJson, deepFreeze, parsedJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { fold } from "../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import type { ChatResponse } from "../model/chat-model.ts";
 
 /** A run in a file, for tests to play. Frozen. */
 export interface Cassette {
@@ -22,7 +24,6 @@ export interface Cassette {
 
 /** Largest file, in bytes: a cassette is held in memory whole. */
 const MAX_FILE = 64 * 1024 * 1024;
-/** Further events that a journal made of a cassette can take. */
 const ROOM = 100_000;
 
 const CassetteSchema = z.strictObject({
@@ -33,24 +34,9 @@ const CassetteSchema = z.strictObject({
 });
 
 /**
- * Writes a run of a journal into one JSON file that fits into a repository: it reads well in a diff, and the same run gives the same
- * file. It is there whole or as it was before. What a journal keeps has no known secrets; look at a cassette before you publish it all
- * the same.
- *
- * Record once with a real model, then play. The seed is given, for prompts may hang on random numbers and ids:
- *
- * ```ts
- * // Set RECORD=1 once, and again whenever a prompt was changed on purpose.
- * if (process.env["RECORD"] === "1") {
- *   const journal = memoryJournal();
- *   const model = openai({ model: "gpt-5-mini" });
- *   await new Team({ roles, seed: "poem", journal, model }).run(idea, { id: "poem" }).result;
- *   await saveCassette(journal, "poem", "test/poem.cassette.json");
- * }
- * const model = cassetteModel(await readCassette("test/poem.cassette.json"));
- * const result = await new Team({ roles, seed: "poem", model }).run(idea).result;
- * expect(model.unused).toEqual([]);
- * ```
+ * Writes a run of a journal into one JSON file for a repository: the same run gives the same file, whole or not at all. A journal keeps no
+ * known secrets; look at a cassette before you publish it all the same. Record a run with a real model and a fixed `seed`, because prompts
+ * may depend on random numbers, and play it by {@link cassetteModel} in a team with the same seed.
  *
  * @throws JournalError `RUN_UNKNOWN`, and for a run that is damaged
  * @throws UsageError `CASSETTE_FILE` when it cannot be written, `CASSETTE_LARGE`
@@ -75,9 +61,9 @@ export async function saveCassette(journal: Journal, runId: string, path: string
 }
 
 /**
- * Reads a cassette, and checks that it is one: see {@link saveCassette}.
+ * Reads a cassette of {@link saveCassette}.
  *
- * @throws UsageError `CASSETTE_FILE` when it cannot be read, `CASSETTE_INVALID`, `CASSETTE_LARGE`
+ * @throws UsageError `CASSETTE_FILE`, `CASSETTE_INVALID`, `CASSETTE_LARGE`
  * @throws JournalError `EVENT_NEWER`, `EVENT_INVALID`, and for events that contradict each other
  */
 export async function readCassette(path: string): Promise<Cassette> {
@@ -86,25 +72,12 @@ export async function readCassette(path: string): Promise<Cassette> {
     checkSize(path, (await stat(path)).size);
     return readFile(path, "utf8");
   });
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw invalid(path, "a file that is no JSON", error);
-  }
+  const json = parsedJson(text);
+  if (json === undefined) throw invalid(path, "a file that is no JSON");
   return cassetteOf(path, json);
 }
 
-/**
- * A journal in memory that holds the run of a cassette, so that a team can replay it, look into it, or fork it: a replay makes no call, and
- * its first difference from the record is an error.
- *
- * ```ts
- * const cassette = await readCassette("test/poem.cassette.json");
- * const team = new Team({ roles, journal: await cassetteJournal(cassette) });
- * const result = await team.replay(cassette.runId).result;
- * ```
- */
+/** A journal in memory with the run of a cassette, for `team.replay(cassette.runId)`, a fork or an inspection. A replay makes no call. */
 export async function cassetteJournal(cassette: Cassette): Promise<Journal> {
   takes("cassetteJournal", "cassette", cassette, aCassette);
   const { runId, events } = cassette;
@@ -174,6 +147,108 @@ function checkSize(path: string, bytes: number): void {
   );
 }
 
-function invalid(path: string, came: string, cause?: unknown): UsageError {
-  return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`, { cause });
+function invalid(path: string, came: string): UsageError {
+  return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`);
+}
+
+export type RecordedAnswer = { readonly ok: true; readonly response: ChatResponse } | { readonly ok: false; readonly error: ErrorRecord };
+
+export interface RecordedCall {
+  /** The activation that asked: `role#n~attempt`. */
+  readonly act: string;
+  readonly model: string;
+  /** The request, without secrets. A schema stands as it was asked for, however it went over the wire. */
+  readonly request: JsonObject;
+  /** Undefined: the run stopped before it came. */
+  readonly answer: RecordedAnswer | undefined;
+  /** Micro-dollars of all its tries; null when the price of one is unknown. */
+  readonly cost: number | null;
+  /** Why tries failed on the way: all of a call that failed, else those that were paid for. Of the last process that asked. */
+  readonly failed: readonly ErrorRecord[];
+}
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number().exactOptional(),
+  estimated: z.boolean().exactOptional(),
+});
+
+const ResponseSchema: z.ZodType<ChatResponse> = z.object({
+  content: z.string(),
+  toolCalls: z.array(
+    z.object({
+      id: z.string(),
+      type: z.literal("function"),
+      function: z.object({ name: z.string(), arguments: z.string() }),
+      extra: z.record(z.string(), z.json() as z.ZodType<Json>).exactOptional(),
+    }),
+  ),
+  finishReason: z.enum(["stop", "length", "tool_calls", "content_filter"]),
+  usage: usage.exactOptional(),
+  refusal: z.string().exactOptional(),
+});
+
+interface Reading extends RecordedCall {
+  readonly tries: readonly FailedTry[];
+}
+
+interface FailedTry {
+  readonly error: ErrorRecord;
+  readonly isPaid: boolean;
+}
+
+/**
+ * Returns the calls of models in a run in order, without the failed tries on the way to an answer. @throws UsageError `CASSETTE_INVALID`
+ */
+export function recordedCalls(events: Iterable<RunEvent>): readonly RecordedCall[] {
+  const calls = new Map<string, Reading>();
+  for (const event of events) {
+    if (event.type === "run.resumed") forgetTries(calls);
+    if (event.type === "step.started" && event.kind === "model") {
+      const { act, name, request } = event;
+      const key = `${act} ${event.key}`;
+      if (!calls.has(key))
+        calls.set(key, { act, model: name, request: asObject(request), answer: undefined, cost: 0, failed: [], tries: [] });
+    }
+    if (event.type !== "step.ended") continue;
+    const call = calls.get(`${event.act} ${event.key}`);
+    if (call === undefined) continue;
+    const cost = event.cost === null || call.cost === null ? null : call.cost + event.cost;
+    const tries = [...call.tries, ...failedTry(event)];
+    calls.set(`${event.act} ${event.key}`, { ...call, cost, tries, answer: event.retry === true ? undefined : answerOf(event) });
+  }
+  return [...calls.values()].map(({ tries, ...call }) => ({ ...call, failed: failedOf(call, tries) }));
+}
+
+/** A resumed run retries from the first try. */
+function forgetTries(calls: Map<string, Reading>): void {
+  for (const [key, call] of calls) if (call.answer === undefined) calls.set(key, { ...call, tries: [] });
+}
+
+/** A try that was cut off is none: it did not fail by itself. */
+function failedTry(event: StepEnd): readonly FailedTry[] {
+  const { retry, error, cost } = event;
+  if (retry !== true || error?.name !== "ModelError") return [];
+  return [{ error, isPaid: cost !== 0 || event.usage !== undefined }];
+}
+
+function failedOf({ answer }: Pick<RecordedCall, "answer">, tries: readonly FailedTry[]): readonly ErrorRecord[] {
+  return tries.filter(({ isPaid }) => isPaid || answer?.ok === false).map(({ error }) => error);
+}
+
+type StepEnd = Extract<RunEvent, { readonly type: "step.ended" }>;
+
+function answerOf(event: StepEnd): RecordedAnswer {
+  if (!event.ok) return { ok: false, error: event.error ?? { name: "StepError", code: "ERROR", message: "It failed." } };
+  const parsed = ResponseSchema.safeParse(event.value);
+  if (parsed.success) return { ok: true, response: parsed.data };
+  throw new UsageError(
+    "CASSETTE_INVALID",
+    `Expected the answer of a model at event ${event.seq} of run ${event.runId}, got something else: ${z.prettifyError(parsed.error).slice(0, 300)}. Record the run again.`,
+  );
+}
+
+function asObject(request: Json): JsonObject {
+  return isRecord(request) ? (request as JsonObject) : {};
 }

@@ -7,7 +7,7 @@ export { ScriptExhaustedError, type ScriptedModel, scriptedModel, type ScriptedR
 export { type Cassette, cassetteJournal, readCassette, saveCassette } from "./cassette.ts";
 export { cassetteModel } from "./cassette-model.ts";
 
-// Time that moves when told to.
+// Time that a test moves.
 export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 
 // A cache that ends with its process.

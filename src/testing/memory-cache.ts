@@ -4,7 +4,6 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 
-/** Options of a cache in memory. */
 export interface MemoryCacheOptions {
   /** Entries at most; the one written longest ago makes room. Default 10,000. */
   readonly limit?: number;
@@ -15,11 +14,7 @@ const memoryCacheOptions: Known<MemoryCacheOptions> = { limit: kinds.count, cloc
 
 const DEFAULT_LIMIT = 10_000;
 
-/**
- * A cache that lives and ends with its process.
- *
- * @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more.
- */
+/** A cache that lives and ends with its process. @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
 export function memoryCache(options: MemoryCacheOptions = {}): Cache {
   checkKnownOptions("memoryCache", options, memoryCacheOptions);
   const { limit = DEFAULT_LIMIT, clock = systemClock } = options;

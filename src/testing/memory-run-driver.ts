@@ -16,7 +16,6 @@ import {
   type WorkOptions,
 } from "../team/run-driver.ts";
 
-/** Options of {@link memoryRunDriver}. */
 export interface MemoryRunDriverOptions {
   /** Milliseconds until a job whose handler rejected is delivered again. Default 1000. */
   readonly pause?: number;
@@ -25,7 +24,7 @@ export interface MemoryRunDriverOptions {
   readonly clock?: Clock;
 }
 
-const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, limit: kinds.count, clock: kinds.clock };
+const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, limit: kinds.size, clock: kinds.clock };
 
 /** A driver in memory, with a way to lose a worker as its process would be lost. */
 export interface MemoryRunDriver extends RunDriver {
@@ -33,34 +32,10 @@ export interface MemoryRunDriver extends RunDriver {
   lose(worker: Working): void;
 }
 
-/**
- * A driver of runs that ends with its process: for tests, and for one process that needs no other.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { memoryRunDriver } from "troupe/testing";
- *
- * const driver = memoryRunDriver();
- * await driver.submit({ runId: "r1", team: "writers", idea: "a poem" });
- * const done = new Promise<void>((resolve) => {
- *   void driver.work(
- *     async ({ runId, idea }) => {
- *       console.log(runId, idea); // r1 a poem
- *       resolve();
- *       return { is: "done" };
- *     },
- *     { teams: ["writers"], concurrency: 1 },
- *   );
- * });
- * await done;
- * await driver.close();
- */
+/** A driver of runs that ends with its process. */
 export function memoryRunDriver(options: MemoryRunDriverOptions = {}): MemoryRunDriver {
   checkKnownOptions("memoryRunDriver", options, memoryRunDriverOptions);
   const { pause = 1000, limit = 100_000, clock = systemClock } = options;
-  if (!(pause >= 0)) throw new UsageError("OPTION_INVALID", `Expected pause to be milliseconds of 0 or more, got ${pause}.`);
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new UsageError("OPTION_INVALID", `Expected limit to be a whole number of 1 or more, got ${limit}.`);
   return new JobsInMemory({ pause, limit, clock });
 }
 
@@ -76,10 +51,8 @@ interface Row {
 }
 
 /**
- * The jobs of one process. It owns the rows and one timer for each row that waits for its time.
- *
- * JobsInMemory.J1 (`submit`) at most one row stands for a run. JobsInMemory.J2 (`#deliver`) a row is taken by one worker at most, and no worker
- * has more than its concurrency.
+ * The jobs of one process. It owns the rows and their timers. JobsInMemory.J1 (`submit`) a run has at most one row. JobsInMemory.J2
+ * (`#deliver`) a row is taken by one worker at most, and no worker exceeds its concurrency.
  */
 class JobsInMemory implements MemoryRunDriver {
   readonly #pause: number;
@@ -212,7 +185,6 @@ function waiting(job: RunJob, attempts: number, due: number): Row {
   return { job, attempts, due, taken: undefined, next: undefined, isCancelled: false };
 }
 
-/** A worker of this process. It owns the set of its deliveries. */
 class MemoryWorker implements Working {
   readonly ended: Promise<void>;
   readonly #handler: DeliveryHandler;

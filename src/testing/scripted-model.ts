@@ -9,13 +9,12 @@ import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 
-/** An answer of the model: a text, parts of an answer, or an error it throws. */
+/** An answer of the model: a string, parts of an answer, or an error it throws. */
 export type ScriptedReply = string | Partial<ChatResponse> | Error;
 
 /** Answers a request; `n` counts the requests from 0. May throw, wait, or never come. */
 export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
 
-/** Options of a scripted model. */
 export interface ScriptedOptions {
   /** Default: of a list of replies "scripted-" and a hash of them, so that another list is another model to records and forks; of a function, and of no replies at all, "scripted". */
   readonly id?: string;
@@ -55,20 +54,13 @@ export class ScriptExhaustedError extends TroupeError {
 }
 
 const NEVER = new AbortController().signal;
-/** Characters of a piece of a streamed text. */
 const PIECE = 12;
 
 /**
- * A model for tests: answers from a list, one reply after another, or from a function. Retries use up replies too. Usage is counted from
- * characters, four to a token, unless a reply gives it.
+ * A model for tests: answers from a list, one after another, or from a function. Retries use up replies too. Without a usage, four
+ * characters count as a token.
  *
- * @throws UsageError `SCRIPT_CLOCK` for a latency without a clock.
- * @example
- * import { scriptedModel } from "troupe/testing";
- *
- * const model = scriptedModel(["first", ({ messages }) => `second, to ${messages.length} message`]);
- * const ask = async (content: string) => (await model.chat({ messages: [{ role: "user", content }] })).content;
- * console.log(await ask("a"), "|", await ask("b"), "|", model.calls.length); // first | second, to 1 message | 2
+ * @throws UsageError `SCRIPT_CLOCK` for a latency without a clock
  */
 export function scriptedModel(
   replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer,
@@ -155,11 +147,11 @@ class Script implements ScriptedModel {
 /** Functions have no identity that survives a new build of their program. */
 function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer): string {
   if (typeof replies === "function" || replies.length === 0) return "scripted";
-  const told = replies.map((reply) => {
+  const reported = replies.map((reply) => {
     if (typeof reply === "function") return ["function"];
     return reply instanceof Error ? [reply.name, reply.message] : reply;
   });
-  return `scripted-${textHash(JSON.stringify(told)).slice(0, 12)}`;
+  return `scripted-${textHash(JSON.stringify(reported)).slice(0, 12)}`;
 }
 
 function complete(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {

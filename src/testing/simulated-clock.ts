@@ -9,11 +9,11 @@ interface Timer {
 }
 
 /**
- * A clock that moves only when told to, so that a test of hours takes no time and always goes the same way.
+ * A clock that only a test moves.
  *
- * SimulatedClock.S1 timers fire in order of their due time, those of one time in the order they were set. SimulatedClock.S2 between two of them, and before
- * the first and after the last, every promise reaction that is ready runs, so a timer that a reaction sets is seen in time.
- * SimulatedClock.S3 while a timer fires, `now()` is its due time. SimulatedClock.S4 calls of `advance` and `advanceToNext` run one after another, in the order made.
+ * SimulatedClock.S1 timers fire in order of their due time, then of their creation. SimulatedClock.S2 every ready promise reaction runs
+ * before, between and after them. SimulatedClock.S3 while a timer fires, `now()` is its due time. SimulatedClock.S4 calls of `advance` and
+ * `advanceToNext` run one after another.
  */
 export class SimulatedClock implements Clock {
   #now: number;
@@ -31,7 +31,6 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
-  /** The number of waiting timers. */
   get pending(): number {
     return this.#timers.length;
   }
@@ -48,11 +47,7 @@ export class SimulatedClock implements Clock {
     };
   }
 
-  /**
-   * Moves time on by `ms` and fires what comes due on the way. Rejects with what a timer threw.
-   *
-   * @throws UsageError `ARGUMENT_INVALID` when `ms` is negative or not finite.
-   */
+  /** Moves time by `ms` and fires what comes due. Rejects with what a timer threw. @throws UsageError `ARGUMENT_INVALID` */
   advance(ms: number): Promise<void> {
     if (!finite.fits(ms)) return Promise.reject(misfit("ARGUMENT_INVALID", "SimulatedClock.advance", "ms", ms, finite));
     return this.#afterOthers(async () => {
@@ -89,13 +84,12 @@ export class SimulatedClock implements Clock {
 }
 
 /**
- * A {@link SimulatedClock} that starts at `start` (default 0) milliseconds since 1970.
+ * Starts at `start` (default 0) milliseconds since 1970.
  *
  * @example
  * import { simulatedClock } from "troupe/testing";
  *
- * const clock = simulatedClock(1_000);
- * console.log(clock.now()); // 1000
+ * console.log(simulatedClock(1_000).now()); // 1000
  */
 export function simulatedClock(start = 0): SimulatedClock {
   return new SimulatedClock(start);

@@ -1,7 +1,226 @@
+import { isRecord } from "../kernel/value-kind.ts";
+import { z } from "zod";
+import type { Json } from "../kernel/json.ts";
+
+export type OpenAIPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" | undefined } };
+
+/** A message on the wire; which fields it has depends on its role. */
+export interface OpenAIMessage {
+  readonly role: "system" | "developer" | "user" | "assistant" | "tool";
+  readonly content?: string | readonly OpenAIPart[] | undefined;
+  readonly name?: string | undefined;
+  readonly tool_calls?:
+    | readonly {
+        readonly id: string;
+        readonly type: "function";
+        readonly function: { readonly name: string; readonly arguments: string };
+        readonly extra_content?: { readonly [key: string]: Json } | undefined;
+      }[]
+    | undefined;
+  readonly tool_call_id?: string | undefined;
+}
+
+export interface OpenAITool {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description?: string | undefined;
+    readonly parameters?: { readonly [key: string]: Json } | undefined;
+    readonly strict?: boolean | undefined;
+  };
+}
+
+export type OpenAIFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly json_schema: {
+        readonly name: string;
+        readonly description?: string | undefined;
+        readonly strict?: boolean | undefined;
+        readonly schema?: { readonly [key: string]: Json } | undefined;
+      };
+    };
+
+export interface OpenAIBody {
+  readonly model: string;
+  readonly messages: readonly OpenAIMessage[];
+  readonly tools?: readonly OpenAITool[] | undefined;
+  readonly tool_choice?:
+    | "none"
+    | "auto"
+    | "required"
+    | { readonly type: "function"; readonly function: { readonly name: string } }
+    | undefined;
+  readonly parallel_tool_calls?: boolean | undefined;
+  readonly response_format?: OpenAIFormat | undefined;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly max_tokens?: number | undefined;
+  readonly max_completion_tokens?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly stop?: string | readonly string[] | undefined;
+  readonly stream?: boolean | undefined;
+  readonly stream_options?: { readonly include_usage?: boolean | undefined } | undefined;
+  readonly reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | undefined;
+  readonly user?: string | undefined;
+}
+
+const jsonSchema = z.record(z.string(), z.json() as z.ZodType<Json>);
+const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
+const image = z.strictObject({
+  type: z.literal("image_url"),
+  image_url: z.strictObject({
+    url: z.string().regex(/^(https?:\/\/|data:image\/[a-z+.-]+;base64,[A-Za-z0-9+/]+=*$)/),
+    detail: z.enum(["auto", "low", "high"]).optional(),
+  }),
+});
+const speaker = z
+  .string()
+  .regex(/^[^\s<|\\/>]{1,64}$/)
+  .optional();
+const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
+const toolCall = z.strictObject({
+  id: z.string().min(1),
+  type: z.literal("function"),
+  function: z.strictObject({ name: functionName, arguments: z.string() }),
+  // Gemini's servers want it back with the calls that came with it.
+  extra_content: jsonSchema.optional(),
+});
+
+const wireMessage = z.discriminatedUnion("role", [
+  z.strictObject({ role: z.enum(["system", "developer"]), content: z.union([z.string(), z.array(textPart).min(1)]), name: speaker }),
+  z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(z.union([textPart, image])).min(1)]), name: speaker }),
+  z
+    .strictObject({
+      role: z.literal("assistant"),
+      content: z.string().optional(),
+      name: speaker,
+      tool_calls: z.array(toolCall).min(1).optional(),
+    })
+    .refine((said) => said.content !== undefined || said.tool_calls !== undefined, "an assistant's message has content or tool_calls"),
+  z.strictObject({ role: z.literal("tool"), content: z.union([z.string(), z.array(textPart).min(1)]), tool_call_id: z.string().min(1) }),
+]);
+
+const replyFormat = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({ type: z.literal("json_object") }),
+  z.strictObject({
+    type: z.literal("json_schema"),
+    json_schema: z.strictObject({
+      name: functionName,
+      description: z.string().optional(),
+      strict: z.boolean().optional(),
+      schema: jsonSchema.optional(),
+    }),
+  }),
+]);
+
+const tool = z.strictObject({
+  type: z.literal("function"),
+  function: z.strictObject({
+    name: functionName,
+    description: z.string().optional(),
+    parameters: jsonSchema.optional(),
+    strict: z.boolean().optional(),
+  }),
+});
+const tokens = z.int().min(1).optional();
+
+export const OpenAIBodySchema: z.ZodType<OpenAIBody> = z
+  .strictObject({
+    model: z.string().min(1),
+    messages: z.array(wireMessage).min(1),
+    tools: z.array(tool).min(1).max(128).optional(),
+    tool_choice: z
+      .union([
+        z.enum(["none", "auto", "required"]),
+        z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: functionName }) }),
+      ])
+      .optional(),
+    parallel_tool_calls: z.boolean().optional(),
+    response_format: replyFormat.optional(),
+    temperature: z.number().min(0).max(2).optional(),
+    top_p: z.number().min(0).max(1).optional(),
+    max_tokens: tokens,
+    max_completion_tokens: tokens,
+    seed: z.int().optional(),
+    stop: z.union([z.string(), z.array(z.string()).min(1).max(4)]).optional(),
+    stream: z.boolean().optional(),
+    stream_options: z.strictObject({ include_usage: z.boolean().optional() }).optional(),
+    reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
+    user: z.string().optional(),
+  })
+  .superRefine((body, ctx) => {
+    for (const problem of rulesBroken(body)) ctx.addIssue({ code: "custom", message: problem });
+  });
+
+function rulesBroken(body: OpenAIBody): string[] {
+  const broken: string[] = [...conversationErrors(body.messages)];
+  if (body.max_tokens !== undefined && body.max_completion_tokens !== undefined)
+    broken.push("max_tokens and max_completion_tokens exclude each other");
+  if (body.tool_choice !== undefined && body.tools === undefined) broken.push("tool_choice is only allowed when tools are given");
+  if (body.stream_options !== undefined && body.stream !== true) broken.push("stream_options is only allowed when stream is true");
+  const wanted = body.response_format;
+  if (wanted?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
+    broken.push("messages must contain the word json to use response_format json_object");
+  }
+  if (wanted?.type === "json_schema" && wanted.json_schema.strict === true)
+    broken.push(...strictErrors(wanted.json_schema.schema ?? {}, "schema", true));
+  return broken;
+}
+
+/** Each call of a tool is answered at once and once; nothing is answered that was not called. */
+function conversationErrors(messages: OpenAIBody["messages"]): string[] {
+  const broken: string[] = [];
+  let open = new Set<string>();
+  for (const said of messages) {
+    if (said.role === "tool") {
+      if (!open.delete(said.tool_call_id ?? ""))
+        broken.push(`a tool message answers ${said.tool_call_id}, which no tool_calls before it has open`);
+      continue;
+    }
+    if (open.size > 0) broken.push(`tool_calls without an answer: ${[...open].join(", ")}`);
+    open = new Set(said.tool_calls?.map((call) => call.id));
+  }
+  return open.size > 0 ? [...broken, `tool_calls without an answer: ${[...open].join(", ")}`] : broken;
+}
+
+const STRICT_KEYWORDS = new Set("type properties required additionalProperties items anyOf enum const description $ref $defs".split(" "));
+
+function strictErrors(schema: unknown, path: string, isRoot: boolean): string[] {
+  if (!isRecord(schema)) return [`${path} is not a schema`];
+  const broken = Object.keys(schema)
+    .filter((key) => !STRICT_KEYWORDS.has(key))
+    .map((key) => `${path}: '${key}' is not permitted`);
+  if (schema["$ref"] !== undefined && Object.keys(schema).length > 1) broken.push(`${path}: $ref cannot have other keywords`);
+  if (isRoot && schema["type"] !== "object") broken.push(`${path} must be an object`);
+  if (schema["$ref"] === undefined && schema["anyOf"] === undefined && schema["type"] === undefined) broken.push(`${path} has no type`);
+  if (schema["type"] === "object") broken.push(...objectErrors(schema, path));
+  if (schema["type"] === "array") broken.push(...strictErrors(schema["items"], `${path}.items`, false));
+  const branches = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
+  const defs = typeof schema["$defs"] === "object" && schema["$defs"] !== null ? Object.entries(schema["$defs"]) : [];
+  return [
+    ...broken,
+    ...branches.flatMap((branch, index) => strictErrors(branch, `${path}.anyOf[${index}]`, false)),
+    ...defs.flatMap(([name, def]) => strictErrors(def, `${path}.$defs.${name}`, false)),
+  ];
+}
+
+function objectErrors(node: { readonly [key: string]: unknown }, path: string): string[] {
+  const properties = typeof node["properties"] === "object" && node["properties"] !== null ? Object.entries(node["properties"]) : [];
+  const required: readonly unknown[] = Array.isArray(node["required"]) ? node["required"] : [];
+  const missing = properties.filter(([name]) => !required.includes(name)).map(([name]) => `${path}: '${name}' is missing in required`);
+  const open = node["additionalProperties"] === false ? [] : [`${path}: additionalProperties must be false`];
+  return [...open, ...missing, ...properties.flatMap(([name, property]) => strictErrors(property, `${path}.${name}`, false))];
+}
+
 /** Waits before the n-th thing of a stream is sent, from 0: comments first, then pieces. */
 export type Pace = (n: number) => Promise<void> | void;
 
-/** A good answer. */
 export interface StubAnswer {
   readonly text?: string;
   /** The pieces of a stream. Default: the text in pieces of 8 characters. */
@@ -10,9 +229,9 @@ export interface StubAnswer {
   readonly toolCalls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
   readonly finishReason?: string;
   readonly refusal?: string;
-  /** Null: the server tells none. */
+  /** Null: the server reports none. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly cached_tokens?: number } | null;
-  /** So many keep-alive comments come before the first piece. */
+  /** The number of keep-alive comments before the first piece. */
   readonly comments?: number;
   readonly pace?: Pace;
 }
@@ -27,15 +246,11 @@ interface WithAfter extends WithText {
   readonly after?: number;
 }
 
-/** Something that goes wrong, by name. */
 export type StubFault =
-  /** The body ends in the middle. */
   | ({ readonly fault: "cut" } & WithAfter)
   /** Nothing more comes, and the connection stays open until the stub is closed. */
   | ({ readonly fault: "stall" } & WithAfter)
-  /** The connection breaks. */
   | ({ readonly fault: "reset" } & WithAfter)
-  /** The stream contains an error. */
   | ({ readonly fault: "stream-error"; readonly code?: string | number; readonly message?: string } & WithAfter)
   | { readonly fault: "rate-limit"; readonly retryAfter?: string; readonly retryAfterMs?: string; readonly date?: string }
   | { readonly fault: "quota" }
@@ -56,9 +271,7 @@ export type StubFault =
   | { readonly fault: "refusal"; readonly refusal?: string }
   | ({ readonly fault: "content-filter" } & WithText)
   | { readonly fault: "empty" }
-  /** The last piece comes twice. */
   | ({ readonly fault: "duplicate-chunk" } & WithText)
-  /** More text follows the end of the reply. */
   | ({ readonly fault: "text-after-end" } & WithText);
 
 /** A response, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
@@ -71,17 +284,16 @@ export interface StubRaw {
   readonly end?: "done" | "cut" | "stall" | "reset";
 }
 
-/** Replies that the stub writes itself. */
 export type WrittenReply = string | StubAnswer | StubFault;
 
-/** The stub's reaction to one request: a text, an answer with its details, a fault, or a given body. */
+/** The stub's reaction to one request: a string, an answer with its details, a fault, or a given body. */
 export type StubReply = WrittenReply | StubRaw;
 
 /** The answer that a fault breaks by default. */
 export const BROKEN_TEXT = "A reply that was going well.";
 const PIECE = 8;
 
-/** The answer behind a fault that is told inside an otherwise good answer; undefined for the others. */
+/** The answer of a fault within an otherwise good answer; undefined for the others. */
 export function answerOf(reply: WrittenReply): StubAnswer | undefined {
   if (typeof reply === "string") return { text: reply };
   if (!("fault" in reply)) return reply;
@@ -101,19 +313,16 @@ export function answerOf(reply: WrittenReply): StubAnswer | undefined {
   }
 }
 
-/** The pieces in which an answer's text is streamed. */
 export function piecesOf(answer: StubAnswer): readonly string[] {
   if (answer.chunks !== undefined) return answer.chunks;
   const text = answer.text ?? "";
   return Array.from({ length: Math.ceil(text.length / PIECE) }, (_, n) => text.slice(n * PIECE, (n + 1) * PIECE));
 }
 
-/** The whole text of an answer. */
-export function textOf(answer: StubAnswer): string {
+export function wholeText(answer: StubAnswer): string {
   return answer.text ?? (answer.chunks ?? []).join("");
 }
 
-/** A refusal as it goes over the wire. */
 export interface StubRefusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { requestBody, type WireDialect } from "../../src/model/openai-request.ts
 import { UsageError } from "../../src/kernel/errors.ts";
 import type { ChatMessage, ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import { OpenAIBodySchema } from "../../src/testing/openai-body.ts";
+import { OpenAIBodySchema } from "../../src/testing/stub-reply.ts";
 
 const dialect: WireDialect = { model: "m", maxTokensField: "max_tokens", extra: {} };
 const body = (request: Partial<ChatRequest>, stream = false): Record<string, unknown> =>

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import type { StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import type { StubHandler } from "../../src/testing/openai-stub.ts";
 import { replies } from "../actions/greeter.ts";
 

@@ -6,8 +6,7 @@ import { Agent, type AgentEvent, type AgentResult, ChatMemory, defineTool } from
 import type { AgentOptions } from "../../src/agent/agent.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type OpenAIStub, openaiStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
-import type { StubRaw } from "../../src/testing/stub-reply.ts";
+import type { OpenAIBody, StubRaw } from "../../src/testing/stub-reply.ts";
 import { impatient } from "../adversarial/impatient-clock.ts";
 
 type Call = { readonly id: string; readonly name: string; readonly arguments: string };

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
 import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 

@@ -7,7 +7,7 @@ import { main } from "../../src/cli/program.ts";
 import { fold, type RunEvent } from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import type { StubHandler } from "../../src/testing/openai-stub.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
 import { until } from "../workspace/scratch.ts";

@@ -6,7 +6,7 @@ import { defineAction, defineRole } from "../../src/index.ts";
 import { hiredRole } from "../../src/runtime/hired-roles.ts";
 import type { RunState } from "../../src/runtime/record/run-state.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn, newestIn, type Said } from "./kept-run.ts";
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 

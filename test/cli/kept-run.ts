@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 
 /** A new folder to be in. */

@@ -7,7 +7,7 @@ import { Team } from "../../src/index.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { exportRun } from "../../src/runtime/record/transfer.ts";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { playing } from "../adversarial/hostile-model.ts";
 import { positionsOf } from "../long.ts";
 import { answering } from "../runtime/town.ts";

@@ -8,7 +8,7 @@ import { styleFor } from "../../src/cli/screen/text.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
 import { command, eventsIn, freshFolder, newestIn } from "./kept-run.ts";
 

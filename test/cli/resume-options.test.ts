@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { refuseFixed } from "../../src/cli/option-values.ts";
 import { main } from "../../src/cli/program.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
 const poet = defineRole({ name: "Poe", react: async (rc) => rc.message(await rc.ask("Write a line.")) });

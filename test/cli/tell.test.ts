@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineRole, Team } from "../../src/index.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 /** A server whose agent answers at once, with the last thing that it was told. */

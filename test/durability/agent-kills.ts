@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { contentHash } from "../../src/kernel/json.ts";
 import { openaiStub } from "../../src/testing/index.ts";
-import type { StubAnswer } from "../../src/testing/stub-reply.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody, StubAnswer } from "../../src/testing/stub-reply.ts";
 import { type Death, start, type Told } from "./kills.ts";
 
 /** When a process of agents dies: as others do, or in its so-manieth call of a tool, before or after that has done anything. */

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { contentHash } from "../../src/kernel/json.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import type { StubAnswer } from "../../src/testing/stub-reply.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fileWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { positionsOf } from "../long.ts";

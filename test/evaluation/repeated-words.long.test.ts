@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { isolates } from "../checks/project.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { type Script, scriptedRun, writes } from "./scripted-company.ts";
 
 /** Share of the prompts' characters that an earlier prompt had. A company that pastes every file everywhere came to 0.98. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ResultReport } from "../../src/cli/report.ts";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { command, linesIn } from "../cli/kept-run.ts";
 
 /** What each role says, one reply after another; the last one is said again. Product managers, architects and verifiers answer with JSON. */

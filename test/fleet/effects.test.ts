@@ -6,7 +6,7 @@ import type { Working } from "../../src/team/run-driver.ts";
 import { forget } from "../../src/inspector/index.ts";
 import { localEffects, type EffectPort } from "../../src/kernel/effect.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { appendingBy } from "../team/recorded.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 

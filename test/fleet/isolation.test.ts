@@ -5,7 +5,7 @@ import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolati
 import { effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 
 const { signal } = new AbortController();
 

@@ -8,7 +8,7 @@ import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import { runWorkspaces } from "../../src/fleet/index.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
 import { chooseSandbox, fileWorkspace, type Workspace } from "../../src/workspace/index.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 import { eventsOf } from "../team/recorded.ts";

@@ -9,7 +9,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { type ObjectStore, ObjectStoreError } from "../../src/kernel/object-store.ts";
 import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { fileWorkspace, WRITE_STEP } from "../../src/workspace/index.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 

@@ -7,7 +7,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { startWorker, type Delivery, type RunDriver } from "../../src/fleet/index.ts";
 import type { DeliveryHandler, RunJob } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { appendingBy } from "../team/recorded.ts";
 import { unhandledIn } from "../unhandled.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";

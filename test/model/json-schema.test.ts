@@ -5,7 +5,7 @@ import { UsageError } from "../../src/kernel/errors.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
 import { withoutFillers } from "../../src/model/schema-fit.ts";
-import { OpenAIBodySchema } from "../../src/testing/openai-body.ts";
+import { OpenAIBodySchema } from "../../src/testing/stub-reply.ts";
 
 /** Whether OpenAI's server would take the schema, by the rules the stub checks. */
 function acceptedAsStrict(schema: JsonObject | undefined): string {

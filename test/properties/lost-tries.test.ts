@@ -9,7 +9,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { TallyFold } from "../../src/runtime/record/run-summary.ts";
 import { restored, snapshotOf } from "../../src/runtime/snapshot/snapshot.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import { tries } from "../long.ts";
 import { answering } from "../runtime/town.ts";

@@ -7,7 +7,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
-import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
 import { tries } from "../long.ts";
 import { eventsOf } from "../team/recorded.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
-import { figure, figuresText } from "../../src/research/figures/figure.ts";
+import { figure, figuresText } from "../../src/research/figures/study.ts";
 
 const known = { name: "coins", source: "Ada 1843", expected: 2 };
 

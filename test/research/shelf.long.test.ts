@@ -1,7 +1,7 @@
 // @module-tag science
 import { readdirSync } from "node:fs";
 import { expect, it, vi } from "vitest";
-import type { Figure } from "../../src/research/figures/figure.ts";
+import type { Figure } from "../../src/research/figures/study.ts";
 
 const studies = readdirSync(new URL("../../examples/research/", import.meta.url))
   .filter((file) => file.endsWith(".ts"))

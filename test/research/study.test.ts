@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
 import { study } from "../../src/research/index.ts";
-import { figure, figuresText } from "../../src/research/figures/figure.ts";
-import type { StudyOptions } from "../../src/research/figures/study.ts";
+import { figure, figuresText, type StudyOptions } from "../../src/research/figures/study.ts";
 
 const exitCode = process.exitCode;
 afterEach(() => {
@@ -86,11 +85,11 @@ describe("a study", () => {
     };
     const wrong: readonly (readonly [string, () => unknown])[] = [
       ["ARGUMENT_INVALID", () => study({} as never)],
-      ["ARGUMENT_INVALID", () => study({ name: "coins", seed: {} as never })],
-      ["ARGUMENT_INVALID", () => study({ name: "coins", signal: {} as never })],
+      ["OPTION_INVALID", () => study({ name: "coins", seed: {} as never })],
+      ["OPTION_INVALID", () => study({ name: "coins", signal: {} as never })],
       ["OPTION_UNKNOWN", () => study({ name: "coins", seeds: 1 } as never)],
-      ["OPTION_INVALID", () => samples(0, () => 1)],
-      ["OPTION_INVALID", () => samples(2.5, () => 1)],
+      ["ARGUMENT_INVALID", () => samples(0, () => 1)],
+      ["ARGUMENT_INVALID", () => samples(2.5, () => 1)],
       ["ARGUMENT_INVALID", () => samples(2, undefined as never)],
       ["ARGUMENT_INVALID", () => report(5 as never)],
       ["ARGUMENT_INVALID", () => report([5 as never])],

@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { Figure } from "../../src/research/figures/figure.ts";
+import type { Figure } from "../../src/research/figures/study.ts";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { root } from "../architecture/read-house.ts";
 import { scratchFolder } from "../workspace/scratch.ts";

@@ -1,5 +1,4 @@
-import type { StubAnswer } from "../../src/testing/stub-reply.ts";
-import type { OpenAIBody } from "../../src/testing/openai-body.ts";
+import type { OpenAIBody, StubAnswer } from "../../src/testing/stub-reply.ts";
 import { accepted, brief } from "./adder.ts";
 
 /*

@@ -6,7 +6,7 @@ import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/admission.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 
 import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
 

@@ -13,7 +13,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { unowned } from "../../src/runtime/record/owners.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering, listener } from "../runtime/town.ts";
 import { appendingBy, eventsOf } from "./recorded.ts";

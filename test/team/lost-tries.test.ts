@@ -9,7 +9,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { createServer } from "../../src/server/index.ts";
 import type { ServerOptions } from "../../src/server/server-options.ts";
-import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";

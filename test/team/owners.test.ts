@@ -4,7 +4,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import { simulatedProcesses, type SimulatedProcess } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "./recorded.ts";

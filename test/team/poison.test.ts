@@ -8,7 +8,7 @@ import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../runtime/town.ts";

@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal, RunSnapshot } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 
 /** The events of a run, as a store on disk would give them back: fresh objects, nothing shared with the run. */
 export async function eventsOf(journal: Journal, runId: string): Promise<RunEvent[]> {

@@ -5,7 +5,7 @@ import type { Role } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { afterRounds, saidBy, type StopCondition } from "../../src/runtime/stop-condition.ts";
 import type { SchedulerOption } from "../../src/runtime/schedulers/scheduler.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, town } from "../runtime/town.ts";

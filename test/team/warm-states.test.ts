@@ -3,7 +3,7 @@ import { defineAction, defineRole } from "../../src/index.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering, contents, listener } from "../runtime/town.ts";

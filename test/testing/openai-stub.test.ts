@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type OpenAIStub, openaiStub } from "../../src/testing/index.ts";
 import type { StubOptions } from "../../src/testing/openai-stub.ts";
-import type { StubFault } from "../../src/testing/stub-reply.ts";
-import { OpenAIBodySchema } from "../../src/testing/openai-body.ts";
+import { OpenAIBodySchema, type StubFault } from "../../src/testing/stub-reply.ts";
 import { errorOf } from "../model/call-setup.ts";
 
 let stub: OpenAIStub | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { journalOwnersContract } from "../../src/testing/contracts/journal-owners.ts";
-import { simulatedProcesses } from "../../src/testing/simulated-processes.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 
 journalContract({ describe, it, expect }, "a simulated process", () => simulatedProcesses(memoryJournal()).start().journal);
 

@@ -3,10 +3,9 @@ import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import { formatCost, usd } from "../../model/money.ts";
-import { csvOf } from "../../research/experiment/row.ts";
-import { experimentTable as tableOf, heldSeries, plotHtml, plotSvg, readExperiment, type Row } from "../../research/index.ts";
+import { csvTable, experimentTable as tableOf, heldSeries, plotHtml, plotSvg, readExperiment, type Row } from "../../research/index.ts";
 import type { KeptExperiment } from "../../research/experiment/results.ts";
-import type { SweepSpending, ModelSpending } from "../../research/experiment/spending.ts";
+import type { SweepSpending, ModelSpending } from "../../research/experiment/cell-use.ts";
 import type { PlotOptions } from "../../research/plot/plot-options.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
@@ -71,7 +70,7 @@ export async function experimentTable(session: Session, flags: Flags, dir: strin
   const rows = kept.rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !rest.includes(name))));
   const table = tableOf(rows, { by, ...(of === undefined ? {} : { of }) });
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
-  else if (flags.csv === true) session.host.stdout.write(csvOf(table));
+  else if (flags.csv === true) session.host.stdout.write(csvTable(table));
   else await printLines(session, shownTable(table, by.length + RUN_COUNTS, resultStyle(session)));
 }
 

@@ -1,5 +1,5 @@
 import { FailureWatch } from "../../research/detectors/failure-watch.ts";
-import type { FailureFinding } from "../../research/detectors/finding.ts";
+import type { FailureFinding } from "../../research/detectors/detectors.ts";
 import { type AlignedEntry, type AlignedPair, alignRuns, type DifferentPart } from "../../runtime/replay/alignment.ts";
 import { difference, differenceText } from "../../runtime/replay/difference.ts";
 import type { ExitCode } from "../errors.ts";

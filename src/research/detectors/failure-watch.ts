@@ -1,27 +1,28 @@
-import { fold, type RunEvent } from "../../index.ts";
-import { iterable, object, takes, aText, aNumber } from "../../kernel/argument.ts";
-import { UsageError } from "../../kernel/errors.ts";
+import { numberWith } from "../number-shape.ts";
+import { fold, type Observed, type RunEvent } from "../../index.ts";
+import { aFunction, aNumber, aText, having, iterable, object, takes } from "../../kernel/argument.ts";
 import { contentHash, type Json } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { valueText } from "../../kernel/value-text.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import {
   type ActEnded,
   type Detector,
-  type Sent,
+  type MakeDetector,
   FAILURE_MODES,
   type FailureFinding,
   type Found,
+  ignoredMessage,
+  lostRequest,
+  noTermination,
+  openPlan,
+  pingPong,
   type SeenRun,
+  type Sent,
+  stepRepetition,
   type UsedStep,
-} from "./finding.ts";
-import { IgnoredMessage } from "./ignored-message.ts";
-import { LostRequest } from "./lost-request.ts";
-import { NoTermination } from "./no-termination.ts";
-import { OpenPlan } from "./open-plan.ts";
-import { PingPong } from "./ping-pong.ts";
-import { StepRepetition } from "./step-repetition.ts";
+} from "./detectors.ts";
+import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 
 /** Options of a {@link FailureWatch}. All have defaults. */
 export interface FailureOptions {
@@ -34,31 +35,19 @@ export interface FailureOptions {
   readonly repeats?: number;
 }
 
-const failureOptions: Known<FailureOptions> = { roles: kinds.oneOf("models", "all"), repeats: kinds.size };
+const failureOptions: Known<FailureOptions> = {
+  roles: kinds.oneOf("models", "all"),
+  repeats: numberWith("a whole number from 2", (value) => Number.isInteger(value) && value >= 2),
+};
+const DETECTORS: readonly MakeDetector[] = [stepRepetition, pingPong, noTermination, lostRequest, ignoredMessage, openPlan];
 type EventOf<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
 const anEvent = object("an event of a run", { type: aText, runId: aText, seq: aNumber });
 
 /**
- * Looks for failures of coordination in the events of one run, one event after another, so that it can follow a run that is under way. The
- * failures are those of Cemri et al. 2025 that a log shows without a judge: see {@link FAILURE_MODES}. It changes nothing.
+ * Finds failures of coordination in the events of one run, event by event: those of Cemri et al. 2025 that a log shows without a judge.
  *
- * It owns the state of the run so far, and what each detector has seen.
- *
- * FailureWatch.F1 (`add`) the findings depend on the events alone: a run that is followed has those of its log.
- * FailureWatch.F2 (`isJudged`) a role is judged from its first call of a model on.
- *
- * @example
- * import { FailureWatch, type FailureFinding } from "troupe/research";
- * import type { Run } from "troupe";
- *
- * export async function firstFailure(run: Run): Promise<FailureFinding | undefined> {
- *   const watch = new FailureWatch();
- *   for await (const event of run) {
- *     const [finding] = watch.add(event);
- *     if (finding !== undefined) return finding;
- *   }
- *   return undefined;
- * }
+ * FailureWatch.F1 (`add`) the findings depend on the events alone. FailureWatch.F2 (`isJudged`) a role is judged from its first call of a
+ * model on.
  */
 export class FailureWatch {
   readonly #state = fold([]);
@@ -73,26 +62,12 @@ export class FailureWatch {
   constructor(options: FailureOptions = {}) {
     checkKnownOptions("FailureWatch", options, failureOptions);
     const { roles = "models", repeats = 3 } = options;
-    checkRoles(roles);
-    checkRepeats(repeats);
-    this.#detectors = [
-      new StepRepetition(repeats),
-      new PingPong(repeats),
-      new NoTermination(repeats),
-      new LostRequest(),
-      new IgnoredMessage(),
-      new OpenPlan(),
-    ];
+    this.#detectors = DETECTORS.map((make) => make(repeats));
     const isJudged = (role: string): boolean => role !== "" && (roles === "all" || this.#asking.has(role));
     this.#run = { state: this.#state, isJudged };
   }
 
-  /**
-   * Takes in the next event, and returns what it shows.
-   *
-   * @throws UsageError `ARGUMENT_INVALID`
-   * @throws JournalError `JOURNAL_GAP` for an event that is not the next one
-   */
+  /** Returns what the next event shows. @throws JournalError `JOURNAL_GAP` for an event that is not the next one */
   add(event: RunEvent): readonly FailureFinding[] {
     takes("FailureWatch.add", "event", event, anEvent);
     const { type, seq } = event;
@@ -144,41 +119,29 @@ function plainAnswer(answer: Json): Json {
   return JSON.parse(JSON.stringify(answer, (name, value: Json) => (name === "id" || name === "usage" ? undefined : value))) as Json;
 }
 
-function checkRoles(roles: unknown): void {
-  if (roles === "models" || roles === "all") return;
-  throw new UsageError("OPTION_INVALID", `Expected the option roles of FailureWatch to be "models" or "all", got ${valueText(roles)}.`);
-}
-
-function checkRepeats(repeats: unknown): void {
-  if (Number.isInteger(repeats) && Number(repeats) >= 2) return;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected the option repeats of FailureWatch to be a whole number from 2, got ${valueText(repeats)}.`,
-  );
-}
-
-/**
- * Returns the failures in the events of a run: see {@link FailureWatch}.
- *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @throws JournalError for events that do not follow each other
- * @example
- * import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "troupe";
- * import { failuresIn } from "troupe/research";
- * import { scriptedModel } from "troupe/testing";
- *
- * const Thank = defineAction({ name: "Thank", prompt: () => "Be polite.", sendTo: (ctx) => [ctx.name === "Ada" ? "Ben" : "Ada"] });
- * const roles = ["Ada", "Ben"].map((name) => defineRole({ name, actions: [Thank] }));
- * const team = new Team({ roles, model: scriptedModel(() => "Thank you!"), journal: memoryJournal() });
- * const run = team.run("Ada, thank Ben", { rounds: 20 });
- * const events: RunEvent[] = [];
- * for await (const event of run) events.push(event);
- * console.log(failuresIn(events).some(({ failure }) => failure === "ping-pong")); // true
- */
+/** Returns the failures in the events of a run: see {@link FailureWatch}. @throws JournalError for events that do not follow each other */
 export function failuresIn(events: Iterable<RunEvent>, options: FailureOptions = {}): readonly FailureFinding[] {
   takes("failuresIn", "events", events, iterable("events of a run"));
   const watch = new FailureWatch(options);
   const found: FailureFinding[] = [];
   for (const event of events) found.push(...watch.add(event));
   return found;
+}
+
+/** What can be followed: a run of a team, or an environment. */
+export interface FailureSource {
+  on<T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void): () => void;
+}
+
+/**
+ * Reports failures while a run is under way: see {@link FailureWatch}. Call it before the run starts, because the watch needs all events.
+ * The returned function ends the watch. An error that `tell` throws is logged, and the run continues.
+ */
+export function watchFailures(source: FailureSource, tell: (finding: FailureFinding) => void, options: FailureOptions = {}): () => void {
+  takes("watchFailures", "source", source, having("a run or an environment", "on"));
+  takes("watchFailures", "tell", tell, aFunction);
+  const watch = new FailureWatch(options);
+  const follow = (event: RunEvent): void => watch.add(event).forEach((finding) => tell(finding));
+  const ends = EVENT_TYPES.map((type) => source.on(type, follow));
+  return () => ends.forEach((end) => end());
 }

@@ -1,23 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { onAbort, abortReason } from "../../kernel/abort.ts";
+import { abortReason, onAbort } from "../../kernel/abort.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText } from "../../kernel/value-text.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
 import type { CellUse } from "./cell-use.ts";
-import { CELL_SCRIPT, MEMORY_MARK } from "./cell-script.ts";
 
-/** The most characters kept of what a process wrote to its error stream. */
 const MOST_SAID = 8_000;
 const MEGABYTE = 1024 * 1024;
-/** Milliseconds that a process may take to load the module, also where runs take far less: a busy machine starts it slowly. */
+/** Milliseconds that a process may take to load the module, because a busy machine starts it slowly. */
 const LONGEST_START = 60_000;
-/** The variable that tells a process that it runs cells. */
 export const CELL_VARIABLE = "TROUPE_CELL";
 
-/** The means of the processes of a sweep. */
 export interface CellProcessOptions {
   /** The address of the module that exports the experiment: `file:///home/ada/coins.ts`. */
   readonly module: string;
@@ -28,7 +24,6 @@ export interface CellProcessOptions {
   readonly timeLimit: number;
   /** Megabytes that a process may take. */
   readonly memory: number;
-  /** The Node that runs it. */
   readonly node: string;
   /** Called before each start: refuses a module that was changed since the first one. */
   readonly check?: () => Promise<void>;
@@ -41,18 +36,17 @@ export type ProcessAnswer =
   | { readonly kind: "ended"; readonly reply: CellReply }
   | { readonly kind: "gone"; readonly why: "died" | "late" | "memory"; readonly text: string };
 
-/** A request as it travels to a process. */
 export type WireRequest = Omit<CellRequest, "signal" | "onUse">;
 
-interface Told {
+interface Reply {
   readonly [name: string]: unknown;
 }
 
 /**
  * A process that runs cells, one at a time. It owns the child.
  *
- * CellProcess.P1 (`#gone`) whatever happens to the child, each request has an answer, and no signal or limit leaves a child behind.
- * CellProcess.P2 (`CELL_SCRIPT`) the child ends when this process does, also while a cell never returns.
+ * CellProcess.P1 (`#gone`) each request has an answer, and no signal or limit leaves a child behind. CellProcess.P2 (`CELL_SCRIPT`) the
+ * child ends when this process does, also while a cell never returns.
  */
 export class CellProcess {
   readonly #options: CellProcessOptions;
@@ -61,8 +55,8 @@ export class CellProcess {
   #said = "";
   #why: "late" | undefined;
   #end: { readonly why: "died" | "late" | "memory"; readonly text: string } | undefined;
-  #answer: ((told: Told | undefined) => void) | undefined;
-  #early: Told | undefined;
+  #answer: ((reply: Reply | undefined) => void) | undefined;
+  #early: Reply | undefined;
   #requests = 0;
   #onUse: ((fresh: Partial<CellUse>) => void) | undefined;
 
@@ -76,7 +70,7 @@ export class CellProcess {
       env: { ...process.env, [CELL_VARIABLE]: "1" },
     });
     this.#child.stderr?.on("data", (data: Buffer) => (this.#said = (this.#said + data.toString("utf8")).slice(-MOST_SAID)));
-    this.#child.on("message", (told) => this.#tell(isRecord(told) ? told : {}));
+    this.#child.on("message", (reply) => this.#tell(isRecord(reply) ? reply : {}));
     this.#child.once("error", (error) => this.#gone(error.message));
     this.#child.once("close", (code, signal) =>
       this.#gone(signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`),
@@ -86,34 +80,33 @@ export class CellProcess {
   }
 
   /**
-   * Starts a process, and waits until it has loaded the module.
+   * Starts a process, and waits until it has loaded the module. Returns the reason where it ended before.
    *
-   * @returns undefined where the process ended before: {@link text} tells how
-   * @throws UsageError `EXPERIMENT_UNREADABLE`; `EXPERIMENT_CHANGED` where the module gives another experiment than before
+   * @throws UsageError `EXPERIMENT_UNREADABLE`; `EXPERIMENT_CHANGED`
    * @throws ControlError when the signal aborts
    */
   static async start(options: CellProcessOptions): Promise<CellProcess | string> {
     const made = new CellProcess(options);
     const limit = Math.max(options.timeLimit, LONGEST_START);
-    const told = await made.#next(limit);
+    const reply = await made.#next(limit);
     if (options.signal.aborted) throw abortReason(options.signal);
-    if (told === undefined) {
+    if (reply === undefined) {
       const { why, text = "" } = made.#end ?? {};
       return why === "memory" ? `it took more than ${options.memory} megabytes` : why === "late" ? `it took more than ${limit} ms` : text;
     }
-    if (told["ready"] === options.plan) return made;
+    if (reply["ready"] === options.plan) return made;
     made.kill();
-    if (typeof told["ready"] === "string") {
+    if (typeof reply["ready"] === "string") {
       throw new UsageError(
         "EXPERIMENT_CHANGED",
         `Expected ${shownText(options.module)} to export the same experiment in every process, got another one. Take params from the file alone, not from the clock, chance or the environment.`,
       );
     }
-    throw unreadable(options.module, String(told["unreadable"]), String(told["code"]));
+    throw unreadable(options.module, String(reply["unreadable"]), String(reply["code"]));
   }
 
   /**
-   * @param onUse told what the run takes of models, also of one whose process dies
+   * @param onUse reply what the run takes of models, also of one whose process dies
    * @throws ControlError when the signal aborts
    */
   async run(request: WireRequest, onUse: (fresh: Partial<CellUse>) => void): Promise<ProcessAnswer> {
@@ -123,24 +116,23 @@ export class CellProcess {
     const id = this.#requests;
     const answer = this.#next(this.#options.timeLimit);
     if (this.#child.connected) this.#child.send({ id, request }, () => undefined);
-    const told = await answer;
+    const reply = await answer;
     if (this.#options.signal.aborted) throw abortReason(this.#options.signal);
-    if (told === undefined || told["id"] !== id) return { kind: "gone", why: "died", text: "it said something else", ...this.#end };
-    return { kind: "ended", reply: told["reply"] as CellReply };
+    if (reply === undefined || reply["id"] !== id) return { kind: "gone", why: "died", text: "it said something else", ...this.#end };
+    return { kind: "ended", reply: reply["reply"] as CellReply };
   }
 
   kill(): void {
     this.#child.kill("SIGKILL");
   }
 
-  /** Lets an idle process end. */
   close(): void {
     this.#letGo();
     if (this.#child.connected) this.#child.disconnect();
   }
 
   /** Resolves with the next message, or with undefined when the process is gone or the time is up. */
-  #next(limit: number): Promise<Told | undefined> {
+  #next(limit: number): Promise<Reply | undefined> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
       if (this.#end !== undefined) return resolve(undefined);
@@ -148,10 +140,10 @@ export class CellProcess {
         this.#why = "late";
         this.kill();
       });
-      this.#answer = (told) => {
+      this.#answer = (reply) => {
         this.#answer = undefined;
         cancel();
-        resolve(told);
+        resolve(reply);
       };
       if (this.#early === undefined) return;
       const early = this.#early;
@@ -160,23 +152,22 @@ export class CellProcess {
     });
   }
 
-  #tell(told: Told): void {
-    if (isRecord(told["fresh"])) this.#onUse?.(told["fresh"]);
-    else if (this.#answer === undefined) this.#early = told;
-    else this.#answer(told);
+  #tell(reply: Reply): void {
+    if (isRecord(reply["fresh"])) this.#onUse?.(reply["fresh"]);
+    else if (this.#answer === undefined) this.#early = reply;
+    else this.#answer(reply);
   }
 
   #gone(text: string): void {
     this.#letGo();
     const isFull = this.#said.includes(MEMORY_MARK) || this.#said.includes("heap out of memory");
     const last = lastErrorIn(this.#said);
-    const told = last === undefined ? text : `${text} after ${shownText(last, 300)}`;
-    this.#end ??= { why: this.#why ?? (isFull ? "memory" : "died"), text: told };
+    const reply = last === undefined ? text : `${text} after ${shownText(last, 300)}`;
+    this.#end ??= { why: this.#why ?? (isFull ? "memory" : "died"), text: reply };
     this.#answer?.(undefined);
   }
 }
 
-/** Returns the last line by which Node.js names an error that ends a process. */
 function lastErrorIn(said: string): string | undefined {
   const [line] = [...said.matchAll(/^(?:Uncaught )?(?:(?:[A-Z]\w*)?Error|FATAL ERROR)\b.*$/gm)].at(-1) ?? [];
   return line === undefined ? undefined : clauseText(line);
@@ -184,17 +175,10 @@ function lastErrorIn(said: string): string | undefined {
 
 /** The options of this process by which Node loads modules: a loader of TypeScript must be in the children too. */
 function loaders(args: readonly string[]): readonly string[] {
-  return args.filter((arg, place) => {
-    const before = args[place - 1] ?? "";
-    const isValue =
-      !arg.startsWith("-") && ["--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C"].includes(before);
-    return (
-      isValue ||
-      /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C|--experimental-strip-types|--experimental-transform-types|--no-warnings)(=|$)/.test(
-        arg,
-      )
-    );
-  });
+  const withValue = /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C)$/;
+  const kept =
+    /^(--import|--require|-r|--loader|--experimental-loader|--conditions|-C|--experimental-strip-types|--experimental-transform-types|--no-warnings)(=|$)/;
+  return args.filter((arg, index) => kept.test(arg) || (!arg.startsWith("-") && withValue.test(args[index - 1] ?? "")));
 }
 
 function unreadable(module: string, text: string, code: string): UsageError {
@@ -207,3 +191,44 @@ function unreadable(module: string, text: string, code: string): UsageError {
     `Expected ${shownText(fileURLToPath(module))} to be a module that exports the experiment, but its process says: ${clauseText(shownText(text, 300))}.${advice}`,
   );
 }
+
+/**
+ * The script of a process that runs cells, for `node -e`: a string, so that it runs wherever the module's own copy of this package is. A
+ * thread ends the process when its parent is gone or its memory is used up, also while a cell never returns to the event loop.
+ */
+const CELL_SCRIPT: string = String.raw`
+import { Worker } from "node:worker_threads";
+const [url, name, parent, most] = process.argv.slice(1);
+const watch = [
+  'const { workerData: { parent, most } } = require("node:worker_threads");',
+  'setInterval(() => {',
+  '  if (process.ppid !== parent) process.kill(process.pid, "SIGKILL");',
+  '  if (process.memoryUsage.rss() <= most) return;',
+  '  require("node:fs").writeSync(2, "\\nTROUPE_CELL_MEMORY\\n");',
+  '  process.kill(process.pid, "SIGKILL");',
+  '}, 50);',
+].join("\n");
+new Worker(watch, { eval: true, execArgv: [], workerData: { parent: Number(parent), most: Number(most) } }).unref();
+process.on("disconnect", () => process.exit(0));
+const key = Symbol.for("troupe.experiment");
+const tell = (message) => new Promise((resolve) => process.send(message, resolve));
+try {
+  const exported = Object.values(await import(url));
+  // A loader of TypeScript may give the exports of a module as its default.
+  const values = new Set([...exported, ...exported.flatMap((value) => Object.values(value ?? {}))]);
+  const found = [...values].filter((value) => typeof value?.[key] === "function" && value.name === name);
+  if (found.length !== 1) throw new Error("it exports " + found.length + " experiments of the name " + JSON.stringify(name) + ", not one");
+  const [experiment] = found;
+  const signal = new AbortController().signal;
+  process.on("message", async ({ id, request }) => {
+    const onUse = (fresh) => void tell({ id, fresh });
+    await tell({ id, reply: await experiment[key]({ ...request, signal, onUse }) });
+  });
+  await tell({ ready: JSON.stringify(experiment.plan), node: process.versions.node });
+} catch (error) {
+  await tell({ unreadable: String(error?.message ?? error), code: String(error?.code ?? "") });
+  process.disconnect();
+}
+`;
+
+const MEMORY_MARK = "TROUPE_CELL_MEMORY";

@@ -3,37 +3,36 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
-import { type CellJob, type CellParams, type CellValue, isCellValue, OWN_COLUMNS } from "./cell.ts";
+import { type CellJob, type CellParams, type CellValue, DEFAULT_ROUNDS, isCellValue, OWN_COLUMNS } from "./cell.ts";
 import { type CellUse, UseWatch } from "./cell-use.ts";
-import { placeOfError } from "./error-place.ts";
-import {
-  type CellBudget,
-  type CellIdentity,
-  type CellSetting,
-  DEFAULT_ROUNDS,
-  type ExperimentOptions,
-  type ExperimentWorld,
-} from "./experiment-options.ts";
+import { placeOfError } from "./manifest.ts";
+import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld } from "./experiment.ts";
 
 /** What ended a run: nothing was left to do, the condition of the experiment, its rounds, or a bound of its budget. */
 export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
 
-/** The work of one run. */
 export interface CellCounts {
   readonly rounds: number;
   readonly messages: number;
   readonly calls: number;
   /** Dollars of known prices. */
   readonly usd: number;
-  /** Calls whose price is not known. */
   readonly unpriced: number;
 }
 
-/** Values by round. */
 export type SeriesPoint = { readonly [name: string]: CellValue };
 
-/** The end of one run. */
 export type CellEnd = CellDone | CellFailed;
+
+export interface FinishedCell {
+  readonly cell: number;
+  readonly rep: number;
+  readonly end: CellEnd;
+  /** Milliseconds that it took, which no row has: rows of equal runs are equal. */
+  readonly ms: number;
+  /** The use by tries whose process died. No row has it. */
+  readonly lost?: CellUse;
+}
 
 export interface CellDone {
   readonly kind: "done";
@@ -54,7 +53,6 @@ export interface CellFailed {
   readonly use: CellUse;
 }
 
-/** The way in which a run is run and watched. */
 export interface CellWatch {
   readonly signal: AbortSignal;
   readonly concurrency: number;
@@ -66,7 +64,6 @@ export interface CellWatch {
   readonly onUse?: (fresh: Partial<CellUse>) => void;
 }
 
-/** The number of points that one run may collect. */
 const MOST_POINTS = 1_000_000;
 
 /** Runs one cell in this process. It never rejects: an error of the experiment is the end of the cell. */
@@ -85,11 +82,11 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
     assertWorld(world);
     const series = new CellSeries(options, identity);
     const limit = typeof rounds === "function" ? rounds(identity.params) : rounds;
-    const begun = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
+    const start = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
       await options.begin?.(world, setting);
       return { ran: world.run({ rounds: limit, stopWhen: (progress) => series.stops(progress), signal }) };
     };
-    const result = await watched(world, begun, { use, record: watch.record });
+    const result = await watched(world, start, { use, record: watch.record });
     use.take(result, series.calls);
     assertEnded(result, signal);
     const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
@@ -144,12 +141,12 @@ interface Watching {
 /** Runs a world and observes it: the world itself where it can be, else the run that it returns. */
 async function watched(
   world: ExperimentWorld,
-  begun: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,
+  start: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,
   { use, record }: Watching,
 ): Promise<RunResult> {
   const letGo = world.on === undefined ? undefined : observing({ on: world.on.bind(world) }, { use, record });
   try {
-    const { ran } = await begun();
+    const { ran } = await start();
     if (!isRun(ran)) return await ran;
     if (world.on === undefined) {
       use.watch(ran.on.bind(ran));
@@ -174,7 +171,6 @@ function isRun(ran: Promise<RunResult> | Run): ran is Run {
   return "result" in ran && Symbol.asyncIterator in ran;
 }
 
-/** @throws the error of a run that failed, waits or was stopped */
 function assertEnded({ status, error }: RunResult, signal: AbortSignal): void {
   if (signal.aborted) throw error ?? new AbortedError();
   if (status === "finished" || status === "rounds" || status === "stopped" || status === "budget") return;
@@ -209,7 +205,7 @@ function checkedValue(what: string, value: unknown): CellValue {
   if (isCellValue(value)) return value;
   throw new UsageError(
     "EXPERIMENT_VALUE",
-    `Expected ${what} to be a finite number, a text, true, false or null, got ${valueText(value)}. Return null where there is no value.`,
+    `Expected ${what} to be a finite number, a string, true, false or null, got ${valueText(value)}. Return null where there is no value.`,
   );
 }
 
@@ -220,11 +216,10 @@ function invalid(expected: string, got: string, remedy: string): UsageError {
 type SeriesOptions<P extends CellParams> = Pick<ExperimentOptions<P, ExperimentWorld>, "collect" | "stop" | "budget">;
 
 /**
- * The condition that ends a run, and the values that were collected on the way. It owns the series and the bound that was reached first.
+ * Ends a run at the first bound, and collects values on the way.
  *
- * CellSeries.S1 (`stops`) values are collected before a bound is checked, so the series ends with the round that reached it.
- * CellSeries.S2 (`stops`) the counts are those of the last check: the end of a round or, without rounds, of an activation. So a bound ends
- * equal runs at the same place at every concurrency.
+ * CellSeries.S1 (`stops`) values are collected before a bound is checked, so the series ends with the round that reached it. CellSeries.S2
+ * (`stops`) counts are those of the last check, so a bound ends equal runs in the same place at every concurrency.
  */
 class CellSeries<P extends CellParams> {
   readonly points: SeriesPoint[] = [];

@@ -1,21 +1,19 @@
+import type { FinishedCell } from "./cell-run.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import type { ModelPrice, Observed, RunEvent, RunResult } from "../../index.ts";
 
-/** A model or embedder that was asked. */
 export interface UsedModel {
   readonly id: string;
   /** The price that its calls were settled by; null where none is known. */
   readonly price: ModelPrice | null;
 }
 
-/** The use of models by a run, or by several. */
 export interface CellUse {
   /** Answers. */
   readonly calls: number;
   /** Known costs. */
   readonly microUsd: number;
-  /** Calls whose price is not known. */
   readonly unpriced: number;
   readonly models: readonly UsedModel[];
   /** The sha256 of each system prompt that a model was asked with. */
@@ -23,10 +21,8 @@ export interface CellUse {
 }
 
 /**
- * The sum of several uses. It owns their models and prompts.
- *
- * UseSum.U1 (`add`) each model at each price, and each prompt, is there once.
- * UseSum.U2 (`use`) the order in which uses were added makes no difference.
+ * The sum of several uses, in any order. UseSum.U1 (`add`) each model at each price, and each prompt, counts once. UseSum.U2 (`use`) it is
+ * sorted.
  */
 export class UseSum {
   #calls = 0;
@@ -54,25 +50,24 @@ type Listening = <T extends Observed["type"]>(type: T, listener: (observed: Extr
 type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
 
-/** The most system prompts that are told apart in one run. */
 const MOST_PROMPTS = 1_000;
 
 /**
- * Watches what a run takes of models. It owns the steps under way.
+ * Watches the use of models by a run. It owns the steps under way.
  *
- * UseWatch.W1 (`#ended`) each try that was open is counted once, a lost one when it is settled, and an answer that was taken from a record is none.
- * UseWatch.W2 (`#tell`) what is told is what is new, as soon as a try has ended: so a process that dies later has told it.
+ * UseWatch.W1 (`#ended`) each open try counts once, a lost one when it is settled, and an answer from a record does not count. UseWatch.W2
+ * (`#report`) new use is reported as soon as a try has ended, because the process may die.
  */
 export class UseWatch {
   readonly #sum = new UseSum();
-  readonly #told: ((fresh: Partial<CellUse>) => void) | undefined;
+  readonly #reported: ((fresh: Partial<CellUse>) => void) | undefined;
   readonly #steps = new Map<string, { readonly isAnswer: boolean; readonly isOpen: boolean }>();
   readonly #known = new Set<string>();
   #isWatching = false;
 
-  /** @param told is given all that is new */
-  constructor(told?: (fresh: Partial<CellUse>) => void) {
-    this.#told = told;
+  /** @param report is given all that is new */
+  constructor(report?: (fresh: Partial<CellUse>) => void) {
+    this.#reported = report;
   }
 
   get use(): CellUse {
@@ -92,11 +87,11 @@ export class UseWatch {
     };
   }
 
-  /** Takes what the result of a run tells, where neither the world nor the run could be watched. */
+  /** Takes the use from the result of a run, where neither the world nor the run could be watched. */
   take({ cost, byModel }: Pick<RunResult, "cost" | "byModel">, calls: number): void {
     if (this.#isWatching) return;
     const models = Object.keys(byModel).map((id) => ({ id, price: null }));
-    this.#tell({ calls, microUsd: cost.known, unpriced: cost.unpriced, models });
+    this.#report({ calls, microUsd: cost.known, unpriced: cost.unpriced, models });
   }
 
   #started({ act, key, kind, request, reused }: StepStarted): void {
@@ -105,12 +100,12 @@ export class UseWatch {
     for (const said of request["messages"] as readonly unknown[]) {
       if (!isRecord(said) || said["role"] !== "system" || typeof said["content"] !== "string") continue;
       const hash = textHash(said["content"]);
-      if (this.#known.size < MOST_PROMPTS && this.#isNew(hash)) this.#tell({ prompts: [hash] });
+      if (this.#known.size < MOST_PROMPTS && this.#isNew(hash)) this.#report({ prompts: [hash] });
     }
   }
 
   #priced(model: UsedModel): void {
-    if (this.#isNew(canonicalJson([model.id, model.price]))) this.#tell({ models: [model] });
+    if (this.#isNew(canonicalJson([model.id, model.price]))) this.#report({ models: [model] });
   }
 
   #ended({ act, key, retry, cost, basis, settles = [] }: StepEnded): void {
@@ -123,7 +118,7 @@ export class UseWatch {
     const lost = settles.reduce((sum, one) => sum + (one.cost ?? 0), 0);
     const microUsd = lost + (step.isOpen ? (cost ?? 0) : 0);
     const calls = step.isAnswer && retry !== true ? 1 : 0;
-    if (isUnpriced || microUsd + calls > 0) this.#tell({ calls, microUsd, unpriced: isUnpriced ? 1 : 0 });
+    if (isUnpriced || microUsd + calls > 0) this.#report({ calls, microUsd, unpriced: isUnpriced ? 1 : 0 });
   }
 
   #isNew(name: string): boolean {
@@ -132,8 +127,53 @@ export class UseWatch {
     return true;
   }
 
-  #tell(fresh: Partial<CellUse>): void {
+  #report(fresh: Partial<CellUse>): void {
     this.#sum.add(fresh);
-    this.#told?.(fresh);
+    this.#reported?.(fresh);
   }
+}
+
+export interface ModelSpending {
+  /** Answers. */
+  readonly calls: number;
+  /** Dollars of known prices. */
+  readonly usd: number;
+  readonly unpriced: number;
+}
+
+export interface SweepSpending {
+  /** All runs: the failed ones, and tries whose process died, too. */
+  readonly spent: ModelSpending;
+  /** The part that no row has: failed runs, those that were run again later, and tries whose process died. */
+  readonly lost: ModelSpending;
+}
+
+/** The use of models by the runs of a sweep. SweepUse.S1 (`add`) each run, and each try whose process died, counts once. */
+export class SweepUse {
+  readonly #all = new UseSum();
+  readonly #lost = new UseSum();
+
+  constructor(finished: readonly FinishedCell[]) {
+    for (const one of finished) this.add(one);
+  }
+
+  add({ end, lost }: FinishedCell): void {
+    this.#all.add(end.use);
+    if (end.kind === "failed") this.#lost.add(end.use);
+    if (lost === undefined) return;
+    this.#all.add(lost);
+    this.#lost.add(lost);
+  }
+
+  get use(): CellUse {
+    return this.#all.use;
+  }
+
+  get spending(): SweepSpending {
+    return { spent: spendingOf(this.#all.use), lost: spendingOf(this.#lost.use) };
+  }
+}
+
+function spendingOf({ calls, microUsd, unpriced }: CellUse): ModelSpending {
+  return { calls, usd: microUsd / 1_000_000, unpriced };
 }

@@ -1,3 +1,4 @@
+import { numberWith } from "../number-shape.ts";
 import { takes, object } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
@@ -10,13 +11,11 @@ import { valueText } from "../../kernel/value-text.ts";
 /** A value in a table: what a parameter, a collector or a measure may be. Numbers are finite. */
 export type CellValue = number | string | boolean | null;
 
-/** The parameters of one cell, by name. */
 export type CellParams = { readonly [name: string]: CellValue };
 
 /** The cells of an experiment: for each parameter the values that are combined with all values of the others, or the cells themselves. */
 export type ParamSpace<P extends CellParams> = { readonly [N in keyof P]: readonly P[N][] } | readonly P[];
 
-/** One repetition of one cell. */
 export interface CellJob {
   /** The place of the cell in the list of cells, from 0. */
   readonly cell: number;
@@ -26,39 +25,30 @@ export interface CellJob {
   readonly seed: string;
 }
 
-/** Limit on the jobs of one experiment. */
+export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
+  return `${cell}-${rep}`;
+}
+
+/** The rounds of a run where the experiment says nothing: those of `Environment.run`. */
+export const DEFAULT_ROUNDS = 100;
 const MOST_JOBS = 1_000_000;
-/** The digits of a seed. */
 const SEED_DIGITS = 16;
 
 /** Columns of a row, a series and a table, which no parameter and no measure may have as its name. */
 export const OWN_COLUMNS: readonly string[] = [
-  "cell",
-  "rep",
-  "seed",
-  "status",
-  "ended",
-  "rounds",
-  "messages",
-  "calls",
-  "usd",
-  "unpriced",
-  "error",
-  "round",
-  "runs",
-  "failed",
+  ...["cell", "rep", "seed", "status", "ended", "rounds", "messages"],
+  ...["calls", "usd", "unpriced", "error", "round", "runs", "failed"],
 ];
 
-/** True for a value that a table can hold. */
 export function isCellValue(value: unknown): value is CellValue {
   return value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
 }
 
 /**
- * Returns the cells of a space of parameters, in order: of a grid the last parameter changes first.
+ * Returns the cells of a space of parameters. The last parameter of a grid changes first.
  *
- * @throws UsageError `EXPERIMENT_PARAMS` for no cell, a value that is no {@link CellValue}, a cell that stands there twice, cells of different
- * parameters, or a parameter with the name of a column of the rows
+ * @throws UsageError `EXPERIMENT_PARAMS` for no cell, an invalid value, a repeated cell, cells of different parameters, or the name of a
+ * column
  */
 export function cellsOf<P extends CellParams>(space: ParamSpace<P>): readonly P[] {
   const cells = isList(space) ? space.map((cell, place) => checkedCell(cell as P, place)) : gridCells<P>(space);
@@ -104,9 +94,9 @@ function checkedCell<P extends CellParams>(cell: P, place: number): P {
 function checkedValue(name: string, value: unknown): CellValue {
   if (isCellValue(value)) return value;
   throw invalid(
-    `a finite number, a text, true, false or null as a value of ${name}`,
+    `a finite number, a string, true, false or null as a value of ${name}`,
     valueText(value),
-    "Name other things by a text, and look them up in world.",
+    "Name other things by a string, and look them up in world.",
   );
 }
 
@@ -118,7 +108,6 @@ function invalid(expected: string, got: string, remedy: string): UsageError {
   return new UsageError("EXPERIMENT_PARAMS", `Expected ${expected} in params of an experiment, got ${got}. ${remedy}`);
 }
 
-/** How the seeds of repetitions are made. */
 export type Seeds = "common" | "independent";
 
 /** Returns all jobs: the repetitions of each cell, cell by cell. @throws UsageError `EXPERIMENT_PARAMS` for too many */
@@ -141,7 +130,6 @@ function seedOf(seed: string, rep: number, params: CellParams | null): string {
   return textHash(canonicalJson(["experiment", seed, rep, params])).slice(0, SEED_DIGITS);
 }
 
-/** The range of one parameter of a {@link latinHypercube}. */
 export interface ParamRange {
   readonly from: number;
   /** Not below `from`. */
@@ -154,28 +142,20 @@ export interface ParamRange {
 
 const rangeOptions: Known<ParamRange> = { from: kinds.number, to: kinds.number, whole: kinds.boolean, scale: kinds.oneOf("linear", "log") };
 
-/** Options of {@link latinHypercube}. */
 export interface LatinHypercubeOptions {
-  /** The number of cells. */
   readonly n: number;
   /** Default 1. The same seed gives the same cells on every machine. */
   readonly seed?: string | number;
 }
 
-const hypercubeOptions: Known<LatinHypercubeOptions> = { n: kinds.size, seed: kinds.seed };
+const manyCells = numberWith("a whole number from 1 to 1,000,000", (value) => Number.isInteger(value) && value >= 1 && value <= MOST_JOBS);
+const hypercubeOptions: Known<LatinHypercubeOptions> = { n: manyCells, seed: kinds.seed };
 
 /**
- * Returns `n` cells that cover ranges of parameters evenly: each range is divided into `n` equal shares, and each share holds exactly one cell
- * (McKay, Beckman and Conover, 1979). For parameters that are too many for a grid.
+ * Returns `n` cells that cover ranges of parameters evenly: each range is divided into `n` equal shares, and each share holds exactly one
+ * cell (McKay, Beckman and Conover, 1979).
  *
- * @throws UsageError `EXPERIMENT_PARAMS` for a range that is none or holds no number; `OPTION_INVALID` for an `n` that is no whole number from 1;
- * `OPTION_UNKNOWN`
- *
- * @example
- * import { latinHypercube } from "troupe/research";
- *
- * const cells = latinHypercube({ p: { from: 0, to: 1 }, n: { from: 10, to: 1000, whole: true, scale: "log" } }, { n: 4, seed: 1 });
- * console.log(cells.map(({ p }) => Math.floor(p * 4)).sort()); // [ 0, 1, 2, 3 ]
+ * @throws UsageError `EXPERIMENT_PARAMS` for a range that holds no number
  */
 export function latinHypercube<N extends string>(
   ranges: { readonly [Name in N]: ParamRange },
@@ -184,11 +164,7 @@ export function latinHypercube<N extends string>(
   takes("latinHypercube", "ranges", ranges, object("an object of ranges"));
   checkGivenOptions("latinHypercube", o, hypercubeOptions);
   const { n, seed = 1 } = o;
-  if (!Number.isSafeInteger(n) || n < 1 || n > MOST_JOBS)
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected the number of cells n of latinHypercube to be a whole number from 1 to ${MOST_JOBS}, got ${valueText(n)}.`,
-    );
+  takes("latinHypercube", "n", n, manyCells);
   const names = Object.keys(ranges) as N[];
   const columns = names.map((name) => sharesOf(name, ranges[name], n, String(seed)));
   return Array.from(
@@ -201,11 +177,9 @@ function sharesOf(name: string, range: ParamRange, n: number, seed: string): rea
   checkRange(name, range);
   const random = randomStream(seed, "latin-hypercube", name);
   const points = Array.from({ length: n }, (_, share) => pointOf(range, (share + random()) / n));
-  for (let place = n - 1; place > 0; place -= 1) {
-    const other = Math.floor(random() * (place + 1));
-    const [one, two] = [points[place] ?? 0, points[other] ?? 0];
-    points[place] = two;
-    points[other] = one;
+  for (let last = n - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    [points[last], points[other]] = [points[other] ?? 0, points[last] ?? 0];
   }
   return points;
 }
@@ -214,7 +188,7 @@ function checkRange(name: string, range: ParamRange): void {
   checkGivenOptions(`the range ${name} of latinHypercube`, range, rangeOptions);
   const { from, to, whole = false, scale = "linear" } = range;
   const isRange = Number.isFinite(from) && Number.isFinite(to) && from <= to && (scale === "linear" || (scale === "log" && from > 0));
-  const isWhole = typeof whole === "boolean" && (!whole || Math.ceil(from) <= Math.floor(to));
+  const isWhole = !whole || Math.ceil(from) <= Math.floor(to);
   if (isRange && isWhole) return;
   throw invalid(
     `a range { from, to } for ${name}`,

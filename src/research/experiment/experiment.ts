@@ -1,56 +1,68 @@
+import { numberWith } from "../number-shape.ts";
 import { aFunction, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { deepFreeze, textHash } from "../../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { isCount, isObject, isRecord } from "../../kernel/value-kind.ts";
+import { isObject } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { canonical, type RunEvent } from "../../index.ts";
-import { type CellJob, type CellParams, cellsOf, jobsOf, OWN_COLUMNS, type Seeds } from "./cell.ts";
+import {
+  canonical,
+  type EnvironmentRunOptions,
+  type MicroUsd,
+  type Observed,
+  type Run,
+  type RunEvent,
+  type RunProgress,
+  type RunResult,
+} from "../../index.ts";
+import {
+  type CellJob,
+  type CellParams,
+  cellsOf,
+  type CellValue,
+  DEFAULT_ROUNDS,
+  jobsOf,
+  OWN_COLUMNS,
+  type ParamSpace,
+  type Seeds,
+} from "./cell.ts";
 import { type CellEnd, type CellWatch, runCell } from "./cell-run.ts";
 import type { CellUse } from "./cell-use.ts";
-import { type CellBudget, DEFAULT_ROUNDS, type ExperimentOptions, type ExperimentWorld } from "./experiment-options.ts";
 
 const budgetOptions: Known<CellBudget> = { messages: kinds.count, calls: kinds.count, usd: kinds.count };
 
+const aName: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "" };
 const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> = {
-  name: kinds.text,
+  name: aName,
   params: kinds.checked,
   reps: kinds.size,
-  seed: kinds.seed,
-  seeds: kinds.checked,
-  world: kinds.function,
-  begin: kinds.function,
-  rounds: kinds.either(kinds.number, kinds.function),
-  stop: kinds.function,
+  seed: kinds.either(kinds.text, numberWith("a whole number", Number.isSafeInteger)),
+  seeds: kinds.oneOf("common", "independent"),
+  ...kinds.each(kinds.function, "world", "begin", "stop", "measure"),
+  rounds: kinds.either(kinds.count, kinds.function),
   collect: kinds.record(kinds.function),
-  measure: kinds.function,
   budget: kinds.checked,
 };
 
 /** The member by which a process finds the experiments of a module, also those of another copy of this package. */
 export const CELLS: unique symbol = Symbol.for("troupe.experiment");
 
-/** One run that is asked for. */
 export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency"> {
   readonly job: CellJob;
   /** `hash`: the reply has the hash of its canonical record; `events`: its record. */
   readonly record?: "hash" | "events";
 }
 
-/** The reply to a request. */
 export interface CellReply {
   readonly end: CellEnd;
-  /** True where `world` read the concurrency that it was given. */
   readonly usesConcurrency: boolean;
   /** Of its canonical record; left out where the record does not begin with the start of the run. */
   readonly hash?: string;
   readonly events?: readonly RunEvent[];
-  /** What tries took whose process died. */
   readonly lost?: CellUse;
 }
 
-/** What of a definition is data. Two definitions with equal data may still differ in code. */
 export interface ExperimentPlan {
   readonly name: string;
   readonly cells: readonly CellParams[];
@@ -65,7 +77,6 @@ export interface ExperimentPlan {
 /** An experiment, made by {@link experiment}. It is a definition: it starts nothing and has no data of runs. */
 export class Experiment<P extends CellParams = CellParams, W extends ExperimentWorld = ExperimentWorld> {
   readonly name: string;
-  /** The cells in order. */
   readonly cells: readonly P[];
   readonly plan: ExperimentPlan;
   readonly options: ExperimentOptions<P, W>;
@@ -90,7 +101,6 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
     Object.freeze(this);
   }
 
-  /** The runs of the experiment, cell by cell. */
   get jobs(): readonly CellJob[] {
     return jobsOf(this.cells, this.plan);
   }
@@ -108,7 +118,6 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
   }
 }
 
-/** True for a record that begins with the start of its run. */
 export function isWhole([first]: readonly RunEvent[]): boolean {
   return first?.type === "run.started" && first.seq === 0;
 }
@@ -126,73 +135,93 @@ export const anExperiment: Shape = {
 };
 
 /**
- * Defines an experiment: what is varied, how often each cell is repeated, the world of one run, when it stops, and what is collected and
- * measured. {@link runExperiment} and `troupe experiment run` run it.
- *
- * @throws UsageError `EXPERIMENT_PARAMS` for cells that are none, or twice the same; `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID`
- *
- * @example
- * import { createMessage, defineRole, Environment } from "troupe";
- * import { experiment, runExperiment } from "troupe/research";
- *
- * const walker = defineRole({ name: "Walker", react: (rc) => rc.message(rc.random() < 0.5 ? "left" : "right", { sendTo: "<self>" }) });
- * const walks = experiment({
- *   params: { steps: [4, 16] },
- *   reps: 3,
- *   rounds: ({ steps }) => steps,
- *   world: ({ seed, concurrency }) => new Environment({ seed, concurrency }).addRole(walker),
- *   begin: (road) => road.publishMessage(createMessage("go", { sendTo: ["Walker"] })),
- *   measure: ({ result }) => ({ rights: result.messages.filter(({ content }) => content === "right").length }),
- * });
- * const { rows } = await runExperiment(walks);
- * console.log(rows.map(({ steps, rounds }) => `${steps}:${rounds}`).join(" ")); // 4:4 4:4 4:4 16:16 16:16 16:16
+ * Defines an experiment. {@link runExperiment} and `troupe experiment run` run it. @throws UsageError `EXPERIMENT_PARAMS` for invalid cells
  */
 export function experiment<const P extends CellParams, W extends ExperimentWorld>(options: ExperimentOptions<P, W>): Experiment<P, W> {
   checkGivenOptions("experiment", options, experimentOptions);
-  const {
-    name = "experiment",
-    reps = 1,
-    seed = 1,
-    seeds = "common",
-    world,
-    begin,
-    rounds = DEFAULT_ROUNDS,
-    stop,
-    collect,
-    measure,
-  } = options;
-  takes("experiment", "world", world, aFunction);
-  for (const [option, given] of Object.entries({ begin, stop, measure }))
-    if (given !== undefined) takes("experiment", option, given, aFunction);
-  if (typeof name !== "string" || name === "") throw wrong("name", "a text that is not empty", name);
-  if (!isCount(reps) || reps < 1) throw wrong("reps", "a whole number from 1", reps);
-  if (typeof seed !== "string" && !Number.isSafeInteger(seed)) throw wrong("seed", "a text or a whole number", seed);
-  if (!["common", "independent"].includes(seeds)) throw wrong("seeds", `"common" or "independent"`, seeds);
-  if (typeof rounds !== "function" && !isCount(rounds)) throw wrong("rounds", "a whole number or a function of the parameters", rounds);
-  checkCollectors(collect);
-  checkBudget(options.budget);
+  takes("experiment", "world", options.world, aFunction);
+  checkKnownOptions("the budget of an experiment", options.budget, budgetOptions);
   const made = new Experiment(options);
-  const clash = Object.keys(collect ?? {}).find((one) => one in (made.cells[0] ?? {}));
-  if (clash !== undefined) throw wrong("collect", "names that no parameter has", clash);
-  return made;
+  const clash = made.plan.collect.find((one) => OWN_COLUMNS.includes(one) || one in (made.cells[0] ?? {}));
+  if (clash === undefined) return made;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected collect of an experiment to have other names than parameters and the columns of a row, got ${valueText(clash)}.`,
+  );
 }
 
-function checkCollectors(collect: unknown): void {
-  if (collect === undefined) return;
-  if (!isRecord(collect)) throw wrong("collect", "an object of functions", collect);
-  for (const [name, one] of Object.entries(collect)) {
-    takes("experiment", `collect.${name}`, one, aFunction);
-    if (OWN_COLUMNS.includes(name)) throw wrong("collect", "other names than those of the columns of a row", name);
-  }
+/** Bounds of the work of one run. Each cell gets the same, so that cells are compared at equal cost. */
+export interface CellBudget {
+  /** Delivered messages, each counted once. */
+  readonly messages?: number;
+  /** Answers of models. */
+  readonly calls?: number;
+  /** Money, in micro-dollars: `usd(0.5)`. */
+  readonly usd?: MicroUsd;
 }
 
-function checkBudget(budget: CellBudget | undefined): void {
-  if (budget === undefined) return;
-  checkKnownOptions("the budget of an experiment", budget, budgetOptions);
-  for (const [name, bound] of Object.entries(budget))
-    if (bound !== undefined && !isCount(bound)) throw wrong(`budget.${name}`, "a whole number", bound);
+export interface CellIdentity<P extends CellParams> {
+  readonly params: P;
+  /** The repetition, from 0. */
+  readonly rep: number;
+  readonly seed: string;
 }
 
-function wrong(option: string, expected: string, got: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${option} of an experiment to be ${expected}, got ${valueText(got)}.`);
+/** The input of `world`. Its seed is for the option `seed` of an Environment or a Team. */
+export interface CellSetting<P extends CellParams> extends CellIdentity<P> {
+  /** Concurrent activations, for the option `concurrency`. 16 unless the experiment is verified. */
+  readonly concurrency: number;
+  readonly budget: CellBudget;
+  /** Aborts when the sweep is stopped, or the time of the cell is up. */
+  readonly signal: AbortSignal;
+}
+
+/** The options that `run` of a world is called with: of `Environment.run` and of `Team.run` alike. */
+export type WorldRunOptions = Required<Pick<EnvironmentRunOptions, "rounds" | "stopWhen" | "signal">>;
+
+/** What `world` returns: an Environment is one. For a team: `{ run: (o) => team.run("the idea", o) }`. */
+export interface ExperimentWorld {
+  run(o: WorldRunOptions): Promise<RunResult> | Run;
+  /** Observes the events of the run. Not needed where `run` returns a `Run`. */
+  on?: <T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void) => () => void;
+}
+
+export interface CellOutcome<P extends CellParams, W> extends CellIdentity<P> {
+  readonly world: W;
+  readonly result: RunResult;
+}
+
+export interface ExperimentOptions<P extends CellParams, W extends ExperimentWorld> {
+  /** Default "experiment". Needed where a module exports several. */
+  readonly name?: string;
+  /** A grid, as `{ n: [10, 100], p: [0.1, 0.5] }`, a list of cells, or the cells of a `latinHypercube`. */
+  readonly params: ParamSpace<P>;
+  /** Repetitions of each cell. Default 1. */
+  readonly reps?: number;
+  /** Default 1. */
+  readonly seed?: string | number;
+  /**
+   * `common` (default): repetition r of every cell has the same seed, so that cells share random numbers and are compared in pairs.
+   * `independent`: every cell has seeds of its own.
+   */
+  readonly seeds?: Seeds;
+  /** Makes the world of one run, from nothing but its input. */
+  readonly world: (setting: CellSetting<P>) => W | Promise<W>;
+  /**
+   * Begins the run, after the world is made and observed: publishes the first messages. What `world` publishes itself is missing in the record of
+   * a replay.
+   */
+  readonly begin?: (world: W, setting: CellSetting<P>) => unknown;
+  /** Limit on the rounds of a run, or a function of the parameters. Default 100. */
+  readonly rounds?: number | ((params: P) => number);
+  /** Ends a run when it returns true. Called after each round; without rounds, after each activation. */
+  readonly stop?: (progress: RunProgress, cell: CellIdentity<P>) => boolean;
+  /** Values by round, by name: the columns of the series. Called when `stop` is. */
+  readonly collect?: { readonly [name: string]: (progress: RunProgress, cell: CellIdentity<P>) => CellValue };
+  /** Returns the measures of a run: the columns of its row. Default: none but the counts that every row has. */
+  readonly measure?: (
+    outcome: CellOutcome<P, W>,
+  ) => { readonly [name: string]: CellValue } | Promise<{ readonly [name: string]: CellValue }>;
+  /** Default: none. */
+  readonly budget?: CellBudget;
 }

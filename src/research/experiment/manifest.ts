@@ -1,19 +1,19 @@
 import { execFile } from "node:child_process";
 import { arch, cpus, platform, release, totalmem } from "node:os";
-import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { isCount, isList, isRecord } from "../../kernel/value-kind.ts";
-import { shownText, valueText } from "../../kernel/value-text.ts";
+import { shownText, thrownText, valueText } from "../../kernel/value-text.ts";
 import { isCellValue } from "./cell.ts";
 import type { CellUse, UsedModel } from "./cell-use.ts";
 import type { ExperimentPlan } from "./experiment.ts";
-import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
+import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 
 /** What a folder of results was made from, and where. */
 export interface Manifest {
-  /** The form of the folder. */
   readonly v: 2;
   readonly experiment: ExperimentPlan;
   /** Null for an experiment that was run without a module. */
@@ -22,13 +22,11 @@ export interface Manifest {
   /** The commit of the folder that the module is in, and whether files there differed from it; null outside git. */
   readonly commit: { readonly id: string; readonly changed: boolean } | null;
   readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
-  /** When the sweep began. */
   readonly began: string;
   /** What the runs that ended used; null until the sweep ends. */
   readonly used: UsedByRuns | null;
 }
 
-/** The models and prompts of the runs of a sweep. */
 export interface UsedByRuns {
   /** The models that were asked, each with the price that its calls were settled by; null where none is known. One may have had several. */
   readonly models: readonly UsedModel[];
@@ -36,7 +34,6 @@ export interface UsedByRuns {
   readonly prompts: { readonly count: number; readonly sha256: string };
 }
 
-/** Returns what runs used, the failed ones too. */
 export function usedBy({ models, prompts }: CellUse): UsedByRuns {
   return { models, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
 }
@@ -44,7 +41,6 @@ export function usedBy({ models, prompts }: CellUse): UsedByRuns {
 /** Milliseconds that git may take. */
 const PATIENCE = 10_000;
 
-/** Returns the manifest of a sweep that begins now. */
 export async function manifestOf(
   plan: ExperimentPlan,
   module: string | undefined,
@@ -77,11 +73,7 @@ function git(cwd: string, ...words: readonly string[]): Promise<string | undefin
   });
 }
 
-/**
- * Refuses to go on with the results of another experiment.
- *
- * @throws UsageError `EXPERIMENT_CHANGED` with the first difference; `EXPERIMENT_DAMAGED`
- */
+/** Refuses to continue the results of another experiment. @throws UsageError `EXPERIMENT_CHANGED`; `EXPERIMENT_DAMAGED` */
 export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
   if (!isManifest(known))
     throw new UsageError(
@@ -93,15 +85,18 @@ export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "m
   if (difference === undefined) return;
   throw new UsageError(
     "EXPERIMENT_CHANGED",
-    `Expected the experiment that ${shownText(folder)} was begun with, got another one: ${difference}. Undo the change to go on, or begin anew in another folder.`,
+    `Expected the experiment that ${shownText(folder)} was started with, got another one: ${difference}. Undo the change to continue, or begin anew in another folder.`,
   );
 }
 
-/** True for the manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
   if (!isRecord(value) || value["v"] !== 2 || !isPlan(value["experiment"])) return false;
   const { module, versions, machine } = value;
-  return (module === null || (isRecord(module) && typeof module["text"] === "string")) && isRecord(versions) && isRecord(machine);
+  return (
+    (module === null || (isRecord(module) && typeof module["text"] === "string" && isRecord(module["imports"]))) &&
+    isRecord(versions) &&
+    isRecord(machine)
+  );
 }
 
 function isPlan(value: unknown): value is ExperimentPlan {
@@ -116,9 +111,152 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
   for (const name of names) {
     if (canonicalJson(known[name] ?? null) === canonicalJson(now[name] ?? null)) continue;
     if (name !== "cells") return `${name} was ${valueText(known[name])} and is ${valueText(now[name])}`;
-    const place = now.cells.findIndex((cell, nth) => canonicalJson(cell) !== canonicalJson(known.cells[nth] ?? null));
-    const at = place === -1 ? now.cells.length : place;
+    const at = firstDifference(
+      known.cells.map((cell) => canonicalJson(cell)),
+      now.cells.map((cell) => canonicalJson(cell)),
+    );
     return `cell ${at} was ${valueText(known.cells[at] ?? "none")} and is ${valueText(now.cells[at] ?? "none")}`;
   }
   return undefined;
+}
+
+export interface ModuleFiles {
+  readonly sha256: string;
+  readonly text: string;
+  /** The sha256 of each imported file, by its path from the folder of the module. */
+  readonly imports: { readonly [path: string]: string };
+}
+
+const MOST_FILES = 1_000;
+/** What a file imports from a path of its own: packages begin with their names. */
+const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(["'])(\.{1,2}\/[^"'\n]+)\1/g;
+const CODE = /\.[cm]?[jt]sx?$/;
+
+/** Reads the module of an experiment and what it imports, directly or through others. Packages are left out: their versions do not change alone. */
+export async function moduleFiles(module: string): Promise<ModuleFiles> {
+  const text = await readFile(fileURLToPath(module), "utf8").catch((cause: unknown) => {
+    throw new UsageError("EXPERIMENT_UNREADABLE", `Expected the file of an experiment, got ${valueText(module)}: ${thrownText(cause)}.`, {
+      cause,
+    });
+  });
+  const folder = fileURLToPath(new URL(".", module));
+  const own = ownFolders();
+  const known = new Map<string, string>();
+  const open = importedIn(text, module);
+  for (let address = open.pop(); address !== undefined && known.size < MOST_FILES; address = open.pop()) {
+    if (address === module || known.has(address) || address.includes("/node_modules/") || own.some((one) => address?.startsWith(one)))
+      continue;
+    const found = await firstText(address);
+    if (found === undefined || known.has(found.address)) continue;
+    known.set(found.address, textHash(found.text));
+    if (CODE.test(found.address)) open.push(...importedIn(found.text, found.address));
+  }
+  const imports = [...known].map(([address, sha256]) => [relative(folder, fileURLToPath(address)), sha256] as const);
+  return { sha256: textHash(text), text, imports: Object.fromEntries(imports.sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+function importedIn(text: string, from: string): string[] {
+  return [...text.matchAll(IMPORTED)].map(([, , path = ""]) => {
+    const address = new URL(path, from);
+    [address.search, address.hash] = ["", ""];
+    return address.href;
+  });
+}
+
+/** The name that is written, or the one that a compiler or a loader takes for it. */
+async function firstText(address: string): Promise<{ readonly address: string; readonly text: string } | undefined> {
+  const names = [address, address.replace(/js(x?)$/, "ts$1"), `${address}.ts`, `${address}.js`];
+  for (const name of names) {
+    const text = await readFile(fileURLToPath(name), "utf8").catch(() => undefined);
+    if (text !== undefined) return { address: name, text };
+  }
+  return undefined;
+}
+
+export function moduleDifference(known: ModuleFiles | undefined, now: ModuleFiles | undefined): string | undefined {
+  if (known === undefined || now === undefined) {
+    const [before, after] = [known, now].map((files) => (files === undefined ? "none" : "a file"));
+    return known === now ? undefined : `its module was ${before} and is ${after}`;
+  }
+  return textDifference(known.text, now.text) ?? importsDifference(known.imports, now.imports);
+}
+
+/** Returns the index of the first difference; the length of `now` where it is the beginning of `known`. */
+function firstDifference(known: readonly string[], now: readonly string[]): number {
+  const index = now.findIndex((one, nth) => one !== known[nth]);
+  return index === -1 ? now.length : index;
+}
+
+function textDifference(known: string, now: string): string | undefined {
+  if (known === now) return undefined;
+  const [before, after] = [known.split("\n"), now.split("\n")];
+  const at = firstDifference(before, after);
+  return `line ${at + 1} of its module was ${valueText(before[at] ?? "missing")} and is ${valueText(after[at] ?? "missing")}`;
+}
+
+function importsDifference(known: ModuleFiles["imports"], now: ModuleFiles["imports"]): string | undefined {
+  const path = Object.keys({ ...known, ...now }).find((one) => known[one] !== now[one]);
+  if (path === undefined) return undefined;
+  const change =
+    now[path] === undefined ? "is gone or no longer imported" : known[path] === undefined ? "was not imported before" : "has changed";
+  return `${shownText(path)}, which its module imports, ${change}`;
+}
+
+const MOST_CAUSES = 10;
+const MOST_READ = 10_000;
+
+/**
+ * Returns the file, line and column of a program at which an error was thrown: the first line of the stack of its first cause that is neither of
+ * Node.js nor of a package. Undefined where no line is.
+ */
+export function placeOfError(thrown: unknown): string | undefined {
+  let error = thrown;
+  for (let n = 0; n < MOST_CAUSES && error instanceof Error && error.cause instanceof Error; n += 1) error = error.cause;
+  const stack: unknown = error instanceof Error ? error.stack : undefined;
+  if (typeof stack !== "string") return undefined;
+  const own = ownFolders();
+  const place = stack
+    .slice(0, MOST_READ)
+    .split("\n")
+    .map((line) => /^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^()]*:\d+:\d+)\)?$/.exec(line)?.[1])
+    .find((found) => found !== undefined && isOfProgram(found, own));
+  return place?.startsWith("file:") === true ? fileURLToPath(place) : place;
+}
+
+function isOfProgram(place: string, own: readonly string[]): boolean {
+  const address = place.startsWith("file:") ? place : pathToFileURL(place).href;
+  return !address.includes("/node_modules/") && !own.some((folder) => address.startsWith(folder));
+}
+
+/** The most folders between a file of this package and its manifest: the sources are nearer to it than what is built. */
+const DEEPEST = 5;
+
+interface OwnPackage {
+  /** The address of its folder, with a slash at the end. */
+  readonly folder: string;
+  readonly version: string;
+}
+
+function ownPackage(): OwnPackage | undefined {
+  for (let up = 1; up <= DEEPEST; up += 1) {
+    const folder = new URL("../".repeat(up), import.meta.url);
+    try {
+      const manifest: unknown = JSON.parse(readFileSync(new URL("package.json", folder), "utf8"));
+      if (isRecord(manifest) && manifest["name"] === "troupe" && typeof manifest["version"] === "string")
+        return { folder: folder.href, version: manifest["version"] };
+    } catch {
+      // The manifest is at another place.
+    }
+  }
+  return undefined;
+}
+
+/** Returns the version in the manifest of this package; "unknown" where it is not found. */
+export function ownVersion(): string {
+  return ownPackage()?.version ?? "unknown";
+}
+
+function ownFolders(): readonly string[] {
+  const { folder } = ownPackage() ?? {};
+  return folder === undefined ? [] : ["src/", "dist/src/", "dist/chunks/"].map((part) => `${folder}${part}`);
 }

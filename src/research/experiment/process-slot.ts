@@ -4,17 +4,19 @@ import { shownText } from "../../kernel/value-text.ts";
 import { CellProcess, type CellProcessOptions, type WireRequest } from "./cell-process.ts";
 import type { CellFailed } from "./cell-run.ts";
 import { type CellUse, UseSum } from "./cell-use.ts";
-import type { CellReply } from "./experiment.ts";
+import type { AnyExperiment, CellReply } from "./experiment.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Known } from "../../kernel/known-options.ts";
+import { kinds } from "../../kernel/option-kinds.ts";
 
-/** Processes that may die during one run. */
 const DEFAULT_TRIES = 3;
 
 /**
  * The processes of one worker, one after another. It owns the present one.
  *
- * ProcessSlot.S1 (`run`) a process that answers that it is gone is dropped, so the next try starts another one.
- * ProcessSlot.S2 (`#tries`) a cell whose processes die is tried that often. A cell that takes too long or too much memory is not tried again.
- * ProcessSlot.S3 (`run`) the use of models in processes that died is told: as `lost` of the reply, or as the use of the cell that failed.
+ * ProcessSlot.S1 (`run`) a process that is gone is dropped, so the next try starts another. ProcessSlot.S2 (`#tries`) a cell whose
+ * processes die is tried that often; one that takes too long or too much memory is not tried again. ProcessSlot.S3 (`run`) the use by
+ * processes that died is reported: as `lost` of the reply, or as the use of the failed cell.
  */
 export class ProcessSlot {
   readonly #options: CellProcessOptions;
@@ -26,11 +28,7 @@ export class ProcessSlot {
     this.#tries = tries;
   }
 
-  /**
-   * Runs a cell, in another process where one died.
-   *
-   * @throws UsageError where no process can load the module; ControlError when the signal aborts
-   */
+  /** Runs a cell. @throws UsageError where no process can load the module; ControlError when the signal aborts */
   async run(request: WireRequest): Promise<CellReply> {
     let text = "";
     const lost = new UseSum();
@@ -77,12 +75,58 @@ function gone(end: CellFailed): CellReply {
   return { end, usesConcurrency: false };
 }
 
-/** The end of a run whose time was up. */
 export function late(timeLimit: number, use: CellUse): CellFailed {
-  return {
-    kind: "failed",
-    use,
-    code: "EXPERIMENT_LATE",
-    message: `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`,
-  };
+  const message = `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`;
+  return { kind: "failed", use, code: "EXPERIMENT_LATE", message };
+}
+
+/** Bounds of runs and of the processes that run them. All have defaults. */
+export interface ProcessBounds {
+  /**
+   * The address of the module that exports the experiment: `import.meta.url` there. Runs have processes of their own then. Without it they share
+   * this process, one after another: a run that never ends, crashes or uses up memory takes it along.
+   */
+  readonly module?: string;
+  /** Milliseconds that one run may take. Default one hour. Without `module` it holds for runs that wait for something. */
+  readonly timeLimit?: number;
+  /** Megabytes that a process may take. Default 4096. Needs `module`. */
+  readonly memory?: number;
+  /** Processes that may die during one run until it has failed. Default 3. */
+  readonly tries?: number;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+export const processBounds: Known<ProcessBounds> = {
+  module: {
+    says: "the address of a file, such as import.meta.url",
+    fits: (value) => typeof value === "string" && value.startsWith("file:"),
+  },
+  timeLimit: kinds.size,
+  memory: kinds.size,
+  tries: kinds.size,
+  signal: kinds.signal,
+  clock: kinds.clock,
+};
+
+/** Concurrent activations of a run: the default of an Environment. */
+export const CONCURRENCY = 16;
+/** Milliseconds that a run may take by default. */
+export const HOUR = 3_600_000;
+const DEFAULT_MEMORY = 4096;
+
+export function checkProcessOptions(caller: string, { module, memory }: ProcessBounds): void {
+  if (module === undefined && memory !== undefined)
+    throw new UsageError("OPTION_INVALID", `Expected module with memory of ${caller}, got none. ${WRITE_MODULE}`);
+}
+
+export const WRITE_MODULE = "Write module: import.meta.url in the file that exports the experiment.";
+
+export function processOptions(
+  { name, plan }: AnyExperiment,
+  o: ProcessBounds & { readonly module: string; readonly node?: string },
+  means: Pick<CellProcessOptions, "clock" | "signal">,
+): CellProcessOptions {
+  const { module, node = process.execPath, timeLimit = HOUR, memory = DEFAULT_MEMORY } = o;
+  return { module, name, plan: JSON.stringify(plan), timeLimit, memory, node, ...means };
 }

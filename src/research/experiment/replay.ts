@@ -1,25 +1,20 @@
-import { createHash } from "node:crypto";
+import { type CellJob, jobName } from "./cell.ts";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sqlite } from "../../adapters/sqlite.ts";
 import { takes } from "../../kernel/argument.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { canonicalJson } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
-import { importRun, type RunEvent } from "../../index.ts";
-import type { CellJob } from "./cell.ts";
+import type { RunEvent } from "../../index.ts";
 import type { CellEnd } from "./cell-run.ts";
-import { type AnyExperiment, anExperiment, CELLS, type CellReply, isWhole } from "./experiment.ts";
-import { ProcessSlot } from "./process-slot.ts";
+import { anExperiment, type AnyExperiment, type CellReply, CELLS, isWhole } from "./experiment.ts";
+import { checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, processOptions, ProcessSlot } from "./process-slot.ts";
 import { readExperiment } from "./results.ts";
-import { errorText, type Row, rowOf } from "./row.ts";
-import { jobName } from "./sweep-folder.ts";
-import { checkProcessOptions, CONCURRENCY, type ProcessBounds, processBounds, processOptions } from "./sweep-processes.ts";
+import { errorText, type Row, rowOf } from "./tables.ts";
 
-/** Options of {@link replayCell}. */
 export interface ReplayCellOptions extends ProcessBounds {
   /** The cell, by its place from 0: the column `cell` of its rows. */
   readonly cell: number;
@@ -31,10 +26,8 @@ export interface ReplayCellOptions extends ProcessBounds {
 
 const replayOptions: Known<ReplayCellOptions> = { ...processBounds, cell: kinds.count, rep: kinds.count, out: kinds.text };
 
-/** A run that ran again. */
 export interface CellReplay {
   readonly row: Row;
-  /** Its whole record. */
   readonly events: readonly RunEvent[];
   /** The file of its journal and the id of the run in it, for `troupe inspect` and `troupe runs show`; undefined without `out`. */
   readonly journal: { readonly path: string; readonly runId: string } | undefined;
@@ -45,22 +38,12 @@ export interface CellReplay {
 }
 
 /**
- * Runs one repetition of one cell again, with its whole record, and compares its row with that of the sweep. The record holds what `begin`
- * publishes and all that follows.
+ * Runs one repetition of one cell again, with its whole record from `begin` on, and compares its row with that of the sweep.
  *
- * @throws UsageError `EXPERIMENT_CELL` for a cell that the experiment does not have; `EXPERIMENT_RECORD` for a world whose record is not whole,
- * and for a run that fails without a record;
- * `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, and the errors of {@link readExperiment}
+ * @throws UsageError `EXPERIMENT_CELL` for an unknown cell; `EXPERIMENT_RECORD` where the record is not whole; the errors of {@link
+ * readExperiment}
  * @throws JournalError where the journal cannot be written
  * @throws ControlError when the signal aborts
- *
- * @example
- * import { type AnyExperiment, replayCell } from "troupe/research";
- *
- * export async function look(coins: AnyExperiment): Promise<void> {
- *   const { row, journal, changed } = await replayCell(coins, { cell: 3, rep: 1, out: "coins" });
- *   console.log(row["gini"], changed, `troupe inspect --store ${journal?.path}`);
- * }
  */
 export async function replayCell(experiment: AnyExperiment, o: ReplayCellOptions): Promise<CellReplay> {
   takes("replayCell", "experiment", experiment, anExperiment);
@@ -95,11 +78,7 @@ async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOpt
   const request = { job, concurrency: CONCURRENCY, record: "events" } as const;
   if (module === undefined) return experiment[CELLS]({ ...request, signal });
   const slot = new ProcessSlot(processOptions(experiment, { ...o, module }, { clock, signal }), o.tries);
-  try {
-    return await slot.run(request);
-  } finally {
-    slot.close();
-  }
+  return slot.run(request).finally(() => slot.close());
 }
 
 function assertWhole(events: readonly RunEvent[], end: CellEnd): void {
@@ -127,28 +106,18 @@ function withEnd(events: readonly RunEvent[], runId: string, end: CellEnd): read
   return [...named, { ...envelope, status: end.ended === "idle" ? "finished" : end.ended === "rounds" ? "rounds" : "stopped" }];
 }
 
-/** Replaces the run of a journal. */
 async function writeJournal(path: string, runId: string, events: readonly RunEvent[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const journal = sqlite({ path });
   try {
     await journal.remove(runId);
-    await importRun(journal, exportLines(runId, events));
+    await journal.create(runId);
+    const { epoch } = await journal.claim(runId);
+    await journal.append(runId, epoch, 0, events);
+    await journal.release(runId, epoch);
   } finally {
     await journal.close();
   }
-}
-
-/** The form that `importRun` reads. */
-function* exportLines(runId: string, events: readonly RunEvent[]): Iterable<string> {
-  yield JSON.stringify({ troupe: "run", v: events[0]?.v ?? 1, runId, events: events.length });
-  const hash = createHash("sha256");
-  for (const event of events) {
-    const line = canonicalJson(event);
-    hash.update(`${line}\n`);
-    yield line;
-  }
-  yield JSON.stringify({ troupe: "end", events: events.length, sha256: hash.digest("hex") });
 }
 
 function changedIn(known: Row, now: Row): readonly string[] {

@@ -1,16 +1,14 @@
+import { jobName, jobsOf } from "./cell.ts";
 import { resolve } from "node:path";
 import { aText, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { shownText } from "../../kernel/value-text.ts";
-import { jobsOf } from "./cell.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { isManifest, type Manifest } from "./manifest.ts";
-import { errorText, type Row } from "./row.ts";
-import { endsOf, rowsOf } from "./ends.ts";
-import { type SweepSpending, SweepUse } from "./spending.ts";
-import { finishedIn, jobName, manifestIn } from "./sweep-folder.ts";
+import { endsOf, errorText, type Row, rowsOf } from "./tables.ts";
+import { type SweepSpending, SweepUse } from "./cell-use.ts";
+import { finishedIn, manifestIn } from "./sweep-folder.ts";
 
-/** A run that failed. */
 export interface FailedRun {
   readonly cell: number;
   readonly rep: number;
@@ -20,39 +18,21 @@ export interface FailedRun {
   readonly place: string | undefined;
 }
 
-/** What a folder of results has. */
 export interface KeptExperiment extends SweepSpending {
   readonly manifest: Manifest;
-  /** All runs of the experiment. */
   readonly total: number;
-  /** Runs that have ended, the failed ones too. */
   readonly done: number;
   readonly failed: number;
-  /** The runs that failed, in the order of the rows. */
   readonly failures: readonly FailedRun[];
   /** Milliseconds that the ended runs took, one after another. */
   readonly ms: number;
-  /** The names of the parameters. */
   readonly params: readonly string[];
-  /** One row for each run that has ended. */
   readonly rows: readonly Row[];
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];
 }
 
-/**
- * Reads the folder of a sweep, also of one that is under way.
- *
- * @throws UsageError `EXPERIMENT_UNKNOWN` for a folder without an experiment; `EXPERIMENT_DAMAGED`; `ARGUMENT_INVALID`
- *
- * @example
- * import { readExperiment } from "troupe/research";
- *
- * export async function left(folder: string): Promise<number> {
- *   const { total, done } = await readExperiment(folder);
- *   return total - done;
- * }
- */
+/** Reads the folder of a sweep, also of one that is under way. @throws UsageError `EXPERIMENT_UNKNOWN`, `EXPERIMENT_DAMAGED` */
 export async function readExperiment(folder: string): Promise<KeptExperiment> {
   takes("readExperiment", "folder", folder, aText);
   const path = resolve(folder);
@@ -78,16 +58,6 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   });
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
   const { spending } = new SweepUse(finished);
-  return {
-    ...spending,
-    manifest,
-    total: jobs.length,
-    done: rows.length,
-    failed,
-    failures,
-    ms,
-    params: Object.keys(cells[0] ?? {}),
-    rows,
-    series,
-  };
+  const params = Object.keys(cells[0] ?? {});
+  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, ms, params, rows, series };
 }

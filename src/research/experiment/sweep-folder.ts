@@ -1,3 +1,4 @@
+import type { FinishedCell } from "./cell-run.ts";
 import { appendFile, mkdir, open, type FileHandle, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FileLock } from "../../adapters/file-lock.ts";
@@ -6,21 +7,7 @@ import { ifThere } from "../../kernel/system-error.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
-import type { CellJob } from "./cell.ts";
-import type { CellEnd } from "./cell-run.ts";
-import type { CellUse } from "./cell-use.ts";
-import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./row.ts";
-
-/** A run that has ended, as its line in the folder has it. */
-export interface FinishedCell {
-  readonly cell: number;
-  readonly rep: number;
-  readonly end: CellEnd;
-  /** Milliseconds that it took, which no row has: rows of equal runs are equal. */
-  readonly ms: number;
-  /** What tries of it took whose process died: no row has it. */
-  readonly lost?: CellUse;
-}
+import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./tables.ts";
 
 /** Milliseconds to wait for the lock of a folder: another process may just be looking whether its owner is gone. */
 const PATIENCE = 100;
@@ -30,9 +17,9 @@ const MANIFEST_FILE = "manifest.json";
 /**
  * The folder of a sweep, open for writing. It owns the lock, the file of finished runs and the lines that wait to be written.
  *
- * SweepFolder.F1 (`open`) at most one sweep writes into a folder, and the lock of one whose process is gone is taken over.
- * SweepFolder.F2 (`add`) a run counts as finished when its line is on the disk. A last line that a kill cut off is removed (`finishedIn`).
- * SweepFolder.F3 (`write`) every other file is replaced whole.
+ * SweepFolder.F1 (`open`) at most one sweep writes into a folder, and the lock of a dead process is taken over. SweepFolder.F2 (`add`) a
+ * run is finished when its line is on the disk; a last line that a kill cut off is removed (`finishedIn`). SweepFolder.F3 (`write`) every
+ * other file is replaced whole.
  */
 export class SweepFolder {
   readonly path: string;
@@ -53,10 +40,10 @@ export class SweepFolder {
   }
 
   /**
-   * Opens a folder, which is made where there is none.
+   * Opens a folder, or makes it.
    *
-   * @param check refuses the folder of another experiment, by its manifest; undefined: the folder has none
-   * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`; errors of `check` and of the file system
+   * @param check refuses the folder of another experiment by its manifest, undefined for a new folder
+   * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`
    */
   static async open(path: string, check: (manifest: unknown) => void): Promise<SweepFolder> {
     await mkdir(path, { recursive: true }).catch((cause: unknown) => {
@@ -101,7 +88,6 @@ export class SweepFolder {
     }
   }
 
-  /** Replaces a file. */
   async write(name: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
     const path = join(this.path, name);
     await writeFile(`${path}.new`, content);
@@ -112,7 +98,6 @@ export class SweepFolder {
     return this.write(MANIFEST_FILE, `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
-  /** Writes rows as lines of JSON and as CSV. */
   async writeRows(name: "rows" | "series", rows: readonly Row[]): Promise<void> {
     await this.write(`${name}.jsonl`, jsonLinePieces(rows));
     if (columnsOf(rows).length > 0) await this.write(`${name}.csv`, csvPieces(rows));
@@ -148,15 +133,14 @@ export async function manifestIn(path: string): Promise<object | undefined> {
 }
 
 /**
- * Returns the finished runs of a folder, and the bytes of their lines. A last line without its end was cut off and counts as not written.
- *
- * @throws UsageError `EXPERIMENT_DAMAGED` for any other line that cannot be read
+ * Returns the finished runs of a folder, and the bytes of their lines without a last one that was cut off. @throws UsageError
+ * `EXPERIMENT_DAMAGED`
  */
 export async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
   const length = bytes.lastIndexOf(10) + 1;
   const finished: FinishedCell[] = [];
-  // The lines are read one by one, because all of them may be longer than a text can be.
+  // The lines are read one by one, because all of them may be longer than a string can be.
   for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
     const cell = parsedJson(bytes.toString("utf8", start, end));
     if (!isFinished(cell)) throw damaged(path, `line ${finished.length + 1} of ${CELLS_FILE}`, "a finished run");
@@ -181,9 +165,4 @@ function damaged(path: string, what: string, expected: string): UsageError {
     "EXPERIMENT_DAMAGED",
     `Expected ${expected} in ${what} of ${shownText(path)}, got something else. Restore the file, or begin anew in another folder.`,
   );
-}
-
-/** The name of a run in a folder, unique in its experiment. */
-export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
-  return `${cell}-${rep}`;
 }

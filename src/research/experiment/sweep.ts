@@ -1,32 +1,33 @@
+import type { CellEnd, FinishedCell } from "./cell-run.ts";
+import { type CellJob, jobName } from "./cell.ts";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { takes } from "../../kernel/argument.ts";
-import { ownVersion } from "../own-version.ts";
+import { assertSame, manifestOf, moduleDifference, moduleFiles, type ModuleFiles, ownVersion, usedBy } from "./manifest.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { isCount } from "../../kernel/value-kind.ts";
-import { valueText } from "../../kernel/value-text.ts";
-import type { CellJob } from "./cell.ts";
 import { CELL_VARIABLE } from "./cell-process.ts";
-import { late, ProcessSlot } from "./process-slot.ts";
-import { checkProcessOptions, CONCURRENCY, HOUR, type ProcessBounds, processBounds, processOptions } from "./sweep-processes.ts";
-import type { CellEnd } from "./cell-run.ts";
-import { type AnyExperiment, anExperiment, CELLS } from "./experiment.ts";
-import { assertSame, manifestOf, usedBy } from "./manifest.ts";
-import { moduleDifference, type ModuleFiles, moduleFiles } from "./module-files.ts";
-import { parquetTable } from "../metrics/tables.ts";
-import { endsOf, rowsOf } from "./ends.ts";
-import { type SweepSpending, SweepUse } from "./spending.ts";
-import type { Row } from "./row.ts";
-import { type FinishedCell, jobName, manifestIn, SweepFolder } from "./sweep-folder.ts";
+import {
+  checkProcessOptions,
+  CONCURRENCY,
+  HOUR,
+  late,
+  processBounds,
+  type ProcessBounds,
+  processOptions,
+  ProcessSlot,
+  WRITE_MODULE,
+} from "./process-slot.ts";
+import { anExperiment, type AnyExperiment, CELLS } from "./experiment.ts";
+import { endsOf, parquetTable, type Row, rowsOf } from "./tables.ts";
+import { type SweepSpending, SweepUse } from "./cell-use.ts";
+import { manifestIn, SweepFolder } from "./sweep-folder.ts";
 
-/** How far a sweep is. */
 export interface SweepProgress {
   readonly total: number;
-  /** Runs that have ended, the failed ones too. */
   readonly done: number;
   readonly failed: number;
   /** Runs that an earlier sweep into the folder had finished. */
@@ -35,13 +36,12 @@ export interface SweepProgress {
   readonly ms: number;
 }
 
-/** Options of {@link runExperiment}. All have defaults. */
 export interface RunExperimentOptions extends ProcessBounds {
-  /** The folder of the results. A sweep goes on there where it was cut off. Default: nothing is kept. */
+  /** The folder of the results. An interrupted sweep continues there. Default: nothing is kept. */
   readonly out?: string;
   /** Processes that run cells. Default: one less than this machine has cores. Needs `module`. */
   readonly workers?: number;
-  /** Runs that failed are run again when the sweep goes on. Default false. */
+  /** Runs that failed are run again when the sweep continues. Default false. */
   readonly again?: boolean;
   /** Called at the start and whenever a run has ended. */
   readonly onProgress?: (progress: SweepProgress) => void;
@@ -49,7 +49,7 @@ export interface RunExperimentOptions extends ProcessBounds {
 
 const runOptions: Known<RunExperimentOptions> = {
   ...processBounds,
-  out: kinds.text,
+  out: { says: "the path of a folder", fits: (value) => typeof value === "string" && value !== "" && !value.includes("\0") },
   workers: kinds.size,
   again: kinds.boolean,
   onProgress: kinds.function,
@@ -57,9 +57,7 @@ const runOptions: Known<RunExperimentOptions> = {
 
 /** The results of a sweep, in the order of cells and repetitions. */
 export interface ExperimentResult extends SweepSpending {
-  /** The folder of the results, if there is one. */
   readonly out: string | undefined;
-  /** One row for each run. */
   readonly rows: readonly Row[];
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];
@@ -69,24 +67,13 @@ export interface ExperimentResult extends SweepSpending {
 }
 
 /**
- * Runs an experiment, or goes on with one in a folder, and returns its rows. A run that fails has a row that says so, and the others go on. The
- * rows do not depend on the number of processes, nor on how often the sweep was cut off.
+ * Runs an experiment, or continues one in a folder. A run that fails has a row that says so, and the others continue. The rows do not
+ * depend on the number of processes, nor on how often the sweep was interrupted. The folder gets `manifest.json`, `cells.jsonl` with a line
+ * for each run as it ends, and at the end `rows` and `series` as `.jsonl`, `.csv` and, with the package `hyparquet-writer`, `.parquet`.
  *
- * The folder gets `manifest.json`, `cells.jsonl` with a line for each run as it ends, and at the end `rows` and `series` as `.jsonl`, `.csv` and,
- * with the package `hyparquet-writer`, `.parquet`.
- *
- * @throws UsageError `EXPERIMENT_CHANGED` for a folder of another experiment or of another text of its module, with the first difference;
- * `EXPERIMENT_BUSY` while another sweep writes into the folder; `EXPERIMENT_DAMAGED`, `EXPERIMENT_UNREADABLE`; `EXPERIMENT_NESTED` in a
- * process of a sweep; `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+ * @throws UsageError `EXPERIMENT_CHANGED` for a folder of another experiment or module; `EXPERIMENT_BUSY` while another sweep writes into
+ * it; `EXPERIMENT_DAMAGED`, `EXPERIMENT_UNREADABLE`; `EXPERIMENT_NESTED` in a process of a sweep
  * @throws ControlError when the signal aborts; finished runs are kept
- *
- * @example
- * import { type AnyExperiment, runExperiment } from "troupe/research";
- *
- * export async function sweep(coins: AnyExperiment): Promise<void> {
- *   const { rows, failed } = await runExperiment(coins, { module: new URL("./coins.ts", import.meta.url).href, out: "coins", workers: 4 });
- *   console.log(`${rows.length} runs, ${failed} failed`);
- * }
  */
 export async function runExperiment(experiment: AnyExperiment, o: RunExperimentOptions = {}): Promise<ExperimentResult> {
   takes("runExperiment", "experiment", experiment, anExperiment);
@@ -105,14 +92,8 @@ export async function runExperiment(experiment: AnyExperiment, o: RunExperimentO
 
 function checkRunOptions(o: RunExperimentOptions): void {
   checkProcessOptions("runExperiment", o);
-  const { module, workers, out } = o;
-  if (workers !== undefined && (!isCount(workers) || workers < 1 || module === undefined))
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected workers of runExperiment to be a whole number from 1, with module, got ${valueText(workers)}. Write module: import.meta.url in the file that exports the experiment.`,
-    );
-  if (out !== undefined && (typeof out !== "string" || out === "" || out.includes("\0")))
-    throw new UsageError("OPTION_INVALID", `Expected out of runExperiment to be the path of a folder, got ${valueText(out)}.`);
+  if (o.workers !== undefined && o.module === undefined)
+    throw new UsageError("OPTION_INVALID", `Expected module with workers of runExperiment, got none. ${WRITE_MODULE}`);
 }
 
 function assertNotNested(): void {
@@ -137,9 +118,8 @@ async function openedFolder(experiment: AnyExperiment, path: string, { module }:
 /**
  * One sweep. It owns the runs that are left, and the processes.
  *
- * Sweep.W1 (`#next`) each run is given out once, and again only after its process has gone.
- * Sweep.W2 (`#ended`) a run counts when its line is on the disk.
- * Sweep.W3 (`#slot`) a run whose processes die fails alone.
+ * Sweep.W1 (`#next`) each run starts once, and again only after its process has gone. Sweep.W2 (`#ended`) a run counts when its line is on
+ * the disk. Sweep.W3 (`#slot`) a run whose processes die fails alone.
  */
 class Sweep {
   readonly #experiment: AnyExperiment;
@@ -184,11 +164,9 @@ class Sweep {
         throw error;
       }),
     );
-    const settled = await Promise.allSettled(guarded);
+    await Promise.allSettled(guarded);
     throwIfAborted(signal);
     if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
-    if (settled.some(({ status }) => status === "rejected"))
-      throw new UsageError("EXPERIMENT_INVALID", "Expected every process to end, got one that did not.");
     return this.#result();
   }
 
@@ -228,7 +206,7 @@ class Sweep {
     if (difference === undefined) return;
     throw new UsageError(
       "EXPERIMENT_CHANGED",
-      `Expected the module of a sweep to stay as it is, but meanwhile ${difference}. Undo the change to go on, or begin anew in another folder.`,
+      `Expected the module of a sweep to stay as it is, but meanwhile ${difference}. Undo the change to continue, or begin anew in another folder.`,
     );
   }
 

@@ -6,10 +6,9 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { mean, standardError } from "../statistics/sample.ts";
-import { OWN_COLUMNS, type CellValue } from "./cell.ts";
-import { columnsOf, type Row } from "./row.ts";
+import { type CellValue, OWN_COLUMNS } from "./cell.ts";
+import { columnsOf, type Row } from "./tables.ts";
 
-/** Options of {@link experimentTable}. */
 export interface TableOptions {
   /** The columns whose equal values make a group: names of parameters. */
   readonly by: readonly string[];
@@ -20,20 +19,10 @@ export interface TableOptions {
 const tableOptions: Known<TableOptions> = { by: kinds.texts, of: kinds.texts };
 
 /**
- * Returns a row for each group of runs: the number of its runs, how many of them failed, and of each column the mean and its standard error, as
- * `gini` and `gini_se`. True and false count 1 and 0, so that their mean is a share. A mean is over the runs that have the value; the error is
- * null for fewer than two.
+ * Returns a row for each group of runs: the number of its runs and of the failed ones, and for each column the mean and its standard error,
+ * as `gini` and `gini_se`. True and false count 1 and 0. A mean is over the runs that have the value; the error is null for fewer than two.
  *
- * @param rows those of `runExperiment` or of {@link readExperiment}
- * @throws UsageError `EXPERIMENT_COLUMN` for a column that no row has, and for values of `of` that are no numbers; `ARGUMENT_INVALID`,
- * `OPTION_UNKNOWN`
- *
- * @example
- * import { experimentTable } from "troupe/research";
- *
- * const rows = [1, 2, 6].map((x, rep) => ({ n: 10, rep, status: "done", x }));
- * const [group] = experimentTable(rows, { by: ["n"] });
- * console.log(group?.["n"], group?.["runs"], group?.["x"]); // 10 3 3
+ * @throws UsageError `EXPERIMENT_COLUMN` for an unknown column, and for values of `of` that are no numbers
  */
 export function experimentTable(rows: readonly Row[], o: TableOptions): readonly Row[] {
   takes("experimentTable", "rows", rows, listOf({ says: "a row", fits: isRecord }));
@@ -88,4 +77,45 @@ function numberIn(column: string, value: CellValue): readonly number[] {
     "EXPERIMENT_COLUMN",
     `Expected numbers in the column ${column}, got ${valueText(value)}. Leave it out of the columns to average.`,
   );
+}
+
+/**
+ * Returns a series in which every run reaches the last round of all: a run that has ended keeps its last values. It is right for states,
+ * such as a share of agents, and wrong for flows, such as the messages of a round. A value that no run has in a round is null there for
+ * ended runs too.
+ *
+ * @throws UsageError `EXPERIMENT_COLUMN` for rows without the columns `cell`, `rep` and `round`
+ */
+export function heldSeries(series: readonly Row[]): readonly Row[] {
+  takes("heldSeries", "series", series, listOf({ says: "a row", fits: isRecord }));
+  const runs = new Map<string, Row[]>();
+  const reported = new Map<number, Set<string>>();
+  for (const row of series) {
+    const { cell, rep, round } = row;
+    if (typeof cell !== "number" || typeof rep !== "number" || typeof round !== "number")
+      throw new UsageError(
+        "EXPERIMENT_COLUMN",
+        `Expected rows of a series with cell, rep and round, got ${valueText(row)}. Give it the series.`,
+      );
+    const name = `${cell}-${rep}`;
+    const run = runs.get(name);
+    if (run === undefined) runs.set(name, [row]);
+    else run.push(row);
+    const columns = reported.get(round) ?? new Set();
+    reported.set(round, columns);
+    for (const [column, value] of Object.entries(row)) if (value !== null) columns.add(column);
+  }
+  const rounds = [...reported.keys()].sort((a, b) => a - b);
+  return [...runs.values()].flatMap((run) => [...run, ...heldRows(run, rounds, reported)]);
+}
+
+function heldRows(run: readonly Row[], rounds: readonly number[], reported: ReadonlyMap<number, ReadonlySet<string>>): readonly Row[] {
+  const last: Record<string, CellValue> = {};
+  for (const row of run) for (const [column, value] of Object.entries(row)) if (value !== null || !(column in last)) last[column] = value;
+  return rounds
+    .filter((round) => round > Number(last["round"]))
+    .map((round) => {
+      const columns = Object.entries(last).map(([column, value]) => [column, reported.get(round)?.has(column) === true ? value : null]);
+      return { ...Object.fromEntries(columns), round } as Row;
+    });
 }

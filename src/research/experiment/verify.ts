@@ -1,20 +1,18 @@
-import { takes } from "../../kernel/argument.ts";
+import { type Shape, takes } from "../../kernel/argument.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { isCount } from "../../kernel/value-kind.ts";
+import { isList } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { difference, differenceText } from "../../index.ts";
 import type { CellJob } from "./cell.ts";
-import { type AnyExperiment, anExperiment, CELLS, type CellReply, type CellRequest } from "./experiment.ts";
-import { ProcessSlot } from "./process-slot.ts";
-import { rowOf } from "./row.ts";
-import { checkProcessOptions, processOptions, type ProcessBounds, processBounds } from "./sweep-processes.ts";
+import { anExperiment, type AnyExperiment, type CellReply, type CellRequest, CELLS } from "./experiment.ts";
+import { checkProcessOptions, type ProcessBounds, WRITE_MODULE, processBounds, processOptions, ProcessSlot } from "./process-slot.ts";
+import { rowOf } from "./tables.ts";
 
-/** Options of {@link verifyExperiment}. All have defaults. */
 export interface VerifyOptions extends ProcessBounds {
   /** Numbers of concurrent activations. Default 1, 2 and 64. */
   readonly concurrency?: readonly number[];
@@ -22,19 +20,21 @@ export interface VerifyOptions extends ProcessBounds {
   readonly nodes?: readonly string[];
   /** The most runs that are repeated, spread over the experiment. Default: all. */
   readonly runs?: number;
-  /** Called after each run. */
   readonly onProgress?: (progress: { readonly total: number; readonly done: number; readonly different: number }) => void;
 }
 
+const filled = ({ says, fits }: Shape): Shape => ({
+  says: `${says}, not empty`,
+  fits: (value) => fits(value) && isList(value) && value.length > 0,
+});
 const verifyOptions: Known<VerifyOptions> = {
   ...processBounds,
-  concurrency: kinds.list(kinds.number),
-  nodes: kinds.texts,
+  concurrency: filled(kinds.list(kinds.size)),
+  nodes: filled(kinds.texts),
   runs: kinds.size,
   onProgress: kinds.function,
 };
 
-/** A run that was not equal everywhere. */
 export interface VerifyDifference {
   readonly job: CellJob;
   /** The two ways in which it ran: `concurrency 1`, `concurrency 64, node 22.18.0`. */
@@ -47,11 +47,8 @@ export interface VerifyDifference {
 /** What {@link verifyExperiment} found. */
 export interface Verification {
   readonly isEqual: boolean;
-  /** Runs that were repeated. */
   readonly runs: number;
-  /** The ways in which each ran. */
   readonly ways: readonly string[];
-  /** The first difference of each run that has one. */
   readonly differences: readonly VerifyDifference[];
   /** What could not be verified, and why. */
   readonly warnings: readonly string[];
@@ -59,7 +56,6 @@ export interface Verification {
 
 const CONCURRENCIES: readonly number[] = [1, 2, 64];
 
-/** A way to run a cell. It owns its processes. */
 interface Way {
   readonly name: string;
   run(request: Omit<CellRequest, "signal" | "concurrency">): Promise<CellReply>;
@@ -67,27 +63,18 @@ interface Way {
 }
 
 /**
- * Runs an experiment in several ways and compares the rows and the canonical records: at several concurrencies, with `module` also in a process
- * that has run other cells before, in one of its own, and with several versions of Node. A world must pass on the `concurrency` that it is
- * given; otherwise a warning says so.
+ * Runs an experiment in several ways and compares the rows and the canonical records: at several concurrencies, with `module` also in a
+ * process that has run other cells before, in one of its own, and with several versions of Node.
  *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`, `EXPERIMENT_UNREADABLE`, `EXPERIMENT_CHANGED`
+ * @throws UsageError `EXPERIMENT_UNREADABLE`, `EXPERIMENT_CHANGED`
  * @throws ControlError when the signal aborts
- *
- * @example
- * import { type AnyExperiment, verifyExperiment } from "troupe/research";
- *
- * export async function isReproducible(coins: AnyExperiment): Promise<boolean> {
- *   const { isEqual, differences } = await verifyExperiment(coins, { module: new URL("./coins.ts", import.meta.url).href, runs: 10 });
- *   for (const { left, right, text } of differences) console.log(`${left} and ${right}:\n${text}`);
- *   return isEqual;
- * }
  */
 export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptions = {}): Promise<Verification> {
   takes("verifyExperiment", "experiment", experiment, anExperiment);
   checkKnownOptions("verifyExperiment", o, verifyOptions);
   checkProcessOptions("verifyExperiment", o);
-  checkVerifyOptions(o);
+  if (o.nodes !== undefined && o.module === undefined)
+    throw new UsageError("OPTION_INVALID", `Expected module with nodes of verifyExperiment, got none. ${WRITE_MODULE}`);
   const { clock = systemClock, signal = new AbortController().signal } = o;
   const jobs = spread(experiment.jobs, o.runs ?? Infinity);
   const ways = waysOf(experiment, o, clock, signal);
@@ -106,22 +93,6 @@ export async function verifyExperiment(experiment: AnyExperiment, o: VerifyOptio
   return { isEqual: differences.length === 0, runs: jobs.length, ways: ways.map(({ name }) => name), differences, warnings: [...warnings] };
 }
 
-function checkVerifyOptions({ concurrency, nodes, runs, module }: VerifyOptions): void {
-  const isList =
-    concurrency === undefined || (Array.isArray(concurrency) && concurrency.length > 0 && concurrency.every((n) => isCount(n) && n > 0));
-  if (!isList) throw wrong("concurrency", "a list of whole numbers from 1", concurrency);
-  const hasNodes =
-    nodes === undefined || (Array.isArray(nodes) && nodes.length > 0 && nodes.every((node) => typeof node === "string" && node !== ""));
-  if (!hasNodes) throw wrong("nodes", "a list of paths", nodes);
-  if (nodes !== undefined && module === undefined) throw wrong("module", "given with nodes", module);
-  if (runs !== undefined && (!isCount(runs) || runs < 1)) throw wrong("runs", "a whole number from 1", runs);
-}
-
-function wrong(option: string, expected: string, got: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${option} of verifyExperiment to be ${expected}, got ${valueText(got)}.`);
-}
-
-/** Some of a list, evenly spread. */
 function spread<T>(list: readonly T[], most: number): readonly T[] {
   if (list.length <= most) return list;
   return Array.from({ length: most }, (_, nth) => list[Math.floor((nth * list.length) / most)] as T);
@@ -138,37 +109,30 @@ function waysOf(experiment: AnyExperiment, o: VerifyOptions, clock: Clock, signa
   }
   const slotOf = (node: string): ProcessSlot =>
     new ProcessSlot(processOptions(experiment, { ...o, module, node }, { clock, signal }), o.tries);
-  const ways: Way[] = [];
-  for (const node of nodes) {
-    const told = node === process.execPath ? "" : `, ${node}`;
+  return nodes.flatMap((node) => {
+    const suffix = node === process.execPath ? "" : `, ${node}`;
     const shared = slotOf(node);
-    for (const concurrency of concurrencies)
-      ways.push({
-        name: `concurrency ${concurrency}${told}`,
-        run: (request) => shared.run({ ...request, concurrency }),
-        close: () => shared.close(),
-      });
-    const [concurrency = 1] = concurrencies;
-    ways.push({
-      name: `a process of its own${told}`,
+    const [first = 1] = concurrencies;
+    const together = concurrencies.map((concurrency): Way => ({
+      name: `concurrency ${concurrency}${suffix}`,
+      run: (request) => shared.run({ ...request, concurrency }),
+      close: () => shared.close(),
+    }));
+    const alone: Way = {
+      name: `a process of its own${suffix}`,
       async run(request) {
         const own = slotOf(node);
-        try {
-          return await own.run({ ...request, concurrency });
-        } finally {
-          own.close();
-        }
+        return own.run({ ...request, concurrency: first }).finally(() => own.close());
       },
       close: () => undefined,
-    });
-  }
-  return ways;
+    };
+    return [...together, alone];
+  });
 }
 
 const PARTIAL =
   "The record of a run does not begin with its start, so the rows alone are compared. Publish the first messages in begin, and not in world; give a world of your own the method on.";
 
-/** Runs a cell in all ways, one after another, until two of them differ. */
 async function differenceOf(job: CellJob, ways: readonly Way[], warnings: Set<string>): Promise<VerifyDifference | undefined> {
   const [first, ...others] = ways;
   if (first === undefined) return undefined;

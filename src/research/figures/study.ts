@@ -1,14 +1,125 @@
-import { throwIfAborted } from "../../kernel/abort.ts";
-import { aFunction, aNumber, aText, either, having, iterable, object, orNothing, type Shape, takes } from "../../kernel/argument.ts";
+import { numberWith } from "../number-shape.ts";
+import { aFunction, aNumber, aText, either, iterable, listOf, object, type Shape, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { freshSeed } from "../../kernel/random.ts";
-import { isCount } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { figure, type Figure, type FigureOptions, figuresText } from "./figure.ts";
+import { mean, standardError } from "../statistics/sample.ts";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { freshSeed } from "../../kernel/random.ts";
 
-/** Options of a study. */
+export type FigureRelation = "equal" | "at most" | "at least";
+
+/** A value of the literature, and what a study found for it. */
+export interface FigureOptions {
+  /** What was measured, with its unit and its parameters. */
+  readonly name: string;
+  /** The publication, with its year. */
+  readonly source: string;
+  readonly expected: number;
+  /** One number, which must be met exactly; or the independent samples of a random one, at least two, whose mean is compared. */
+  readonly found: number | readonly number[];
+  /** Default `equal`. */
+  readonly relation?: FigureRelation;
+  /** The known error of the published value itself, such as the next term of an expansion, in its unit. Default 0. */
+  readonly tolerance?: number;
+  /** The standard errors that a mean of many samples may be away, more than 0. Default 4: a right program misses that once in 16,000 times. */
+  readonly standardErrors?: number;
+}
+
+const figureOptions: Known<FigureOptions> = {
+  name: kinds.text,
+  source: kinds.text,
+  expected: kinds.number,
+  found: kinds.checked,
+  relation: kinds.oneOf("equal", "at most", "at least"),
+  tolerance: kinds.amount,
+  standardErrors: numberWith("a number above 0", (value) => value > 0),
+};
+
+export interface Figure {
+  readonly name: string;
+  readonly source: string;
+  readonly expected: number;
+  readonly relation: FigureRelation;
+  /** The value, or the mean of the samples. */
+  readonly found: number;
+  /** The standard error of the mean; of zeros and ones, that which `expected` predicts. Left out for one value. */
+  readonly standardError?: number;
+  /** The mean less and plus the standard errors that it may be away. Left out for one value. */
+  readonly interval?: readonly [low: number, high: number];
+  /** 1 for a value that is no mean. */
+  readonly samples: number;
+  /** True when `found` has the relation to `expected`, within the tolerance and the standard errors. */
+  readonly holds: boolean;
+}
+
+/** Rounding of sums of floating-point numbers, relative. */
+const ROUNDING = 1e-9;
+
+/** Compares a number exactly, and samples by their mean. @throws UsageError `FIGURE_INVALID` for an infinite number, or a single sample */
+export function figure(options: FigureOptions): Figure {
+  checkGivenOptions("figure", options, figureOptions);
+  takes("figure", "what is given", options, someFigure);
+  const { name, source, expected, found, relation = "equal", tolerance = 0, standardErrors = 4 } = options;
+  const samples = typeof found === "number" ? [found] : found;
+  const wrong = [expected, tolerance, standardErrors, ...samples].find((number) => !Number.isFinite(number));
+  if (wrong !== undefined) throw invalid(name, "finite numbers", valueText(wrong));
+  if (typeof found !== "number" && samples.length < 2) throw invalid(name, "at least two samples", `${samples.length}`);
+  const middle = mean(samples);
+  const half = typeof found === "number" ? undefined : standardErrors * errorOf(samples, expected);
+  const room = tolerance + (half ?? 0) + ROUNDING * Math.max(Math.abs(expected), Math.abs(middle));
+  const above = middle - expected;
+  const holds = { equal: Math.abs(above) <= room, "at most": above <= room, "at least": -above <= room }[relation];
+  const interval =
+    half === undefined ? {} : { interval: Object.freeze([middle - half, middle + half] as const), standardError: half / standardErrors };
+  return Object.freeze({ name, source, expected, relation, found: middle, ...interval, samples: samples.length, holds });
+}
+
+/** Zeros and ones have the error that the published share predicts (Wilson 1927): their own is too small where nearly all are equal. */
+function errorOf(samples: readonly number[], expected: number): number {
+  const isShare = expected >= 0 && expected <= 1 && samples.every((one) => one === 0 || one === 1);
+  return isShare ? Math.sqrt((expected * (1 - expected)) / samples.length) : standardError(samples);
+}
+
+const someFigure: Shape = object("the name, source, expected and found value of a figure", {
+  name: aText,
+  source: aText,
+  found: either(aNumber, listOf(aNumber)),
+});
+
+function invalid(name: string, expected: string, got: string): UsageError {
+  return new UsageError(
+    "FIGURE_INVALID",
+    `Expected ${expected} for the figure ${valueText(name)}, got ${got}. Look at what the study measured.`,
+  );
+}
+
+const SIGNS: Readonly<Record<FigureRelation, string>> = { equal: "", "at most": "<= ", "at least": ">= " };
+
+/** Returns a table of figures: what was expected and found, the interval of a mean, its samples, and the source. */
+export function figuresText(figures: Iterable<Figure>): string {
+  const rows = [["", "figure", "expected", "found", "interval", "samples", "source"], ...[...figures].map(rowOf)];
+  const widths = rows[0]?.map((_, column) => rows.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0)) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function rowOf({ name, source, expected, relation, found, interval, samples, holds }: Figure): readonly string[] {
+  const range = interval?.map(numberText).join(" to ") ?? "exact";
+  return [holds ? "ok" : "FAILED", name, SIGNS[relation] + numberText(expected), numberText(found), range, `${samples}`, source];
+}
+
+function numberText(value: number): string {
+  return Number.isInteger(value) ? `${value}` : value.toPrecision(5);
+}
+
 export interface StudyOptions {
   /** What is studied: the begin of the name of each figure, before a colon. */
   readonly name: string;
@@ -37,46 +148,30 @@ export type StudyFigure = Omit<FigureOptions, "source"> & Partial<Pick<FigureOpt
 export interface Study {
   readonly seed: string;
   /**
-   * Calls `once` for each repetition, one after another, with a seed of its own, and returns what it returned. Repetition 3 has the same seed in every
-   * call, so that what is compared shares its random numbers.
+   * Calls `once` for each repetition in turn. A repetition has the same seed in every call, so that comparisons share random numbers.
    *
-   * @param reps the number of repetitions, a whole number from 1
-   * @throws UsageError `OPTION_INVALID`, `ARGUMENT_INVALID`
    * @throws ControlError when the signal aborts
    */
   samples<T>(reps: number, once: (seed: string, rep: number) => T | Promise<T>): Promise<readonly T[]>;
   /**
-   * Compares each value with the literature as {@link figure} does, prints the table, and returns the figures. Where one is missed it prints the seed
-   * too, and sets the exit code of the process to 1.
-   *
-   * @throws UsageError `FIGURE_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
+   * Compares values with the literature, prints the table, and returns the figures. Where one is missed it prints the seed, and sets the
+   * exit code to 1.
    */
   report(figures: Iterable<StudyFigure>): readonly Figure[];
 }
 
 /**
- * Begins a study: a program that repeats something with fresh seeds and compares what it finds with the literature. With the variable `SEED` it finds the
- * same once more.
- *
- * @throws UsageError `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
- * @example
- * import { Environment } from "troupe";
- * import { study } from "troupe/research";
- *
- * const { samples, report } = study({ name: "dice", source: "Huygens 1657", seed: 1 });
- * const pips = await samples(500, (seed) => Math.ceil(6 * new Environment({ seed }).stream("die")()));
- * const [mean] = report([{ name: "mean of one die", expected: 3.5, found: pips }]);
- * console.log(mean?.name, mean?.holds); // dice: mean of one die true
+ * Starts a study: it repeats something with fresh seeds and compares the results with the literature. The variable `SEED` repeats them.
  */
 export function study(options: StudyOptions): Study {
-  takes("study", "what is given", options, someOptions);
-  checkKnownOptions("study", options, studyOptions);
+  checkGivenOptions("study", options, studyOptions);
+  takes("study", "name", options.name, aText);
   const { name, source, signal, print = toStandardOutput } = options;
   const seed = String(options.seed ?? (process.env["SEED"] || freshSeed()));
   return {
     seed,
     async samples(reps, once) {
-      checkReps(reps);
+      takes("samples of a study", "reps", reps, kinds.size);
       takes("samples of a study", "once", once, aFunction);
       const found = [];
       for (let rep = 0; rep < reps; rep += 1) {
@@ -102,22 +197,6 @@ export function study(options: StudyOptions): Study {
   };
 }
 
-const someOptions: Shape = object("the name of a study, and options", {
-  name: aText,
-  source: orNothing(aText),
-  seed: orNothing(either(aText, aNumber)),
-  signal: orNothing(having("a signal", "throwIfAborted")),
-  print: orNothing(aFunction),
-});
-
 function toStandardOutput(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-function checkReps(reps: unknown): void {
-  if (isCount(reps) && reps > 0) return;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected the repetitions of samples of a study to be a whole number of at least 1, got ${valueText(reps)}.`,
-  );
 }

@@ -5,21 +5,15 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { optionalPackage } from "../optional-package.ts";
 import { assertTopology, type Topology, type TopologyEdge, topologyOf } from "./topology.ts";
 
-/** Limit on the characters of a text: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
+/** Limit on the characters of a string: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
 const MOST_CHARACTERS = 32_000_000;
 
 /**
- * Reads a graph in GraphML: its nodes by their ids, and its edges. Other data of nodes and edges is left out. Where some edges have a
- * direction and others have none, those lead both ways. It is read strictly: a document type, which could name files or grow without bound, is
- * refused, and so are ports, hyperedges, and graphs within nodes. It needs the package `@rgrove/parse-xml`.
+ * Reads the nodes and edges of a GraphML graph. Where only some edges have a direction, the others lead both ways. A document type, ports,
+ * hyperedges and graphs within nodes are refused. It needs the package `@rgrove/parse-xml`.
  *
- * @throws UsageError `GRAPHML_INVALID` naming the place; `TOPOLOGY_INVALID` for what is no graph without loops; `TOPOLOGY_TOO_LARGE`, also for
- * more than 32,000,000 characters; `PACKAGE_MISSING`
- * @example
- * import { readGraphml } from "troupe/research";
- *
- * const text = '<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>';
- * console.log((await readGraphml(text)).edges); // [ [ 'a', 'b' ] ]
+ * @throws UsageError `GRAPHML_INVALID` with the position; `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE`, also above 32,000,000 characters;
+ * `PACKAGE_MISSING`
  */
 export async function readGraphml(text: string): Promise<Topology> {
   takes("readGraphml", "text", text, aText);
@@ -47,15 +41,7 @@ export async function readGraphml(text: string): Promise<Topology> {
   return topologyOf(pairs, { nodes, directed });
 }
 
-/**
- * Returns a graph as GraphML.
- *
- * @throws UsageError `TOPOLOGY_INVALID` for what is no graph, and for a name with a character that XML cannot hold
- * @example
- * import { graphmlText, readGraphml, ringTopology } from "troupe/research";
- *
- * console.log((await readGraphml(graphmlText(ringTopology(5)))).edges.length); // 5
- */
+/** Returns a graph as GraphML. @throws UsageError `TOPOLOGY_INVALID`, also for a name with a character that XML cannot hold */
 export function graphmlText(topology: Topology): string {
   assertTopology("graphmlText", topology);
   const { nodes, edges, directed } = topology;
@@ -71,7 +57,6 @@ export function graphmlText(topology: Topology): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** @throws UsageError `GRAPHML_INVALID`, `TOPOLOGY_TOO_LARGE`, `PACKAGE_MISSING` */
 async function documentOf(text: string): Promise<XmlDocument> {
   if (text.length > MOST_CHARACTERS)
     throw new UsageError(
@@ -85,7 +70,7 @@ async function documentOf(text: string): Promise<XmlDocument> {
   return document;
 }
 
-/** The package splits a text at each return, and copies the rest, so that its time grows with the square of their number. */
+/** The package splits a string at each return, and copies the rest, so that its time grows with the square of their number. */
 function withoutReturns(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n");
 }
@@ -100,7 +85,6 @@ function parsed(parse: () => XmlDocument): XmlDocument {
   }
 }
 
-/** The elements of a document, in the order of the text. */
 function* elementsIn({ root }: XmlDocument): Generator<XmlElement> {
   const open = root === null ? [] : [root];
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
@@ -126,7 +110,6 @@ function isGraph(node: XmlNode | null): boolean {
   return parent !== null && isElement(parent) && localName(parent) === "graphml" && parent.parent?.type === "document";
 }
 
-/** Characters that XML cannot hold, in whatever form. */
 const UNHOLDABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
 
 function escaped(name: string): string {

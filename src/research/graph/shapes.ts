@@ -1,65 +1,35 @@
-import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { valueText } from "../../kernel/value-text.ts";
-import { checkSize, madeTopology, nodesOf, type Topology, type TopologyEdge } from "./topology.ts";
+import { checkCount, checkSize, edge, invalid, madeTopology, nodesOf, type Topology, type TopologyEdge } from "./topology.ts";
 
 /*
  * Graphs without chance. Each takes a number of nodes, named p1, p2 and so on, or their names.
  */
 
 /**
- * Makes a graph in which every pair of nodes has an edge.
- *
- * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` from 3,163 nodes on
- * @example
- * import { completeTopology } from "troupe/research";
- *
- * console.log(completeTopology(4).edges.length); // 6
+ * Makes a graph in which every pair of nodes has an edge. @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` from 3,163 nodes on
  */
 export function completeTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("completeTopology", nodes);
   checkSize("edges", (names.length * (names.length - 1)) / 2);
-  return madeTopology(
-    names,
-    names.flatMap((from, place) => names.slice(place + 1).map((to) => edge(from, to))),
-    false,
-  );
+  const edges = names.flatMap((from, index) => names.slice(index + 1).map((to) => edge(from, to)));
+  return madeTopology(names, edges, false);
 }
 
-/**
- * Makes a circle: each node has an edge to the next one, and the last one to the first.
- *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- * @example
- * import { ringTopology } from "troupe/research";
- *
- * console.log(ringTopology(3).edges); // [ [ 'p1', 'p2' ], [ 'p2', 'p3' ], [ 'p3', 'p1' ] ]
- */
+/** Makes a circle. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function ringTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("ringTopology", nodes);
-  const chain = names.slice(1).map((to, place) => edge(names[place] ?? to, to));
+  const chain = names.slice(1).map((to, index) => edge(names[index] ?? to, to));
   const [first, last] = [names[0] ?? "", names.at(-1) ?? ""];
   return madeTopology(names, names.length > 2 ? [...chain, edge(last, first)] : chain, false);
 }
 
-/**
- * Makes a star: the first node has an edge to each other one.
- *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- * @example
- * import { starTopology } from "troupe/research";
- *
- * console.log(starTopology(["hub", "a", "b"]).edges); // [ [ 'hub', 'a' ], [ 'hub', 'b' ] ]
- */
+/** Makes a star: the first node has an edge to each other one. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function starTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("starTopology", nodes);
   const [hub = "", ...rays] = names;
-  return madeTopology(
-    names,
-    rays.map((ray) => edge(hub, ray)),
-    false,
-  );
+  const edges = rays.map((ray) => edge(hub, ray));
+  return madeTopology(names, edges, false);
 }
 
 /** Options of a tree. All have defaults. */
@@ -70,21 +40,13 @@ export interface TreeOptions {
 
 const treeOptions: Known<TreeOptions> = { branching: kinds.checked };
 
-/**
- * Makes a tree that is filled level by level: the first node is the root.
- *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`, `OPTION_UNKNOWN`
- * @example
- * import { neighboursOf, treeTopology } from "troupe/research";
- *
- * console.log(neighboursOf(treeTopology(7)).get("p1")); // [ 'p2', 'p3' ]
- */
+/** Makes a tree that is filled level by level: the first node is the root. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function treeTopology(nodes: number | Iterable<string>, o: TreeOptions = {}): Topology {
   checkKnownOptions("treeTopology", o, treeOptions);
   const { branching = 2 } = o;
   checkCount("branching", branching, 1);
   const names = nodesOf("treeTopology", nodes);
-  const edges = names.slice(1).map((child, place) => edge(names[Math.floor(place / branching)] ?? "", child));
+  const edges = names.slice(1).map((child, index) => edge(names[Math.floor(index / branching)] ?? "", child));
   return madeTopology(names, edges, false);
 }
 
@@ -96,20 +58,11 @@ export interface GridOptions {
 
 const gridOptions: Known<GridOptions> = { torus: kinds.boolean };
 
-/**
- * Makes a grid: the nodes, row by row, have edges to those beside, above and below.
- *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`, `OPTION_UNKNOWN`
- * @example
- * import { gridTopology, neighboursOf } from "troupe/research";
- *
- * console.log(neighboursOf(gridTopology(2, 3)).get("p2")); // [ 'p1', 'p3', 'p5' ]
- */
+/** Makes a grid, row by row. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function gridTopology(rows: number, columns: number, o: GridOptions = {}): Topology {
   checkKnownOptions("gridTopology", o, gridOptions);
   checkCount("rows", rows, 1);
   checkCount("columns", columns, 1);
-  if (o.torus !== undefined && typeof o.torus !== "boolean") throw invalid("the option torus of gridTopology to be true or false", o.torus);
   const names = nodesOf("gridTopology", rows * columns);
   const at = (row: number, column: number): string => names[(row % rows) * columns + (column % columns)] ?? "";
   // Around a border of two, the way over it leads to the same neighbour.
@@ -125,23 +78,16 @@ export function gridTopology(rows: number, columns: number, o: GridOptions = {})
 }
 
 /**
- * Makes layers: each node has an edge, with a direction, to every node of the next layer.
+ * Makes layers, given by sizes or names: each node has an edge, with a direction, to every node of the next layer.
  *
- * @param sizes number of nodes of each layer; or their names
  * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- * @example
- * import { layeredTopology } from "troupe/research";
- *
- * console.log(layeredTopology([1, 2]).edges); // [ [ 'p1', 'p2' ], [ 'p1', 'p3' ] ]
  */
 export function layeredTopology(sizes: readonly number[] | readonly (readonly string[])[]): Topology {
   const layers = layersOf(sizes);
   const names = nodesOf("layeredTopology", layers.flat());
-  checkSize(
-    "edges",
-    layers.reduce((sum, layer, place) => sum + layer.length * (layers[place + 1]?.length ?? 0), 0),
-  );
-  const edges = layers.flatMap((layer, place) => layer.flatMap((from) => (layers[place + 1] ?? []).map((to) => edge(from, to))));
+  const size = layers.reduce((sum, layer, index) => sum + layer.length * (layers[index + 1]?.length ?? 0), 0);
+  checkSize("edges", size);
+  const edges = layers.flatMap((layer, index) => layer.flatMap((from) => (layers[index + 1] ?? []).map((to) => edge(from, to))));
   return madeTopology(names, edges, true);
 }
 
@@ -151,24 +97,8 @@ function layersOf(sizes: unknown): readonly (readonly string[])[] {
   if (given.every((layer) => Array.isArray(layer))) return given as readonly (readonly string[])[];
   for (const size of given) checkCount("size of a layer", size, 1);
   const all = given as readonly number[];
-  const names = nodesOf(
-    "layeredTopology",
-    all.reduce((sum, size) => sum + size, 0),
-  );
+  const count = all.reduce((sum, size) => sum + size, 0);
+  const names = nodesOf("layeredTopology", count);
   let start = 0;
   return all.map((size) => names.slice(start, (start += size)));
-}
-
-function edge(from: string, to: string): TopologyEdge {
-  return Object.freeze([from, to]);
-}
-
-/** @throws UsageError `TOPOLOGY_INVALID` */
-export function checkCount(what: string, value: unknown, least: number): void {
-  if (Number.isInteger(value) && Number(value) >= least) return;
-  throw invalid(`the ${what} of a topology to be a whole number of at least ${least}`, value);
-}
-
-function invalid(expected: string, came: unknown): UsageError {
-  return new UsageError("TOPOLOGY_INVALID", `Expected ${expected}, got ${valueText(came)}.`);
 }

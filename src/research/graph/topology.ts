@@ -1,4 +1,5 @@
-import { aText, iterable, readable, takes } from "../../kernel/argument.ts";
+import { isList } from "../../kernel/value-kind.ts";
+import { fits, type Shape, iterable, readable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
@@ -26,40 +27,32 @@ export interface TopologyOptions {
 
 const topologyOptions: Known<TopologyOptions> = { nodes: kinds.iterable("names"), directed: kinds.boolean };
 
-/** Limit on the nodes of a graph. */
 const MOST_NODES = 1_000_000;
-/** Limit on the edges of a graph. */
 const MOST_EDGES = 5_000_000;
 
 /**
- * Makes a graph of a list of edges. An edge that comes twice counts once.
+ * Makes a graph from a list of edges, each counted once.
  *
- * @throws UsageError `TOPOLOGY_INVALID` for an edge that is no pair of names, leads from a node to itself, or names an unknown node;
- * `TOPOLOGY_TOO_LARGE` for more than 1,000,000 nodes or 5,000,000 edges; `OPTION_UNKNOWN`
- * @example
- * import { topologyOf } from "troupe/research";
- *
- * const chain = topologyOf([["Ann", "Ben"], ["Ben", "Cem"]], { directed: true });
- * console.log(chain.nodes); // [ 'Ann', 'Ben', 'Cem' ]
+ * @throws UsageError `TOPOLOGY_INVALID` for an edge that is no pair of different known names; `TOPOLOGY_TOO_LARGE` for more than 1,000,000
+ * nodes or 5,000,000 edges
  */
 export function topologyOf(edges: Iterable<TopologyEdge>, o: TopologyOptions = {}): Topology {
   takes("topologyOf", "edges", edges, iterable("pairs of names"));
   checkKnownOptions("topologyOf", o, topologyOptions);
   const { directed = false } = o;
-  if (typeof directed !== "boolean") throw invalid("the option directed to be true or false", directed);
   const nodes = o.nodes === undefined ? undefined : nodesOf("topologyOf", o.nodes);
   const known = nodes === undefined ? undefined : new Set(nodes);
   const ends = new Set<string>();
   const kept = new Map<string, TopologyEdge>();
-  for (const edge of edges) {
-    const [from, to] = pairOf(edge);
+  for (const pair of edges) {
+    const [from, to] = pairOf(pair);
     for (const end of [from, to]) {
       if (known !== undefined && !known.has(end)) throw invalid(`edges between the given nodes`, end);
       ends.add(end);
     }
     const key = directed || from < to ? JSON.stringify([from, to]) : JSON.stringify([to, from]);
-    if (!kept.has(key)) kept.set(key, Object.freeze([from, to]));
-    checkSize("edges", kept.size, MOST_EDGES);
+    if (!kept.has(key)) kept.set(key, edge(from, to));
+    checkSize("edges", kept.size);
   }
   return madeTopology(nodes ?? checkedNames([...ends]), [...kept.values()], directed);
 }
@@ -74,23 +67,16 @@ export function madeTopology(nodes: readonly string[], edges: readonly TopologyE
 /** The graphs that are known to be right. Others, such as those from JSON, are checked whenever they are used. */
 const made = new WeakSet<object>();
 
-/**
- * Returns the names of nodes: those given, or `p1`, `p2` and so on for a number.
- *
- * @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE`
- */
+/** Returns the given names, or `p1`, `p2` and so on for a number. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function nodesOf(caller: string, nodes: number | Iterable<string>): readonly string[] {
   if (typeof nodes === "number") {
-    if (!Number.isInteger(nodes) || nodes < 1) throw invalid(`the number of nodes of ${caller} to be a whole number of at least 1`, nodes);
-    checkSize("nodes", nodes, MOST_NODES);
+    checkCount("number of nodes", nodes, 1);
+    checkSize("nodes", nodes);
     return Array.from({ length: nodes }, (_, place) => `p${place + 1}`);
   }
   takes(caller, "nodes", nodes, iterable("a number of nodes, or their names"));
   const names: string[] = [];
-  for (const name of nodes) {
-    names.push(name);
-    checkSize("nodes", names.length, MOST_NODES);
-  }
+  for (const name of nodes) checkSize("nodes", names.push(name));
   return checkedNames(names);
 }
 
@@ -98,56 +84,42 @@ function checkedNames(names: readonly unknown[]): readonly string[] {
   if (names.length === 0) throw invalid("at least one node", names);
   const known = new Set<string>();
   for (const name of names) {
-    if (typeof name !== "string" || name === "") throw invalid("the name of a node to be a text that is not empty", name);
+    if (typeof name !== "string" || name === "") throw invalid("the name of a node to be a string that is not empty", name);
     if (known.has(name)) throw invalid("each node once", name);
     known.add(name);
   }
   return [...known];
 }
 
-function pairOf(edge: unknown): TopologyEdge {
-  takes("topologyOf", "an edge", edge, readable);
-  if (!Array.isArray(edge) || edge.length !== 2) throw invalid("an edge to be a pair of names", edge);
-  const [from, to] = edge as readonly unknown[];
-  takes("topologyOf", "the begin of an edge", from, aText);
-  takes("topologyOf", "the end of an edge", to, aText);
-  if (from === to)
-    throw new UsageError(
-      "TOPOLOGY_INVALID",
-      `Expected edges between different nodes, got one from ${valueText(from)} to itself. Leave it out.`,
-    );
-  return [from as string, to as string];
+const aPair: Shape = { says: "a pair of names", fits: (value) => isList(value) && value.length === 2 && kinds.texts.fits(value) };
+
+function pairOf(pair: unknown): TopologyEdge {
+  if (!fits(pair, aPair)) throw invalid("an edge to be a pair of names", pair);
+  const [from, to] = pair as TopologyEdge;
+  if (from !== to) return [from, to];
+  throw invalid("edges between different nodes", from);
 }
 
-/** @throws UsageError `TOPOLOGY_TOO_LARGE` */
-export function checkSize(what: "nodes" | "edges", size: number, most: number = what === "nodes" ? MOST_NODES : MOST_EDGES): void {
+export function checkSize(what: "nodes" | "edges", size: number): void {
+  const most = what === "nodes" ? MOST_NODES : MOST_EDGES;
   if (size <= most) return;
   throw new UsageError("TOPOLOGY_TOO_LARGE", `Expected at most ${most} ${what} of a topology, got ${size}. Take a sparser or smaller one.`);
 }
 
-/** @throws UsageError `TOPOLOGY_INVALID` for what is no graph */
 export function assertTopology(caller: string, topology: unknown): asserts topology is Topology {
   takes(caller, "topology", topology, readable);
   if (typeof topology === "object" && topology !== null && made.has(topology)) return;
   const { nodes, edges, directed } = (topology ?? {}) as Partial<Topology>;
-  if (!Array.isArray(nodes) || !Array.isArray(edges) || typeof directed !== "boolean" || nodes.length === 0)
-    throw new UsageError(
-      "TOPOLOGY_INVALID",
-      `Expected the topology of ${caller} to have nodes, edges and directed, got ${valueText(topology)}. Make one with topologyOf or ringTopology.`,
-    );
+  if (!isList(nodes) || !isList(edges) || typeof directed !== "boolean" || nodes.length === 0)
+    throw invalid(`the topology of ${caller} to have nodes, edges and directed, as topologyOf makes it`, topology);
   const whole = topologyOf(edges, { nodes, directed });
-  if (whole.edges.length !== edges.length)
-    throw new UsageError(
-      "TOPOLOGY_INVALID",
-      `Expected each edge once in the topology of ${caller}, got ${edges.length - whole.edges.length} again. Make it with topologyOf, which leaves them out.`,
-    );
+  if (whole.edges.length !== edges.length) throw invalid(`each edge once in the topology of ${caller}`, edges.length - whole.edges.length);
 }
 
-/** The nodes that each node can reach along one edge. */
 export type Neighbours = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns the nodes that each node can reach along one edge, in the order of the edges. The cost does not depend on the pairs without one.
+ * Returns the nodes that each node can reach along one edge, in the order of the edges.
  *
  * @throws UsageError `TOPOLOGY_INVALID`
  * @example
@@ -165,6 +137,15 @@ export function neighboursOf(topology: Topology): Neighbours {
   return neighbours;
 }
 
-function invalid(expected: string, came: unknown): UsageError {
+export function checkCount(what: string, value: unknown, least: number): void {
+  if (Number.isInteger(value) && Number(value) >= least) return;
+  throw invalid(`the ${what} of a topology to be a whole number of at least ${least}`, value);
+}
+
+export function edge(from: string = "", to: string = ""): TopologyEdge {
+  return Object.freeze([from, to]);
+}
+
+export function invalid(expected: string, came: unknown): UsageError {
   return new UsageError("TOPOLOGY_INVALID", `Expected ${expected}, got ${valueText(came)}.`);
 }

@@ -12,29 +12,16 @@ import { assertTopology, neighboursOf, type Topology } from "./topology.ts";
  * graph, and messages, which tell a role its neighbours.
  */
 
-/** A role on a graph. */
 export interface TopologyNode {
   readonly name: string;
-  /** The nodes that it can reach along one edge. */
   readonly neighbours: readonly string[];
 }
 
 /**
- * Hires a role for each node of a graph, under the name of the node, in the order of the nodes.
+ * Hires a role for each node of a graph, under the name of the node, in their order.
  *
  * @param role one definition for all, or a function that makes one for a node
- * @throws UsageError `TOPOLOGY_INVALID`; `ARGUMENT_INVALID` for what is no environment and no role; `ROLE_DUPLICATE`, `ROLE_INVALID`
- * @example
- * import { defineRole, Environment } from "troupe";
- * import { alongEdges, hireOn, ringTopology } from "troupe/research";
- *
- * const ring = ringTopology(5);
- * const world = new Environment({ seed: 1, edges: [alongEdges(ring)] });
- * hireOn(world, ring, ({ name, neighbours }) =>
- *   defineRole({ name, step: (_, message, out) => (message.sentFrom === "" ? void out.say("hello", { sendTo: neighbours }) : undefined) }),
- * );
- * world.publishMessage("go");
- * console.log((await world.run()).messages.length); // 6
+ * @throws UsageError `TOPOLOGY_INVALID`, `ROLE_DUPLICATE`, `ROLE_INVALID`
  */
 export function hireOn(environment: Environment, topology: Topology, role: Role | ((node: TopologyNode) => Role)): void {
   takes("hireOn", "environment", environment, having("an environment", "addRole", "publishMessage"));
@@ -47,15 +34,8 @@ export function hireOn(environment: Environment, topology: Topology, role: Role 
 
 /**
  * Makes a policy of edges that drops every message between two nodes that no edge joins. Messages from and to roles outside the graph pass.
- * The run records a hash of the graph, and each dropped message. For a graph that changes at known ticks, limit one policy to the ticks of
- * each graph: `edge(alongEdges(ring)).during(0, 10), edge(alongEdges(star)).during(10)` with `edge` of `troupe/edges`.
- *
- * @throws UsageError `TOPOLOGY_INVALID`
- * @example
- * import { Environment } from "troupe";
- * import { alongEdges, starTopology } from "troupe/research";
- *
- * new Environment({ edges: [alongEdges(starTopology(["hub", "a", "b"]))] });
+ * The run records a hash of the graph, and each dropped message. For a graph that changes, limit policies to ticks:
+ * `edge(alongEdges(ring)).during(0, 10)`, with `edge` of `troupe/edges`. @throws UsageError `TOPOLOGY_INVALID`
  */
 export function alongEdges(topology: Topology): EdgePolicy {
   assertTopology("alongEdges", topology);
@@ -71,20 +51,14 @@ export function alongEdges(topology: Topology): EdgePolicy {
   };
 }
 
-/** The cause of messages that tell neighbours. */
 const CAUSE = "Rewire";
 
 /**
- * Returns messages that tell roles their new neighbours, one for each node whose neighbours differ. Publish them, before a run or while it
- * goes on: they are recorded as other messages are, so a replay has the same graphs at the same times. A role reads them with
- * {@link neighboursTold} and keeps them in its state.
+ * Returns a message for each node whose neighbours differ. Publish them before or during a run: a replay then has the same graphs at the
+ * same times. A role reads them with {@link neighboursTold}.
  *
- * @param before the graph so far; undefined at the beginning, when each node is told
- * @throws UsageError `TOPOLOGY_INVALID` for what is no graph, and for graphs with different nodes
- * @example
- * import { rewiring, ringTopology, starTopology } from "troupe/research";
- *
- * console.log(rewiring(ringTopology(4), starTopology(4)).map(({ sendTo }) => sendTo[0])); // [ 'p1', 'p2', 'p3', 'p4' ]
+ * @param before the graph so far; undefined at the start
+ * @throws UsageError `TOPOLOGY_INVALID`, also for graphs with different nodes
  */
 export function rewiring(before: Topology | undefined, after: Topology): readonly Message[] {
   assertTopology("rewiring", after);
@@ -104,15 +78,7 @@ export function rewiring(before: Topology | undefined, after: Topology): readonl
   });
 }
 
-/**
- * Returns the neighbours that a message of {@link rewiring} tells; undefined for any other message.
- *
- * @throws UsageError `ARGUMENT_INVALID` for what is no message
- * @example
- * import { neighboursTold, rewiring, starTopology } from "troupe/research";
- *
- * console.log(rewiring(undefined, starTopology(["hub", "a", "b"])).map(neighboursTold)); // [ [ 'a', 'b' ], [ 'hub' ], [ 'hub' ] ]
- */
+/** Returns the neighbours in a message of {@link rewiring}; undefined for any other message. */
 export function neighboursTold(message: Message): readonly string[] | undefined {
   takes("neighboursTold", "message", message, {
     says: "a message",

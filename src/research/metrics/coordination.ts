@@ -1,12 +1,12 @@
-import { aFunction, orNothing, takes } from "../../kernel/argument.ts";
+import { numberWith } from "../number-shape.ts";
+import { iterable, object, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { Message } from "../../index.ts";
-import { chainsOf } from "./critical-path.ts";
-import { repeatsIn } from "./redundancy.ts";
-import { type MessageSource, type SentMessage, sentMessages } from "./sent-messages.ts";
+import type { Message, RunEvent } from "../../index.ts";
+import { type MessageSource, type SentMessage, sentMessages } from "./message-rows.ts";
+import { textHash } from "../../kernel/json.ts";
 
 /** Options of the metrics of a run. All have defaults. */
 export interface CoordinationOptions {
@@ -16,15 +16,15 @@ export interface CoordinationOptions {
   readonly roles?: Iterable<string>;
   /** The cost of a message, such as its tokens. Default: its characters. */
   readonly cost?: (message: Message) => number;
-  /** The share of equal parts from which on a text repeats another, above 0 and at most 1. Default 0.8. */
+  /** The share of equal parts from which on a string repeats another, above 0 and at most 1. Default 0.8. */
   readonly likeness?: number;
 }
 
 const coordinationOptions: Known<CoordinationOptions> = {
-  tasks: kinds.size,
+  tasks: numberWith("a finite number above 0", (value) => value > 0 && Number.isFinite(value)),
   roles: kinds.iterable("names"),
   cost: kinds.function,
-  likeness: kinds.amount,
+  likeness: numberWith("a number above 0 and at most 1", (value) => value > 0 && value <= 1),
 };
 
 /** The messages of a run in numbers. All are flat, so that `measure` of an experiment can return them. */
@@ -50,32 +50,20 @@ export type CoordinationMetrics = {
   readonly unheard: number;
 };
 
-/**
- * Measures how the roles of a run coordinate, from its messages, or from its events, which have the recipients of broadcasts.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; `ARGUMENT_INVALID` for what is no message and no event
- * @example
- * import { createMessage } from "troupe";
- * import { coordinationMetrics } from "troupe/research";
- *
- * const ask = createMessage("Ready?", { id: "1", sentFrom: "Ann", sendTo: ["Ben", "Cem"] });
- * const yes = createMessage("Yes.", { id: "2", sentFrom: "Ben", sendTo: "Ann", parents: ["1"] });
- * const also = createMessage("Yes!", { id: "3", sentFrom: "Cem", sendTo: "Ann", parents: ["1"] });
- * const { density, criticalPath, redundancy } = coordinationMetrics([ask, yes, also]);
- * console.log(density.toFixed(2), criticalPath, redundancy.toFixed(2)); // 0.67 2 0.33
- */
+/** Measures how roles coordinate, from the messages of a run, or from its events, which have the recipients of broadcasts. */
 export function coordinationMetrics(source: MessageSource, o: CoordinationOptions = {}): CoordinationMetrics {
   checkKnownOptions("coordinationMetrics", o, coordinationOptions);
   const { tasks = 1, likeness = 0.8, cost = ({ content }: Message) => content.length } = o;
-  takes("coordinationMetrics", "cost", o.cost, orNothing(aFunction));
-  if (!(typeof tasks === "number" && Number.isFinite(tasks) && tasks > 0)) throw invalid("tasks", "a number above 0", tasks);
-  if (!(typeof likeness === "number" && likeness > 0 && likeness <= 1)) throw invalid("likeness", "above 0 and at most 1", likeness);
   const sent = sentMessages("coordinationMetrics", source).filter(({ message }) => message.sentFrom !== "");
-  const roles = new Set([...rolesOf(o.roles), ...sent.flatMap(({ message, to }) => [message.sentFrom, ...to])]);
+  const roleNames = [...(o.roles ?? [])];
+  takes("coordinationMetrics", "roles", roleNames, kinds.texts);
+  const roles = new Set([...roleNames, ...sent.flatMap(({ message, to }) => [message.sentFrom, ...to])]);
   const spent = (message: Message): number => checkedCost(cost(message));
   const edges = edgesOf(sent, spent);
-  const { longest } = chainsOf(sent, () => 1);
+  const longest = longestChain(sent);
   const messages = sent.length;
+  const texts = sent.map(({ message }) => message.content);
+  const repeats = repeatsIn(texts, likeness);
   const pairs = roles.size * (roles.size - 1);
   const between = [...edges.values()].reduce((sum, edge) => sum + edge, 0);
   return {
@@ -85,20 +73,13 @@ export function coordinationMetrics(source: MessageSource, o: CoordinationOption
     density: pairs === 0 ? 0 : edges.size / pairs,
     cost: sent.reduce((sum, { message }) => sum + spent(message), 0),
     costPerEdge: edges.size === 0 ? 0 : between / edges.size,
-    redundancy:
-      messages === 0
-        ? 0
-        : repeatsIn(
-            sent.map(({ message }) => message.content),
-            likeness,
-          ) / messages,
+    redundancy: messages === 0 ? 0 : repeats / messages,
     criticalPath: longest,
     parallelism: longest === 0 ? 0 : messages / longest,
     unheard: messages === 0 ? 0 : sent.filter(({ to }) => to.length === 0).length / messages,
   };
 }
 
-/** Returns the cost of each pair of different roles with a message. */
 function edgesOf(sent: readonly SentMessage[], spent: (message: Message) => number): ReadonlyMap<string, number> {
   const edges = new Map<string, number>();
   for (const { message, to } of sent) {
@@ -111,21 +92,147 @@ function edgesOf(sent: readonly SentMessage[], spent: (message: Message) => numb
   return edges;
 }
 
-function rolesOf(roles: unknown): readonly string[] {
-  if (roles === undefined) return [];
-  const names = typeof roles === "object" && roles !== null && Symbol.iterator in roles ? [...(roles as Iterable<unknown>)] : undefined;
-  if (names?.every((name) => typeof name === "string") === true) return names;
-  throw invalid("roles", "the names of roles", roles);
-}
-
 function checkedCost(cost: unknown): number {
   if (typeof cost === "number" && Number.isFinite(cost)) return cost;
-  throw invalid("cost", "a function that returns finite numbers", cost);
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the option cost of coordinationMetrics to return finite numbers, got ${valueText(cost)}.`,
+  );
 }
 
-function invalid(option: string, expected: string, came: unknown): UsageError {
-  return new UsageError(
-    "OPTION_INVALID",
-    `Expected the option ${option} of coordinationMetrics to be ${expected}, got ${valueText(came)}.`,
-  );
+/** Returns the messages of the longest chain of answers. A parent outside the list, and one that leads back to its child, does not count. */
+function longestChain(sent: readonly SentMessage[]): number {
+  const byId = new Map(sent.map(({ message }) => [message.id, message]));
+  const lengths = new Map<string, number>();
+  const open = new Set<string>();
+  for (const { message: start } of sent) {
+    const path = [start];
+    for (let message = path.at(-1); message !== undefined; message = path.at(-1)) {
+      open.add(message.id);
+      const next = message.parents.map((id) => byId.get(id)).find((one) => one !== undefined && !lengths.has(one.id) && !open.has(one.id));
+      if (next !== undefined && !lengths.has(message.id)) {
+        path.push(next);
+        continue;
+      }
+      if (!lengths.has(message.id))
+        lengths.set(message.id, 1 + message.parents.reduce((most, id) => Math.max(most, lengths.get(id) ?? 0), 0));
+      open.delete(message.id);
+      path.pop();
+    }
+  }
+  return [...lengths.values()].reduce((most, length) => Math.max(most, length), 0);
+}
+
+/** Words of one shingle. */
+const SHINGLE = 3;
+const MOST_WORDS = 2_000;
+/** Bands of rows of hashes: two strings that share 0.8 of their shingles share a band with a probability above 0.999. */
+const BANDS = 16;
+const ROWS = 4;
+
+/**
+ * Counts the strings that are nearly the same as an earlier one: the shingles of three words that either has are shared in at least
+ * `likeness` of all cases (Broder 1997). Candidates are found by hashes, and then compared exactly.
+ */
+function repeatsIn(texts: readonly string[], likeness: number): number {
+  const buckets = new Map<string, number[]>();
+  const known: ReadonlySet<string>[] = [];
+  const exact = new Set<string>();
+  let repeats = 0;
+  for (const text of texts) {
+    const words = wordsIn(text, MOST_WORDS);
+    const whole = words.join(" ");
+    if (exact.has(whole)) {
+      repeats += 1;
+      continue;
+    }
+    exact.add(whole);
+    const shingles = shinglesOf(words);
+    const keys = bandsOf(shingles);
+    const candidates = new Set(keys.flatMap((key) => buckets.get(key) ?? []));
+    if ([...candidates].some((place) => likenessOf(shingles, known[place] ?? new Set()) >= likeness)) repeats += 1;
+    // A text that repeats another is found by that one.
+    else addTo(buckets, keys, known.push(shingles) - 1);
+  }
+  return repeats;
+}
+
+function addTo(buckets: Map<string, number[]>, keys: readonly string[], place: number): void {
+  for (const key of keys) {
+    const bucket = buckets.get(key);
+    if (bucket === undefined) buckets.set(key, [place]);
+    else bucket.push(place);
+  }
+}
+
+function shinglesOf(words: readonly string[]): ReadonlySet<string> {
+  if (words.length <= SHINGLE) return new Set([words.join(" ")]);
+  return new Set(words.slice(SHINGLE - 1).map((_, place) => words.slice(place, place + SHINGLE).join(" ")));
+}
+
+/** Returns a key for each band: the least hashes of the shingles under different hash functions. */
+function bandsOf(shingles: ReadonlySet<string>): readonly string[] {
+  const least = new Uint32Array(BANDS * ROWS).fill(0xffffffff);
+  for (const shingle of shingles) {
+    const digest = textHash(shingle);
+    const [one, two] = [Number.parseInt(digest.slice(0, 8), 16), Number.parseInt(digest.slice(8, 16), 16) | 1];
+    // The n-th function is a sum of two hashes (Kirsch and Mitzenmacher 2006).
+    for (let n = 0; n < least.length; n += 1) {
+      const value = (one + Math.imul(n, two)) >>> 0;
+      if (value < (least[n] ?? 0)) least[n] = value;
+    }
+  }
+  return Array.from({ length: BANDS }, (_, band) => `${band} ${least.slice(band * ROWS, (band + 1) * ROWS).join(" ")}`);
+}
+
+function likenessOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const shingle of a) if (b.has(shingle)) shared += 1;
+  return shared / (a.size + b.size - shared);
+}
+
+/** Returns the words of a string in lower case, without signs between them. A text without letters and digits is one word. */
+function wordsIn(text: string, most: number): readonly string[] {
+  const words: string[] = [];
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+    words.push(word);
+    if (words.length >= most) break;
+  }
+  return words.length > 0 ? words : [text.trim().slice(0, most)];
+}
+
+/**
+ * Returns the share of turns in which a hired role did nothing, over all rounds of a run: 0 where every role acts in every round, undefined
+ * without rounds. The events start with `run.started`.
+ */
+export function idleShare(events: Iterable<RunEvent>): number | undefined {
+  takes("idleShare", "events", events, iterable("events of a run"));
+  const team = new Set<string>();
+  let active = new Set<string>();
+  let [acted, turns] = [0, 0];
+  for (const event of events) {
+    takes("idleShare", "an event", event, object("an event"));
+    switch (event.type) {
+      case "run.started":
+      case "role.hired":
+        for (const { name } of event.roles) team.add(name);
+        break;
+      case "role.retired":
+        team.delete(event.role);
+        break;
+      case "act.ended":
+      case "act.failed":
+        active.add(event.role);
+        break;
+      case "round.ended":
+        // A role that left during the round could have acted in it.
+        turns += new Set([...team, ...active]).size;
+        acted += active.size;
+        active = new Set();
+        break;
+      default:
+        break;
+    }
+  }
+  return turns === 0 ? undefined : 1 - acted / turns;
 }

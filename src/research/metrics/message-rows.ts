@@ -3,9 +3,11 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { CellValue } from "../experiment/cell.ts";
-import { type MessageSource, type SentMessage, sentMessages } from "./sent-messages.ts";
+import { iterable, object, takes } from "../../kernel/argument.ts";
+import type { FlowEvent, FlowSent } from "../../inspector/index.ts";
+import { type Message, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../index.ts";
 
-/** A message as a row of a table: texts and numbers alone. */
+/** A message as a row of a table: strings and numbers alone. */
 export type MessageRow = {
   /** From 0, in the order of the record. */
   readonly place: number;
@@ -17,7 +19,6 @@ export type MessageRow = {
   /** With `per: "recipient"` one recipient, or null where there is none; else a JSON list of all. */
   readonly recipient: string | null;
   readonly recipients: number;
-  /** A JSON list of the addresses. */
   readonly addresses: string;
   readonly cause: string;
   readonly role: string;
@@ -27,28 +28,13 @@ export type MessageRow = {
   readonly characters: number;
   /** The payload as JSON; null without one. */
   readonly payload: string | null;
-  /** The metadata as JSON. */
   readonly metadata: string;
 };
 
-/** The type makes the record complete. */
-const own: Readonly<Record<keyof MessageRow, true>> = {
-  place: true,
-  id: true,
-  timestamp: true,
-  sender: true,
-  recipient: true,
-  recipients: true,
-  addresses: true,
-  cause: true,
-  role: true,
-  parents: true,
-  content: true,
-  characters: true,
-  payload: true,
-  metadata: true,
-};
-const OWN_COLUMNS: ReadonlySet<string> = new Set(Object.keys(own));
+const OWN_COLUMNS: readonly string[] = [
+  ...(["place", "id", "timestamp", "sender", "recipient", "recipients", "addresses", "cause"] as const),
+  ...(["role", "parents", "content", "characters", "payload", "metadata"] as const),
+] satisfies readonly (keyof MessageRow)[];
 
 /** Options of the table of messages. All have defaults. */
 export interface MessageRowOptions {
@@ -66,27 +52,14 @@ const messageRowOptions: Known<MessageRowOptions> = {
   }),
 };
 
-/**
- * Returns messages as rows of a flat table, from messages of a run or from its events, which have the recipients of broadcasts. Write them
- * with `jsonLinesTable`, `csvTable` or `parquetTable`; DuckDB and pandas read all three.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
- * @example
- * import { createMessage } from "troupe";
- * import { csvTable, messageRows } from "troupe/research";
- *
- * const rows = messageRows([createMessage("Hello", { id: "1", sentFrom: "Ann", sendTo: ["Ben"] })], { columns: { seed: 7 } });
- * console.log(csvTable(rows).split(",").slice(0, 3)); // [ 'seed', 'place', 'id' ]
- */
+/** Returns messages as rows of a flat table, from messages of a run or from its events, which have the recipients of broadcasts. */
 export function messageRows(
   source: MessageSource,
   o: MessageRowOptions = {},
 ): readonly (MessageRow & { readonly [name: string]: CellValue })[] {
   checkKnownOptions("messageRows", o, messageRowOptions);
   const { per = "message", columns = {} } = o;
-  if (per !== "message" && per !== "recipient")
-    throw new UsageError("OPTION_INVALID", `Expected the option per of messageRows to be "message" or "recipient", got ${valueText(per)}.`);
-  const taken = Object.keys(columns).find((name) => OWN_COLUMNS.has(name));
+  const taken = Object.keys(columns).find((name) => OWN_COLUMNS.includes(name));
   if (taken !== undefined)
     throw new UsageError(
       "OPTION_INVALID",
@@ -116,4 +89,38 @@ function rowOf({ message, to }: SentMessage, place: number, recipient: string | 
     payload: instructContent === undefined ? null : JSON.stringify(instructContent),
     metadata: JSON.stringify(metadata),
   };
+}
+
+/** Messages of one run, or its events, which have the actual recipients: those of a broadcast are known from events alone. */
+export type MessageSource = Iterable<Message> | Iterable<FlowEvent>;
+
+export interface SentMessage {
+  readonly message: Message;
+  readonly to: readonly string[];
+}
+
+const routes: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
+
+/** Returns the messages of a source in their order, each id once. @throws UsageError `ARGUMENT_INVALID` */
+export function sentMessages(caller: string, source: MessageSource): readonly SentMessage[] {
+  takes(caller, "source", source, iterable("messages, or events of a run"));
+  const sent = new Map<string, SentMessage>();
+  for (const one of source) {
+    if (isMessage(one)) {
+      if (!sent.has(one.id)) sent.set(one.id, { message: one, to: one.sendTo.filter((name) => !routes.has(name)) });
+      continue;
+    }
+    takes(caller, "what is in source", one, object("a message or an event"));
+    for (const { message, to } of sentIn(one)) if (isMessage(message) && !sent.has(message.id)) sent.set(message.id, { message, to });
+  }
+  return [...sent.values()];
+}
+
+function isMessage(one: Message | FlowEvent): one is Message {
+  return typeof one === "object" && one !== null && "id" in one && "content" in one && "parents" in one && Array.isArray(one.sendTo);
+}
+
+function sentIn({ message, to, said }: FlowEvent): readonly FlowSent[] {
+  if (message !== undefined && Array.isArray(to)) return [{ message, to }];
+  return Array.isArray(said) ? (said as readonly FlowSent[]).filter((one) => Array.isArray(one.to)) : [];
 }

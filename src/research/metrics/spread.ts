@@ -1,20 +1,18 @@
+import { numberWith } from "../number-shape.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { sampleOf } from "../statistics/sample.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 
 /** An opinion, a choice or a kind: values that are equal or not. */
 export type Opinion = string | number | boolean | null;
 
 /**
- * Returns the Gini coefficient of at least one value of 0 or more: 0 where all are equal, and (n - 1) / n where one of n has everything. It
- * is half of the mean difference of two values, over their mean (Gini 1912).
+ * Returns the Gini coefficient of at least one value of 0 or more: 0 where all are equal, and (n - 1) / n where one of n has everything
+ * (Gini 1912).
  *
- * @throws UsageError `SAMPLE_INVALID` for no value, a negative one, one that is no finite number, or values that are all 0
- * @example
- * import { gini } from "troupe/research";
- *
- * console.log(gini([1, 1, 1, 1]), gini([0, 0, 0, 4])); // 0 0.75
+ * @throws UsageError `SAMPLE_INVALID`, also for values that are all 0
  */
 export function gini(values: Iterable<number>): number {
   const sorted = sampleOf("gini", values, 1).toSorted((a, b) => a - b);
@@ -34,30 +32,14 @@ export function gini(values: Iterable<number>): number {
   return weighted / (sorted.length * total);
 }
 
-/**
- * Returns the entropy of opinions in bits (Shannon 1948): 0 where all are equal, and the binary logarithm of n where n are equally frequent.
- *
- * @throws UsageError `OPINIONS_INVALID` for no opinion, and for a value that is none
- * @example
- * import { entropy } from "troupe/research";
- *
- * console.log(entropy(["a", "b", "a", "b"]), entropy(["a", "a"])); // 1 0
- */
+/** Returns the entropy of opinions in bits (Shannon 1948). @throws UsageError `OPINIONS_INVALID` for no opinion, or an invalid one */
 export function entropy(opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf("entropy", opinions);
   const bits = counts.reduce((sum, count) => sum - (count / n) * Math.log2(count / n), 0);
   return Math.max(0, bits);
 }
 
-/**
- * Returns the probability that two different agents have the same opinion: 1 where all agree, 0 where all differ. 1 for a single opinion.
- *
- * @throws UsageError `OPINIONS_INVALID` for no opinion, and for a value that is none
- * @example
- * import { agreement } from "troupe/research";
- *
- * console.log(agreement(["yes", "yes", "no"]).toFixed(3)); // 0.333
- */
+/** Returns the probability that two different agents agree; 1 for a single opinion. @throws UsageError `OPINIONS_INVALID` */
 export function agreement(opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf("agreement", opinions);
   if (n === 1) return 1;
@@ -65,7 +47,7 @@ export function agreement(opinions: Iterable<Opinion>): number {
 }
 
 /** Returns the share of the most frequent opinion. @throws UsageError `OPINIONS_INVALID` */
-export function largestShare(caller: string, opinions: Iterable<Opinion>): number {
+function largestShare(caller: string, opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf(caller, opinions);
   return counts.reduce((most, count) => Math.max(most, count), 0) / n;
 }
@@ -86,4 +68,66 @@ function countsOf(caller: string, opinions: Iterable<Opinion>): { readonly count
 
 function invalid(caller: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPINIONS_INVALID", `Expected the opinions of ${caller} to be ${expected}, got ${valueText(came)}.`);
+}
+
+/** Options of the time to consensus. All have defaults. */
+export interface ConsensusOptions {
+  /** The share of agents that must agree, above 0.5 and at most 1. Default 1. */
+  readonly share?: number;
+}
+
+const consensusOptions: Known<ConsensusOptions> = {
+  share: numberWith("above 0.5 and at most 1: a smaller share is no consensus", (share) => share > 0.5 && share <= 1),
+};
+
+/**
+ * Returns the first round, from 0, from which enough agents have one opinion until the end; undefined where the last round has no
+ * consensus.
+ *
+ * @throws UsageError `OPINIONS_INVALID` for a round without an opinion
+ */
+export function timeToConsensus(rounds: Iterable<Iterable<Opinion>>, o: ConsensusOptions = {}): number | undefined {
+  takes("timeToConsensus", "rounds", rounds, iterable("rounds of opinions"));
+  checkKnownOptions("timeToConsensus", o, consensusOptions);
+  const { share = 1 } = o;
+  let since: number | undefined;
+  let round = 0;
+  for (const opinions of rounds) {
+    since = largestShare("timeToConsensus", opinions) >= share ? (since ?? round) : undefined;
+    round += 1;
+  }
+  return since;
+}
+
+/**
+ * Returns how much more a team spends than one agent, as a share of what the agent spends: 0 for the same, 1 for twice as much.
+ *
+ * @throws UsageError `SAMPLE_INVALID` for a negative cost, and for an agent that spends nothing
+ */
+export function overhead(team: number, oneAgent: number): number {
+  checkAtLeastZero("overhead", team);
+  checkAtLeastZero("overhead", oneAgent);
+  if (oneAgent === 0) throw none("overhead", "an agent that spends something", oneAgent);
+  return (team - oneAgent) / oneAgent;
+}
+
+/**
+ * Returns the share of tasks that the team fails over that of one agent: above 1 the team amplifies errors, below 1 it corrects them.
+ *
+ * @throws UsageError `SAMPLE_INVALID` for shares outside 0 and 1, and for an agent that never errs
+ */
+export function errorAmplification(team: number, oneAgent: number): number {
+  for (const share of [team, oneAgent])
+    if (!(Number.isFinite(share) && share >= 0 && share <= 1)) throw none("errorAmplification", "shares from 0 to 1", share);
+  if (oneAgent === 0) throw none("errorAmplification", "an agent that errs at times", oneAgent);
+  return team / oneAgent;
+}
+
+function checkAtLeastZero(caller: string, value: unknown): void {
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
+  throw none(caller, "finite numbers of 0 or more", value);
+}
+
+function none(caller: string, expected: string, came: unknown): UsageError {
+  return new UsageError("SAMPLE_INVALID", `Expected ${expected} for ${caller}, got ${valueText(came)}.`);
 }

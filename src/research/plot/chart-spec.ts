@@ -1,6 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { titleText, type Place } from "./columns.ts";
-import type { Mark, Marks } from "./marks.ts";
+import { type Mark, type Marks, type Place, titleText } from "./marks.ts";
 import type { HeatMapPlot, HistogramPlot, PlotFrame, PlotOptions, PlotScales } from "./plot-options.ts";
 
 /** Colours that people with colour blindness can tell apart (Okabe and Ito 2008), then more of them. */
@@ -16,7 +15,7 @@ const DEFAULT_HEIGHT = 300;
 export type ChartSpec = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the drawing instructions of a plot. The columns have names of our own there: Vega reads dots and brackets in a name as a path.
+ * Returns the drawing instructions of a plot. The columns have other names there, because Vega reads dots and brackets in a name as a path.
  *
  * @throws UsageError `PLOT_VALUE` for a logarithm of a number that is not above 0
  */
@@ -155,7 +154,7 @@ function band(plot: PlotOptions, marks: readonly Mark[]): ChartSpec {
   return { y: { ...axisOf("y", plot, marks), field: "low" }, y2: { field: "high" } };
 }
 
-/** Returns an axis of numbers, or of texts where a place is a text. */
+/** Returns an axis of numbers, or of strings where a place is a string. */
 function axisOf(channel: "x" | "y", plot: PlotFrame & PlotScales & AxisColumns, marks: readonly Mark[]): ChartSpec {
   const title = (channel === "x" ? plot.xTitle : plot.yTitle) ?? plot[channel] ?? "";
   const places = marks.map((mark) => mark[channel]);
@@ -202,7 +201,7 @@ interface AxisColumns {
   readonly y?: string;
 }
 
-/** Numbers stand in their order, texts in the order of the rows. */
+/** Numbers stand in their order, strings in the order of the rows. */
 function discreteOf(channel: "x" | "y", title: string, plot: PlotFrame, marks: readonly Mark[]): ChartSpec {
   const places = [...new Set(marks.map((mark) => mark[channel]))];
   const sort = places.every((place) => typeof place === "number") ? places.toSorted((a, b) => Number(a) - Number(b)) : places;

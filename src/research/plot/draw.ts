@@ -3,16 +3,12 @@ import { UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
 import { optionalPackage } from "../optional-package.ts";
 import type { ChartSpec } from "./chart-spec.ts";
-import { chartCompiler } from "./vega-lite.ts";
+import type { TopLevelSpec } from "vega-lite";
 
 /** The drawing under way. Vega numbers the gradients and clips of a drawing with one counter for the process. */
 let last: Promise<unknown> = Promise.resolve();
 
-/**
- * Draws a chart as SVG. Expressions are interpreted, never compiled, so no text of a chart becomes code.
- *
- * @throws UsageError `PACKAGE_MISSING`; `PLOT_VALUE` for numbers that Vega cannot draw
- */
+/** Draws a chart as SVG. Expressions are interpreted, so no string becomes code. @throws UsageError `PACKAGE_MISSING`; `PLOT_VALUE` */
 export async function drawnSvg(spec: ChartSpec): Promise<string> {
   const drawing = last.then(async () => draw(spec));
   last = drawing.catch(() => undefined);
@@ -43,12 +39,12 @@ async function draw(spec: ChartSpec): Promise<string> {
   }
 }
 
-/** Vega goes on after an error and draws a part: errors are kept here. */
+/** Vega continues after an error and draws a part: errors are kept here. */
 function loggerInto(faults: unknown[]): LoggerInterface {
   const logger: LoggerInterface = {
     level: ((level?: number) => (level === undefined ? 1 : logger)) as LoggerInterface["level"],
-    error: (...told) => {
-      faults.push(told[0]);
+    error: (...reported) => {
+      faults.push(reported[0]);
       return logger;
     },
     warn: () => logger,
@@ -56,4 +52,40 @@ function loggerInto(faults: unknown[]): LoggerInterface {
     debug: () => logger,
   };
   return logger;
+}
+
+export type CompileChart = (spec: ChartSpec, logger: LoggerInterface) => ReturnType<typeof import("vega-lite").compile>["spec"];
+
+/** The `toJSON` that vega-lite gives every `Set` when it is loaded; undefined before, or where another loaded it. */
+let ofSets: PropertyDescriptor | undefined;
+
+/**
+ * Loads vega-lite. Every `Set` has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere. @throws UsageError
+ * `PACKAGE_MISSING`
+ */
+async function chartCompiler(): Promise<CompileChart> {
+  const before = present();
+  const { compile } = await optionalPackage("vega-lite", "6", async () => import("vega-lite"));
+  if (present()?.value !== before?.value) {
+    ofSets = present();
+    put(before);
+  }
+  return (spec, logger) => {
+    const own = present();
+    if (ofSets !== undefined) put(ofSets);
+    try {
+      return compile(spec as unknown as TopLevelSpec, { logger }).spec;
+    } finally {
+      put(own);
+    }
+  };
+}
+
+function present(): PropertyDescriptor | undefined {
+  return Object.getOwnPropertyDescriptor(Set.prototype, "toJSON");
+}
+
+function put(descriptor: PropertyDescriptor | undefined): void {
+  if (descriptor === undefined) Reflect.deleteProperty(Set.prototype, "toJSON");
+  else Object.defineProperty(Set.prototype, "toJSON", descriptor);
 }

@@ -1,45 +1,42 @@
+import { numberWith } from "../number-shape.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { checkedConfidence } from "../statistics/interval.ts";
+import { aConfidence } from "../statistics/interval.ts";
 
 /** A row of a table: the values of its columns by their names. */
 export type PlotRow = Readonly<Record<string, unknown>>;
 
-/** What all plots can be told. */
+/** The size is that of the area between the axes, in pixels from 50 to 4,000. The title of an axis is by default the name of its column. */
 export interface PlotFrame {
-  /** Default: none. */
   readonly title?: string;
-  /** Pixels of the area between the axes, from 50 to 4,000. Default 480. */
+  /** Default 480. */
   readonly width?: number;
-  /** Pixels of the area between the axes, from 50 to 4,000. Default 300. */
+  /** Default 300. */
   readonly height?: number;
-  /** Default: the name of the column. */
   readonly xTitle?: string;
-  /** Default: the name of the column. */
   readonly yTitle?: string;
 }
 
-/** Rows with equal `x` and series are one mark, at their mean. */
-export interface MeanColumns {
-  /** The column of the horizontal axis. */
+/** The columns of the horizontal axis, of the vertical axis (numbers), and of the colours. Default: one series. */
+export interface PlotColumns {
   readonly x: string;
-  /** The column of the vertical axis: numbers. */
   readonly y: string;
-  /** The column whose values get a colour each. Default: one series. */
   readonly series?: string;
+}
+
+/** Rows with equal `x` and series are one mark, at their mean. */
+export interface MeanColumns extends PlotColumns {
   /** `t` shows the t interval of the mean where there are two rows or more; it needs the package `jstat`. Default `t`. */
   readonly interval?: "t" | "none";
   /** Of the interval, between 0 and 1. Default 0.95. */
   readonly confidence?: number;
 }
 
-/** Scales of axes with numbers. */
+/** `log` needs numbers above 0. Default `linear`. */
 export interface PlotScales {
-  /** `log` needs numbers above 0. Default `linear`. */
   readonly xScale?: "linear" | "log";
-  /** `log` needs numbers above 0. Default `linear`. */
   readonly yScale?: "linear" | "log";
 }
 
@@ -49,14 +46,8 @@ export interface LinePlot extends PlotFrame, MeanColumns, PlotScales {
 }
 
 /** A point for each row. */
-export interface PointPlot extends PlotFrame, PlotScales {
+export interface PointPlot extends PlotFrame, PlotScales, PlotColumns {
   readonly kind: "points";
-  /** The column of the horizontal axis. */
-  readonly x: string;
-  /** The column of the vertical axis: numbers. */
-  readonly y: string;
-  /** The column whose values get a colour each. Default: one series. */
-  readonly series?: string;
 }
 
 /** A bar for the mean of each `x`, side by side for several series, with a line for the interval. */
@@ -65,51 +56,39 @@ export interface BarPlot extends PlotFrame, MeanColumns {
 }
 
 /** How many rows have values in each of some ranges of equal width. */
-export interface HistogramPlot extends PlotFrame {
+export interface HistogramPlot extends PlotFrame, Pick<PlotColumns, "x" | "series"> {
   readonly kind: "histogram";
-  /** The column of the values: numbers. */
-  readonly x: string;
-  /** The column whose values get a colour each. Default: one series. */
-  readonly series?: string;
   /** Number of ranges, from 1 to 1,000. Default: the rule of Sturges, one more than the binary logarithm of the number of rows. */
   readonly bins?: number;
 }
 
 /** A field for each pair of `x` and `y`, coloured by the mean of `value`. */
-export interface HeatMapPlot extends PlotFrame {
+export interface HeatMapPlot extends PlotFrame, Pick<PlotColumns, "x" | "y"> {
   readonly kind: "heatmap";
-  /** The column of the horizontal axis. */
-  readonly x: string;
-  /** The column of the vertical axis. */
-  readonly y: string;
   /** The column of the colour: numbers. */
   readonly value: string;
   /** Default: the name of the column. */
   readonly valueTitle?: string;
 }
 
-/** A plot of a table. */
 export type PlotOptions = LinePlot | PointPlot | BarPlot | HistogramPlot | HeatMapPlot;
 
-const { text, number, checked } = kinds;
+const { text, checked } = kinds;
+const pixels = numberWith("a number from 50 to 4,000", (value) => value >= 50 && value <= 4_000);
+const someBins = numberWith("a whole number from 1 to 1,000", (value) => Number.isInteger(value) && value >= 1 && value <= 1_000);
 const scale = kinds.oneOf("linear", "log");
-const frame = { kind: checked, title: text, width: number, height: number, xTitle: text, yTitle: text } as const;
-const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: checked } as const;
+const frame = { kind: checked, title: text, width: pixels, height: pixels, xTitle: text, yTitle: text } as const;
+const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: aConfidence } as const;
 const scales = { xScale: scale, yScale: scale } as const;
 
 const line: Known<LinePlot> = { ...frame, ...means, ...scales };
 const points: Known<PointPlot> = { ...frame, ...scales, x: text, y: text, series: text };
 const bars: Known<BarPlot> = { ...frame, ...means };
-const histogram: Known<HistogramPlot> = { ...frame, x: text, series: text, bins: kinds.size };
+const histogram: Known<HistogramPlot> = { ...frame, x: text, series: text, bins: someBins };
 const heatmap: Known<HeatMapPlot> = { ...frame, x: text, y: text, value: text, valueTitle: text };
 const known: Readonly<Record<PlotOptions["kind"], Known<Record<string, unknown>>>> = { line, points, bars, histogram, heatmap };
 const anyKind: Known<Record<string, unknown>> = { ...line, ...points, ...bars, ...histogram, ...heatmap };
 
-const LEAST_PIXELS = 50;
-const MOST_PIXELS = 4_000;
-const MOST_BINS = 1_000;
-
-/** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkPlot(caller: string, o: PlotOptions): void {
   checkGivenOptions(caller, o, anyKind);
   const { kind } = o;
@@ -120,16 +99,6 @@ export function checkPlot(caller: string, o: PlotOptions): void {
   for (const name of ["x", "y", "value"])
     if (known[kind][name] !== undefined && typeof given[name] !== "string")
       throw invalid(caller, name, "the name of a column", given[name]);
-  for (const name of ["width", "height"]) checkWithin(caller, name, given[name], LEAST_PIXELS, MOST_PIXELS);
-  if (o.kind === "line" || o.kind === "bars") checkedConfidence(caller, o.confidence);
-  if (o.kind !== "histogram") return;
-  checkWithin(caller, "bins", o.bins, 1, MOST_BINS);
-  if (o.bins !== undefined && !Number.isInteger(o.bins)) throw invalid(caller, "bins", "a whole number", o.bins);
-}
-
-function checkWithin(caller: string, name: string, value: unknown, least: number, most: number): void {
-  if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
-  throw invalid(caller, name, `a number from ${least} to ${most}`, value);
 }
 
 function invalid(caller: string, option: string, expected: string, came: unknown): UsageError {

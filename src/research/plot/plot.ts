@@ -1,48 +1,25 @@
 import { chartSpec } from "./chart-spec.ts";
-import { titleText, rowsOf } from "./columns.ts";
+import { type Mark, type Marks, marksOf, rowsOf, titleText } from "./marks.ts";
 import { drawnSvg } from "./draw.ts";
-import { type Mark, type Marks, marksOf } from "./marks.ts";
 import { checkPlot, type PlotOptions, type PlotRow } from "./plot-options.ts";
 
 /**
- * Draws rows as an SVG picture: a line with intervals, points, bars, a histogram or a heat map. The same rows and options give the same
- * bytes. Rows without a value in a needed column are left out, and the picture says how many; it also says when its means are not of equally
- * many rows. True and false on an axis of numbers count 1 and 0. Nothing is fetched. It needs the packages
- * `vega`, `vega-lite` and `vega-interpreter`, and for intervals `jstat`.
+ * Draws rows as SVG: a line with intervals, points, bars, a histogram or a heat map. Equal rows and options give equal bytes. Rows without
+ * a value in a needed column are left out, and the picture says how many; it also says when its means are over different numbers of rows.
+ * True and false on an axis of numbers count 1 and 0. It needs the packages `vega`, `vega-lite` and `vega-interpreter`, and for intervals
+ * `jstat`.
  *
- * @throws UsageError `PLOT_EMPTY` without rows; `PLOT_COLUMN` for a column that no row has; `PLOT_VALUE` for a value that has no place;
- * `PLOT_TOO_LARGE` for more than 50,000 marks or 50 series; `OPTION_INVALID`, `OPTION_UNKNOWN`, `PACKAGE_MISSING`
- * @example
- * import { plotSvg } from "troupe/research";
- *
- * const rows = [
- *   { agents: 2, gini: 0.31 },
- *   { agents: 2, gini: 0.35 },
- *   { agents: 8, gini: 0.48 },
- *   { agents: 8, gini: 0.47 },
- * ];
- * const svg = await plotSvg(rows, { kind: "line", x: "agents", y: "gini", title: "Money is unequal" });
- * console.log(svg.startsWith("<svg")); // true
+ * @throws UsageError `PLOT_EMPTY` without rows; `PLOT_COLUMN` for an unknown column; `PLOT_VALUE`; `PLOT_TOO_LARGE` for more than 50,000
+ * marks or 50 series; `PACKAGE_MISSING`
  */
 export async function plotSvg(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
   checkPlot("plotSvg", o);
   return drawnSvg(chartSpec(o, await marksOf(rowsOf("plotSvg", rows), o)));
 }
 
-/** Limit on the rows of the table below a plot. */
 const MOST_TOLD = 500;
 
-/**
- * Draws rows as a page of HTML that needs no other file and runs no script: the picture of {@link plotSvg}, and a table of what it shows.
- *
- * @throws UsageError as {@link plotSvg}
- * @example
- * import { plotHtml } from "troupe/research";
- *
- * const rows = [{ topology: "ring", messages: 40 }, { topology: "star", messages: 25 }];
- * const page = await plotHtml(rows, { kind: "bars", x: "topology", y: "messages" });
- * console.log(page.includes("<script")); // false
- */
+/** Draws rows as a page of HTML without scripts or other files: the picture of {@link plotSvg}, and a table of its values. */
 export async function plotHtml(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
   checkPlot("plotHtml", o);
   const drawn = await marksOf(rowsOf("plotHtml", rows), o);

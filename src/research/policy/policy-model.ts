@@ -1,62 +1,44 @@
+import { numberWith } from "../number-shape.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
-import type { ChatOptions, ChatChunk } from "../../ports.ts";
+import type { ChatChunk, ChatOptions } from "../../ports.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
-import { aFunction, aNumber, aText, either, object, type Shape, takes } from "../../kernel/argument.ts";
+import { aFunction, fits, takes } from "../../kernel/argument.ts";
 import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
 
-/** An answer of a policy: a text, or parts of a whole answer. */
+/** An answer of a policy: a string, or parts of a whole answer. */
 export type PolicyReply = string | Partial<ChatResponse>;
 
 /**
- * Answers a request. It must depend on its arguments alone; then a run is equal at every concurrency and after a resume.
- *
- * @param random the stream of this request: a function of the seed and of everything in the request. Equal requests get equal numbers.
+ * Answers a request, from its arguments alone; then a run is equal at every concurrency and after it is resumed. `random` is a stream for
+ * this seed and request: equal requests get equal numbers.
  */
 export type Policy = (request: ChatRequest, random: Random) => PolicyReply | Promise<PolicyReply>;
 
-/** Options of a model that is a policy. */
 export interface PolicyModelOptions {
   readonly answer: Policy;
   /** Default "policy". It is part of the address of every request, so another policy deserves another id. */
   readonly id?: string;
   /** Default 0. */
   readonly seed?: string | number;
-  /** Default: nothing, so that a study costs $0. Tokens are counted from characters, four to one, unless a reply tells its usage. */
+  /** Default: nothing, so that a study costs $0. Tokens are counted from characters, four to one, unless a reply has its usage. */
   readonly price?: ModelPrice;
 }
 
 const policyOptions: Known<PolicyModelOptions> = { answer: kinds.function, id: kinds.text, seed: kinds.seed, price: kinds.price };
-const somePolicy: Shape = object("the options of a policy", { answer: aFunction });
-
-/** The shape of a seed. */
-export const aSeed: Shape = either(aText, aNumber);
 
 /**
- * A model that is a function: in its place a study can take a live model later, and no role changes. It keeps nothing between calls. Equal
- * requests have equal answers: where several roles, or several samples, must differ, name them in the prompt, or give each request its own `seed`.
- *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { createMessage, defineAction, defineRole, Environment } from "troupe";
- * import { policyModel } from "troupe/research";
- *
- * const Guess = defineAction({ name: "Guess", prompt: ({ name }) => `${name}, heads or tails?` });
- * const coin = policyModel({ seed: 7, answer: (_, random) => (random() < 0.5 ? "heads" : "tails") });
- * const table = new Environment({ model: coin });
- * table.addRole(defineRole({ name: "Ada", actions: [Guess] }));
- * table.publishMessage(createMessage("guess"));
- * const { output } = await table.run();
- * console.log(["heads", "tails"].includes(output?.content ?? "")); // true
+ * A model that is a function. A study can replace it by a live model later. Equal requests have equal answers: where several roles or
+ * samples must differ, name them in the prompt, or give each request its own `seed`.
  */
 export function policyModel(options: PolicyModelOptions): ChatModel {
-  takes("policyModel", "what is given", options, somePolicy);
-  checkKnownOptions("policyModel", options, policyOptions);
+  checkGivenOptions("policyModel", options, policyOptions);
+  takes("policyModel", "answer", options.answer, aFunction);
   const { answer, id = "policy", seed = 0, price = { input: 0, output: 0 } } = options;
-  takes("policyModel", "id", id, aText);
-  takes("policyModel", "seed", seed, aSeed);
   const chat = async (request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> => {
     throwIfAborted(signal);
     const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json));
@@ -85,4 +67,66 @@ function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatRes
   // Not marked as estimated: a ledger would charge the most that such a call can cost.
   const usage = { inputTokens, outputTokens: Math.ceil((content.length + called) / TOKEN) };
   return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...reply, content, toolCalls };
+}
+
+export interface OracleOptions {
+  readonly right: (request: ChatRequest) => PolicyReply | Promise<PolicyReply>;
+  /** Returns the wrong answers of a request, of which one is drawn. One that equals the right answer is left out. */
+  readonly wrong: (request: ChatRequest) => readonly PolicyReply[];
+  /** The probability of the right answer, from 0 to 1, or a function of the request, for tasks of different difficulty. */
+  readonly accuracy: number | ((request: ChatRequest) => number);
+  readonly seed: string | number;
+  /** Default "oracle-" with the accuracy and the seed. */
+  readonly id?: string;
+  /** Default: nothing. */
+  readonly price?: ModelPrice;
+}
+
+const aChance = numberWith("a number from 0 to 1", (value) => value >= 0 && value <= 1);
+const anAccuracy = kinds.either(kinds.function, aChance);
+const oracleOptions: Known<OracleOptions> = {
+  right: kinds.function,
+  wrong: kinds.function,
+  accuracy: anAccuracy,
+  seed: kinds.seed,
+  id: kinds.text,
+  price: kinds.price,
+};
+
+/**
+ * A model that gives the right answer with a known probability, else a wrong one, so that the accuracy of a team can be compared with
+ * theory. The draw depends on the seed and the whole request: errors of different roles are independent as long as their requests differ.
+ *
+ * @throws UsageError from a call, `ORACLE_INVALID` for an accuracy outside of 0 to 1, and where no wrong answer exists
+ */
+export function noisyOracle(options: OracleOptions): ChatModel {
+  checkGivenOptions("noisyOracle", options, oracleOptions);
+  const { right, wrong, accuracy, seed, price } = options;
+  const { id = typeof accuracy === "number" ? `oracle-${accuracy}-${seed}` : `oracle-${seed}` } = options;
+  takes("noisyOracle", "right", right, aFunction);
+  takes("noisyOracle", "wrong", wrong, aFunction);
+  takes("noisyOracle", "accuracy", accuracy, anAccuracy);
+  takes("noisyOracle", "seed", seed, kinds.seed);
+  return policyModel({
+    id,
+    seed,
+    ...(price === undefined ? {} : { price }),
+    answer: async (request, random) => {
+      const chance = checkedChance(typeof accuracy === "number" ? accuracy : accuracy(request));
+      const isRight = random() < chance;
+      const answer = await right(request);
+      if (isRight) return answer;
+      const others = wrong(request).filter((other) => JSON.stringify(other) !== JSON.stringify(answer));
+      return others[Math.floor(random() * others.length)] ?? noWrongAnswer();
+    },
+  });
+}
+
+function checkedChance(chance: unknown): number {
+  if (fits(chance, aChance)) return chance as number;
+  throw new UsageError("ORACLE_INVALID", `Expected an accuracy from 0 to 1, got ${valueText(chance)}. Give a probability.`);
+}
+
+function noWrongAnswer(): never {
+  throw new UsageError("ORACLE_INVALID", "Expected a wrong answer, got none but the right one. Return at least one from wrong.");
 }

@@ -1,12 +1,12 @@
 import { type ChatModel, type ChatRequest, type ChatResponse, type ModelPrice, priceOf, type RunEvent } from "../../index.ts";
-import { aFunction, aText, having, iterable, object, orNothing, type Shape, takes } from "../../kernel/argument.ts";
+import { aFunction, aText, iterable, object, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { aSeed, policyModel } from "./policy-model.ts";
+import { policyModel } from "./policy-model.ts";
 
 /** The answer of a model that is drawn again: its text and its calls of tools. */
 export type SurrogateAnswer = Pick<ChatResponse, "content" | "toolCalls" | "finishReason">;
@@ -22,21 +22,7 @@ export interface SurrogateFit {
   readonly classes: Readonly<Record<string, readonly { readonly answer: SurrogateAnswer; readonly times: number }[]>>;
 }
 
-/**
- * Counts the answers of models in the logs of runs by the class of their requests. Failed tries are left out.
- *
- * @throws UsageError `ARGUMENT_INVALID`
- * @example
- * import { fitSurrogate, type SurrogateFit } from "troupe/research";
- * import type { RunEvent } from "troupe";
- * import type { Journal } from "troupe/ports";
- *
- * export async function fitOf(journal: Journal, runId: string): Promise<SurrogateFit> {
- *   const events: RunEvent[] = [];
- *   for await (const event of journal.read(runId, 0)) events.push(event);
- *   return fitSurrogate(events, ({ messages }) => (messages.length > 2 ? "later" : "first"));
- * }
- */
+/** Counts the answers of models in the logs of runs by the class of their requests. Failed tries are left out. */
 export function fitSurrogate(events: Iterable<RunEvent>, classOf: ClassOf): SurrogateFit {
   takes("fitSurrogate", "events", events, iterable("events of runs"));
   takes("fitSurrogate", "classOf", classOf, aFunction);
@@ -72,7 +58,6 @@ function answerIn(value: Json | undefined): SurrogateAnswer | undefined {
   return { content: content ?? "", toolCalls, finishReason };
 }
 
-/** Options of a surrogate. */
 export interface SurrogateOptions {
   readonly fit: SurrogateFit;
   /** The function that the fit was made with. */
@@ -86,41 +71,28 @@ export interface SurrogateOptions {
   readonly price?: ModelPrice;
 }
 
+const aFit = object("a fit, as fitSurrogate makes it", { classes: object("answers by class") });
 const surrogateOptions: Known<SurrogateOptions> = {
-  fit: kinds.object,
+  fit: aFit,
   classOf: kinds.function,
   seed: kinds.seed,
   otherwise: kinds.model,
   id: kinds.text,
   price: kinds.price,
 };
-const someSurrogate: Shape = object("the options of a surrogate", {
-  fit: object("a fit, as fitSurrogate makes it", { classes: object("answers by class") }),
-  classOf: aFunction,
-  seed: aSeed,
-  otherwise: orNothing(having("a model", "chat", "stream")),
-  id: orNothing(aText),
-});
 
 /**
- * A model that gives the answers of a recorded one with their recorded frequencies in the class of the request. It is a model of its answers and
- * nothing more: within a class it knows nothing of the text, so it tells how a team behaves if its model goes on as recorded, and not what the model
- * would say to a new question. The draw depends on the seed and the whole request.
+ * A model that gives the answers of a recorded one with their frequencies in the class of the request. It shows how a team behaves if its
+ * model continues as recorded, not how the model would answer a new question. The draw depends on the seed and the whole request.
  *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `SURROGATE_UNKNOWN` from a call, for a class that the fit lacks
- * @example
- * import { surrogateModel } from "troupe/research";
- *
- * const yes = { content: "yes", toolCalls: [], finishReason: "stop" } as const;
- * const fit = { classes: { vote: [{ answer: yes, times: 3 }, { answer: { ...yes, content: "no" }, times: 1 }] } };
- * const voter = surrogateModel({ fit, classOf: () => "vote", seed: 1 });
- * const { content } = await voter.chat({ messages: [{ role: "user", content: "Ada, do you agree?" }] }, { signal: new AbortController().signal });
- * console.log(["yes", "no"].includes(content)); // true
+ * @throws UsageError from a call, `SURROGATE_UNKNOWN` for a class that the fit lacks
  */
 export function surrogateModel(options: SurrogateOptions): ChatModel {
-  takes("surrogateModel", "what is given", options, someSurrogate);
-  checkKnownOptions("surrogateModel", options, surrogateOptions);
+  checkGivenOptions("surrogateModel", options, surrogateOptions);
   const { fit, classOf, seed, otherwise, id = `surrogate-${seed}`, price } = options;
+  takes("surrogateModel", "fit", fit, aFit);
+  takes("surrogateModel", "classOf", classOf, aFunction);
+  takes("surrogateModel", "seed", seed, kinds.seed);
   const isFree = price === undefined && otherwise !== undefined;
   const known = policyModel({
     id,
@@ -129,32 +101,24 @@ export function surrogateModel(options: SurrogateOptions): ChatModel {
     answer: (request, random) => ({ ...drawn(fit, classOf(request), random()), ...(isFree ? { usage: NEARLY_NOTHING } : {}) }),
   });
   if (otherwise === undefined) return known;
+  const both = price ?? priceOf(otherwise);
+  const bounds = Object.fromEntries(BOUNDS.map((name) => [name, otherwise[name]]).filter(([, value]) => value !== undefined)) as Bounds;
   const modelFor = (request: ChatRequest): ChatModel => (Object.hasOwn(fit.classes, classOf(request)) ? known : otherwise);
   return {
-    ...bounded(otherwise, price ?? priceOf(otherwise)),
+    ...bounds,
+    ...(both === undefined ? {} : { price: both }),
     id,
     chat: (request, o) => modelFor(request).chat(request, o),
     stream: (request, o) => modelFor(request).stream(request, o),
   };
 }
 
+/** The properties of a model that a caller reads before it asks. */
+const BOUNDS = ["maxOutputTokens", "timeouts", "streams", "dropsRepeats", "extra"] as const;
+type Bounds = Pick<ChatModel, (typeof BOUNDS)[number]>;
+
 /** The usage of an answer from a fit beside another model, whose price is that of both: the least that a ledger takes for reported. */
 const NEARLY_NOTHING = { inputTokens: 1, outputTokens: 0 };
-
-/** Returns what a caller must know of a model before it asks. */
-function bounded(
-  { maxOutputTokens, timeouts, streams, dropsRepeats, extra }: ChatModel,
-  price: ModelPrice | undefined,
-): Pick<ChatModel, "maxOutputTokens" | "timeouts" | "streams" | "dropsRepeats" | "extra" | "price"> {
-  return {
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(timeouts === undefined ? {} : { timeouts }),
-    ...(streams === undefined ? {} : { streams }),
-    ...(dropsRepeats === undefined ? {} : { dropsRepeats }),
-    ...(extra === undefined ? {} : { extra }),
-    ...(price === undefined ? {} : { price }),
-  };
-}
 
 function drawn({ classes }: SurrogateFit, name: string, random: number): SurrogateAnswer {
   const answers = Object.hasOwn(classes, name) ? (classes[name] ?? []) : [];

@@ -1,78 +1,62 @@
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import { kinds } from "../../kernel/option-kinds.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import type { Shape } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { distributions } from "./distributions.ts";
-import { deviationOf, meanOf, sampleOf } from "./sample.ts";
+import { deviationOf, invalid, meanOf, sampleOf } from "./sample.ts";
+import { numberWith } from "../number-shape.ts";
+import { optionalPackage } from "../optional-package.ts";
 
-/** An estimate and the interval around it. */
 export interface Interval {
   readonly estimate: number;
   readonly low: number;
   readonly high: number;
   /** The share of intervals of this kind that contain the true value, between 0 and 1. */
   readonly confidence: number;
-  /** The number of values. */
   readonly n: number;
   readonly method: "t" | "wilson" | "percentile" | "bca";
 }
 
-/** Options of an interval. All have defaults. */
 export interface IntervalOptions {
   /** Between 0 and 1. Default 0.95. */
   readonly confidence?: number;
 }
 
-const intervalOptions: Known<IntervalOptions> = { confidence: kinds.amount };
+export const aConfidence: Shape = numberWith("a number between 0 and 1, such as 0.95", (value) => value > 0 && value < 1);
+const intervalOptions: Known<IntervalOptions> = { confidence: aConfidence };
 
 /** The default share of intervals that contain the true value. */
 export const DEFAULT_CONFIDENCE = 0.95;
 
 /**
- * Returns the t interval of the mean of at least two values: `mean ± t(n - 1) · standard error`. It is exact for values from a normal
- * distribution, and good for means of many values from others. It needs the package `jstat`.
+ * Returns the interval `mean ± t(n - 1) · standard error` of at least two values, by the package `jstat`.
  *
- * @throws UsageError `SAMPLE_INVALID` for too few values, or one that is no finite number; `OPTION_INVALID`; `PACKAGE_MISSING`
- * @example
- * import { tInterval } from "troupe/research";
- *
- * const { estimate, low, high } = await tInterval([12, 15, 11, 14]);
- * console.log(estimate, low.toFixed(2), high.toFixed(2)); // 13 10.09 15.91
+ * @throws UsageError `SAMPLE_INVALID`, `PACKAGE_MISSING`
  */
 export async function tInterval(values: Iterable<number>, o: IntervalOptions = {}): Promise<Interval> {
   checkKnownOptions("tInterval", o, intervalOptions);
-  const confidence = checkedConfidence("tInterval", o.confidence);
+  const { confidence = DEFAULT_CONFIDENCE } = o;
   const sample = sampleOf("tInterval", values, 2);
-  const estimate = meanOf(sample, "tInterval");
+  const estimate = meanOf(sample);
   const { tQuantile } = await distributions();
-  const half = (tQuantile((1 + confidence) / 2, sample.length - 1) * deviationOf(sample, "tInterval")) / Math.sqrt(sample.length);
+  const half = (tQuantile((1 + confidence) / 2, sample.length - 1) * deviationOf(sample)) / Math.sqrt(sample.length);
   return { estimate, low: estimate - half, high: estimate + half, confidence, n: sample.length, method: "t" };
 }
 
 /**
- * Returns the score interval of a share (Wilson 1927), such as the accuracy of a model over some questions. It stays within 0 and 1, and has a width also
- * where all values are equal, which a t interval has not. It needs the package `jstat`.
+ * Returns the score interval of a share (Wilson 1927) from zeros and ones, by the package `jstat`. It stays within 0 and 1, and has a width
+ * also where all values are equal.
  *
- * @param values at least one: 1 for a hit and 0 for a miss
- * @throws UsageError `SAMPLE_INVALID` for no value, or one that is neither 0 nor 1; `OPTION_INVALID`; `PACKAGE_MISSING`
- * @example
- * import { shareInterval } from "troupe/research";
- *
- * const { estimate, low, high } = await shareInterval([1, 1, 0, 1, 0]);
- * console.log(estimate, low.toFixed(2), high.toFixed(2)); // 0.6 0.23 0.88
+ * @throws UsageError `SAMPLE_INVALID`, `PACKAGE_MISSING`
  */
 export async function shareInterval(values: Iterable<number>, o: IntervalOptions = {}): Promise<Interval> {
   checkKnownOptions("shareInterval", o, intervalOptions);
-  const confidence = checkedConfidence("shareInterval", o.confidence);
+  const { confidence = DEFAULT_CONFIDENCE } = o;
   const sample = sampleOf("shareInterval", values, 1);
   const other = sample.find((value) => value !== 0 && value !== 1);
   if (other !== undefined)
-    throw new UsageError(
-      "SAMPLE_INVALID",
-      `Expected zeros and ones in the values of shareInterval, got ${valueText(other)}. Use tInterval for means.`,
-    );
+    throw invalid(`zeros and ones in the values of shareInterval, got ${valueText(other)}. Use tInterval for means.`);
   const n = sample.length;
-  const estimate = meanOf(sample, "shareInterval");
+  const estimate = meanOf(sample);
   const z = (await distributions()).normalQuantile((1 + confidence) / 2);
   const half = z * Math.sqrt((estimate * (1 - estimate)) / n + (z / (2 * n)) ** 2);
   const [low = 0, high = 1] = [-half, half].map((side) => (estimate + z ** 2 / (2 * n) + side) / (1 + z ** 2 / n));
@@ -87,11 +71,101 @@ export async function shareInterval(values: Iterable<number>, o: IntervalOptions
   };
 }
 
-/** @throws UsageError `OPTION_INVALID` */
-export function checkedConfidence(caller: string, confidence: unknown = DEFAULT_CONFIDENCE): number {
-  if (typeof confidence === "number" && confidence > 0 && confidence < 1) return confidence;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected the option confidence of ${caller} to be a number between 0 and 1, got ${valueText(confidence)}. Write 0.95 for 95 %.`,
-  );
+/** A share is the probability of a smaller value. */
+export interface Distributions {
+  normalQuantile(probability: number): number;
+  normalShare(value: number): number;
+  tQuantile(probability: number, degrees: number): number;
+  /** Returns the probability of a t value at least as far from 0. */
+  tTails(t: number, degrees: number): number;
+}
+
+/** The functions of jstat that are used. It publishes no types. */
+interface Jstat {
+  readonly normal: { inv(p: number, mean: number, deviation: number): number; cdf(x: number, mean: number, deviation: number): number };
+  readonly studentt: { inv(p: number, degrees: number): number };
+  ibeta(x: number, a: number, b: number): number;
+}
+
+/** From here on expansions, exact to 1e-12, replace jstat, whose continued fraction ends after 100 terms. */
+const MANY_DEGREES = 10_000;
+
+/** Loads jstat once. @throws UsageError `PACKAGE_MISSING` */
+export async function distributions(): Promise<Distributions> {
+  const { default: jstat } = await optionalPackage("jstat", "1.9", async () => {
+    // @ts-expect-error: jstat publishes no types.
+    return (await import("jstat")) as { readonly default: Jstat };
+  });
+  const normalQuantile = (probability: number): number => jstat.normal.inv(probability, 0, 1);
+  const normalShare = (value: number): number => jstat.normal.cdf(value, 0, 1);
+  return {
+    normalQuantile,
+    normalShare,
+    tQuantile: (probability, degrees) =>
+      degrees < MANY_DEGREES ? jstat.studentt.inv(probability, degrees) : tOfNormal(normalQuantile(probability), degrees),
+    tTails: (t, degrees) =>
+      degrees < MANY_DEGREES
+        ? jstat.ibeta(degrees / (degrees + t * t), degrees / 2, 0.5)
+        : 2 * normalShare(-normalOfT(Math.abs(t), degrees)),
+  };
+}
+
+/** Returns the t quantile of a normal quantile (Abramowitz and Stegun 1964, 26.7.5). */
+function tOfNormal(z: number, degrees: number): number {
+  const first = (z ** 3 + z) / 4;
+  const second = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
+  return z + first / degrees + second / degrees ** 2;
+}
+
+/** Returns the normal value with the tail of a t value (Abramowitz and Stegun 1964, 26.7.8). */
+function normalOfT(t: number, degrees: number): number {
+  return (t * (1 - 1 / (4 * degrees))) / Math.sqrt(1 + (t * t) / (2 * degrees));
+}
+
+/** Returns the probability of at most `count` heads in `trials` throws of a fair coin. Sums the terms from the largest on, because jstat rounds this probability to ten digits after the point, and so a small one to 0. */
+export function coinShare(count: number, trials: number): number {
+  if (count >= trials) return 1;
+  if (2 * count >= trials) return 1 - coinShare(trials - count - 1, trials);
+  let logarithm = -trials * Math.LN2;
+  for (let place = 1; place <= count; place += 1) logarithm += Math.log((trials - count + place) / place);
+  let [term, sum] = [1, 0];
+  for (let heads = count; heads >= 0 && term > sum * Number.EPSILON; heads -= 1) {
+    sum += term;
+    term *= heads / (trials - heads + 1);
+  }
+  return sum * Math.exp(logarithm);
+}
+
+export interface PrecisionOptions extends IntervalOptions {
+  /** Half of the wanted width of the t interval of the mean. */
+  readonly halfWidth: number;
+  /** The standard deviation of the values, from a pilot or from others. */
+  readonly standardDeviation: number;
+}
+
+const precisionOptions: Known<PrecisionOptions> = {
+  confidence: aConfidence,
+  halfWidth: numberWith("a finite number above 0", (value) => value > 0 && Number.isFinite(value)),
+  standardDeviation: numberWith("a finite number of 0 or more", (value) => value >= 0 && Number.isFinite(value)),
+};
+
+const MOST = 1e12;
+
+/**
+ * Returns the least n of at least 2 with `t(n - 1) · standardDeviation / √n ≤ halfWidth`, by the package `jstat`.
+ *
+ * @throws UsageError `OPTION_INVALID`, also for more than a trillion values; `PACKAGE_MISSING`
+ */
+export async function sampleSize(o: PrecisionOptions): Promise<number> {
+  checkGivenOptions("sampleSize", o, precisionOptions);
+  const { confidence = DEFAULT_CONFIDENCE, standardDeviation, halfWidth } = o;
+  const ratio = standardDeviation / halfWidth;
+  const { normalQuantile, tQuantile } = await distributions();
+  const share = (1 + confidence) / 2;
+  // A t quantile is larger than the normal one, so no smaller number suffices.
+  let n = Math.max(2, Math.floor((normalQuantile(share) * ratio) ** 2));
+  if (!(n <= MOST))
+    throw new UsageError("OPTION_INVALID", `Expected halfWidth and standardDeviation of sampleSize that ${MOST} values reach.`);
+  while (tQuantile(share, n - 1) * ratio > Math.sqrt(n)) n += 1;
+  return n;
 }

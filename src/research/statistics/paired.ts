@@ -4,12 +4,10 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { checkResamples, checkSeed } from "./bootstrap.ts";
-import { type Distributions, distributions } from "./distributions.ts";
-import { checkedConfidence, type Interval, type IntervalOptions } from "./interval.ts";
-import { deviationOf, isRounding, meanOf, sampleOf } from "./sample.ts";
+import { DEFAULT_RESAMPLES, someResamples } from "./bootstrap.ts";
+import { aConfidence, coinShare, DEFAULT_CONFIDENCE, distributions, type Interval, type IntervalOptions } from "./interval.ts";
+import { deviationOf, invalid, isRounding, meanOf, sampleOf } from "./sample.ts";
 
-/** A value and the seed of its run. */
 export interface SeededValue {
   readonly seed: string | number;
   readonly value: number;
@@ -23,7 +21,7 @@ export interface PairedOptions extends IntervalOptions {
   readonly seed?: string | number;
 }
 
-const pairedOptions: Known<PairedOptions> = { confidence: kinds.amount, resamples: kinds.size, seed: kinds.seed };
+const pairedOptions: Known<PairedOptions> = { confidence: aConfidence, resamples: someResamples, seed: kinds.seed };
 
 /** What two conditions differ by, where each seed was run under both. All probabilities are two-sided. */
 export interface PairedComparison {
@@ -41,36 +39,23 @@ export interface PairedComparison {
 
 /** The most pairs with all sign changes tried: 65,536 of them. */
 const MOST_EXACT = 16;
-const DEFAULT_RESAMPLES = 10_000;
 
 /**
  * Compares two conditions seed by seed: with common random numbers the difference of one seed varies much less than either value. It needs
  * the package `jstat`.
  *
- * @param a values of one condition, one for each seed
- * @param b values of the other condition for the same seeds, in any order
- * @throws UsageError `PAIRS_INVALID` for a seed that came twice or on one side only; `SAMPLE_INVALID` for fewer than two pairs, or a value
- * that is no finite number; `OPTION_INVALID`; `PACKAGE_MISSING`
- * @example
- * import { compareBySeed } from "troupe/research";
- *
- * const ring = [1, 2, 3, 4, 5].map((seed) => ({ seed, value: 10 + seed }));
- * const star = [1, 2, 3, 4, 5].map((seed) => ({ seed, value: 8 + seed + (seed % 2) }));
- * const { difference, permutation } = await compareBySeed(ring, star);
- * console.log(difference.estimate.toFixed(1), permutation.p); // 1.4 0.0625
+ * @throws UsageError `PAIRS_INVALID` for a repeated seed, or one on one side only; `SAMPLE_INVALID` for fewer than two pairs;
+ * `PACKAGE_MISSING`
  */
 export async function compareBySeed(a: Iterable<SeededValue>, b: Iterable<SeededValue>, o: PairedOptions = {}): Promise<PairedComparison> {
   checkKnownOptions("compareBySeed", o, pairedOptions);
-  const { resamples = DEFAULT_RESAMPLES, seed = "paired" } = o;
-  const confidence = checkedConfidence("compareBySeed", o.confidence);
-  checkResamples("compareBySeed", resamples);
-  checkSeed("compareBySeed", seed);
+  const { confidence = DEFAULT_CONFIDENCE, resamples = DEFAULT_RESAMPLES, seed = "paired" } = o;
   const [first, second] = [bySeed("a", a), bySeed("b", b)];
   const differences = pairedDifferences(first, second);
   const math = await distributions();
   const n = differences.length;
-  const estimate = meanOf(differences, "compareBySeed");
-  const deviation = deviationOf(differences, "compareBySeed");
+  const estimate = meanOf(differences);
+  const deviation = deviationOf(differences);
   const error = deviation / Math.sqrt(n);
   const half = math.tQuantile((1 + confidence) / 2, n - 1) * error;
   const isEqual = isRounding(deviation, first.values(), second.values());
@@ -78,19 +63,20 @@ export async function compareBySeed(a: Iterable<SeededValue>, b: Iterable<Seeded
   return {
     difference: { estimate, low: estimate - half, high: estimate + half, confidence, n, method: "t" },
     t,
-    sign: signTest(differences, math),
+    sign: signTest(differences),
     permutation: permutationTest(differences, resamples, randomStream(String(seed), "paired")),
     effectSize: isEqual ? undefined : estimate / deviation,
   };
 }
 
+const aSeededValue = object("an object { seed, value }", { seed: kinds.seed });
+
 function bySeed(side: "a" | "b", rows: Iterable<SeededValue>): ReadonlyMap<string, number> {
   takes("compareBySeed", side, rows, iterable("values with their seeds"));
   const values = new Map<string, number>();
   for (const row of rows) {
-    takes("compareBySeed", `an item of ${side}`, row, object("an object { seed, value }"));
+    takes("compareBySeed", `an item of ${side}`, row, aSeededValue);
     const { seed, value } = row;
-    checkSeed("compareBySeed", seed);
     const [number] = sampleOf("compareBySeed", [value], 1);
     if (values.has(String(seed)))
       throw new UsageError(
@@ -109,15 +95,18 @@ function pairedDifferences(a: ReadonlyMap<string, number>, b: ReadonlyMap<string
       "PAIRS_INVALID",
       `Expected the same seeds in a and b of compareBySeed, got ${valueText(alone)} on one side only. Run both conditions with it, or leave it out.`,
     );
-  const differences = [...a].map(([seed, value]) => value - (b.get(seed) ?? 0));
-  return sampleOf("compareBySeed", differences, 2);
+  return sampleOf(
+    "compareBySeed",
+    [...a].map(([seed, value]) => value - (b.get(seed) ?? 0)),
+    2,
+  );
 }
 
-function signTest(differences: readonly number[], math: Distributions): PairedComparison["sign"] {
+function signTest(differences: readonly number[]): PairedComparison["sign"] {
   const above = differences.filter((difference) => difference > 0).length;
   const below = differences.filter((difference) => difference < 0).length;
   const trials = above + below;
-  const p = trials === 0 ? 1 : Math.min(1, 2 * math.coinShare(Math.min(above, below), trials));
+  const p = trials === 0 ? 1 : Math.min(1, 2 * coinShare(Math.min(above, below), trials));
   return { above, below, equal: differences.length - trials, p };
 }
 
@@ -131,7 +120,7 @@ function permutationTest(differences: readonly number[], resamples: number, rand
     const all = 2 ** differences.length;
     let reached = 0;
     for (let signs = 0; signs < all; signs += 1)
-      if (Math.abs(signedSum(differences, (place) => (signs & (1 << place)) !== 0)) >= least) reached += 1;
+      if (Math.abs(signedSum(differences, (index) => (signs & (1 << index)) !== 0)) >= least) reached += 1;
     return { p: reached / all, exact: true };
   }
   // The observed signs count as one of the tries, so that p is never 0 (Phipson and Smyth 2010).
@@ -140,11 +129,46 @@ function permutationTest(differences: readonly number[], resamples: number, rand
   return { p: reached / (resamples + 1), exact: false };
 }
 
-function signedSum(differences: readonly number[], isTurned: (place: number) => boolean): number {
-  let sum = 0;
-  for (let place = 0; place < differences.length; place += 1) {
-    const difference = differences[place] ?? 0;
-    sum += isTurned(place) ? -difference : difference;
-  }
-  return sum;
+function signedSum(differences: readonly number[], isTurned: (index: number) => boolean): number {
+  return differences.reduce((sum, difference, index) => sum + (isTurned(index) ? -difference : difference), 0);
+}
+
+/**
+ * Returns the difference of the means of two independent samples over their pooled standard deviation (Cohen 1988). 0.2 is called small,
+ * 0.5 medium, 0.8 large.
+ *
+ * @throws UsageError `SAMPLE_INVALID`, also without any spread
+ */
+export function cohensD(a: Iterable<number>, b: Iterable<number>): number {
+  const first = sampleOf("cohensD", a, 2);
+  const second = sampleOf("cohensD", b, 2);
+  const squares = (sample: readonly number[]): number => deviationOf(sample) ** 2 * (sample.length - 1);
+  const pooled = Math.sqrt((squares(first) + squares(second)) / (first.length + second.length - 2));
+  const difference = meanOf(first) - meanOf(second);
+  return standardized("cohensD", difference, isRounding(pooled, first, second) ? 0 : pooled);
+}
+
+/**
+ * Returns the mean of the differences of pairs, by index, over their standard deviation (d<sub>z</sub>, Cohen 1988).
+ *
+ * @throws UsageError `SAMPLE_INVALID`, also without any spread, and for lists of different lengths
+ */
+export function pairedD(a: Iterable<number>, b: Iterable<number>): number {
+  const [first, second] = [sampleOf("pairedD", a, 2), sampleOf("pairedD", b, 2)];
+  const differences = differencesOf("pairedD", first, second);
+  const deviation = deviationOf(differences);
+  return standardized("pairedD", meanOf(differences), isRounding(deviation, first, second) ? 0 : deviation);
+}
+
+/** Returns the differences, first minus second. @throws UsageError `SAMPLE_INVALID` */
+function differencesOf(caller: string, a: readonly number[], b: readonly number[]): readonly number[] {
+  if (a.length === b.length) return a.map((value, index) => value - (b[index] ?? 0));
+  throw invalid(`as many values of ${caller} on both sides, got ${a.length} and ${b.length}. Leave out pairs with one value.`);
+}
+
+function standardized(caller: string, difference: number, deviation: number): number {
+  if (deviation > 0) return difference / deviation;
+  throw invalid(
+    `values of ${caller} that differ from each other, got none: an effect size is undefined without spread. Report the difference itself.`,
+  );
 }

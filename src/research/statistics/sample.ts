@@ -2,17 +2,9 @@ import { iterable, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
-/**
- * Returns the arithmetic mean of at least one finite number.
- *
- * @throws UsageError `SAMPLE_INVALID`
- * @example
- * import { mean } from "troupe/research";
- *
- * console.log(mean([1, 2, 6])); // 3
- */
+/** Returns the arithmetic mean of at least one finite number. @throws UsageError `SAMPLE_INVALID` */
 export function mean(values: Iterable<number>): number {
-  return meanOf(sampleOf("mean", values, 1), "mean");
+  return meanOf(sampleOf("mean", values, 1));
 }
 
 /**
@@ -25,56 +17,36 @@ export function mean(values: Iterable<number>): number {
  * console.log(standardDeviation([2, 4, 6])); // 2
  */
 export function standardDeviation(values: Iterable<number>): number {
-  return deviationOf(sampleOf("standardDeviation", values, 2), "standardDeviation");
+  return deviationOf(sampleOf("standardDeviation", values, 2));
 }
 
-/**
- * Returns the standard error of the mean of at least two finite numbers: their standard deviation over the root of their number.
- *
- * @throws UsageError `SAMPLE_INVALID`
- * @example
- * import { standardError } from "troupe/research";
- *
- * console.log(standardError([1, 3, 5, 7]).toFixed(3)); // 1.291
- */
+/** Returns the standard error of the mean of at least two finite numbers. @throws UsageError `SAMPLE_INVALID` */
 export function standardError(values: Iterable<number>): number {
   const sample = sampleOf("standardError", values, 2);
-  return deviationOf(sample, "standardError") / Math.sqrt(sample.length);
+  return deviationOf(sample) / Math.sqrt(sample.length);
 }
 
-/**
- * Returns the values as a list of finite numbers.
- *
- * @param caller the function that got them
- * @param least the fewest values it can use
- * @throws UsageError `SAMPLE_INVALID` for fewer values, and for a value that is no finite number
- */
+/** Returns the values as a list of at least `least` finite numbers. @throws UsageError `SAMPLE_INVALID` */
 export function sampleOf(caller: string, values: Iterable<number>, least: number): readonly number[] {
   takes(caller, "values", values, iterable("numbers"));
-  const sample: number[] = [];
-  for (const value of values as Iterable<unknown>) {
-    if (typeof value === "number" && Number.isFinite(value)) sample.push(value);
-    else
-      throw new UsageError(
-        "SAMPLE_INVALID",
-        `Expected finite numbers in the values of ${caller}, got ${valueText(value)} at place ${sample.length}. Leave out rows without a value, and say so.`,
-      );
-  }
+  const sample = [...values];
+  const wrong = sample.findIndex((value) => !Number.isFinite(value));
+  if (wrong !== -1)
+    throw invalid(
+      `finite numbers in the values of ${caller}, got ${valueText(sample[wrong])} at index ${wrong}. Leave out rows without a value, and say so.`,
+    );
   if (sample.length >= least) return sample;
-  throw new UsageError(
-    "SAMPLE_INVALID",
-    `Expected at least ${least} value${least === 1 ? "" : "s"} of ${caller}, got ${sample.length}. Add repetitions.`,
-  );
+  throw invalid(`at least ${least} value${least === 1 ? "" : "s"} of ${caller}, got ${sample.length}. Add repetitions.`);
 }
 
 /** Returns the mean of a list that is not empty. */
-export function meanOf(sample: readonly number[], caller: string): number {
-  return inRange(sumOf(sample) / sample.length, caller);
+export function meanOf(sample: readonly number[]): number {
+  return inRange(sumOf(sample) / sample.length);
 }
 
 /** Returns the sample standard deviation of a list of at least two. The second sum corrects the rounding of the mean (Chan et al. 1983). */
-export function deviationOf(sample: readonly number[], caller: string): number {
-  const centre = meanOf(sample, caller);
+export function deviationOf(sample: readonly number[]): number {
+  const centre = meanOf(sample);
   let squares = 0;
   let rest = 0;
   for (const value of sample) {
@@ -83,13 +55,13 @@ export function deviationOf(sample: readonly number[], caller: string): number {
     rest += distance;
   }
   const spread = Math.max(0, squares - (rest * rest) / sample.length);
-  return inRange(Math.sqrt(spread / (sample.length - 1)), caller);
+  return inRange(Math.sqrt(spread / (sample.length - 1)));
 }
 
 /** Rounding of a difference of two numbers, relative to the larger one. */
 const ROUNDING = 1e-12;
 
-/** True for a deviation that is nothing but the rounding of the values it was computed from. */
+/** True for a deviation that is only the rounding of the values it was computed from. */
 export function isRounding(deviation: number, ...samples: readonly Iterable<number>[]): boolean {
   let most = 0;
   for (const sample of samples) for (const value of sample) most = Math.max(most, Math.abs(value));
@@ -108,10 +80,12 @@ function sumOf(sample: readonly number[]): number {
   return sum + lost;
 }
 
-function inRange(result: number, caller: string): number {
+function inRange(result: number): number {
   if (Number.isFinite(result)) return result;
-  throw new UsageError(
-    "SAMPLE_INVALID",
-    `Expected values of ${caller} whose sums fit a number, got values that are too large. Write them in a larger unit.`,
-  );
+  throw invalid("values whose sums fit a number, got values that are too large. Write them in a larger unit.");
+}
+
+/** @param expected the rest of the sentence: what was expected, what came, and what to do */
+export function invalid(expected: string): UsageError {
+  return new UsageError("SAMPLE_INVALID", `Expected ${expected}`);
 }

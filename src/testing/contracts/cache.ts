@@ -1,8 +1,7 @@
 import type { Cache, CacheEntry } from "../../memory/cache.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
-import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContract, codeOf, checksOf, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty cache whose entries grow old on the given clock. */
 export type MakeCache = (clock: SimulatedClock) => Cache | Promise<Cache>;
 
 const MINUTE = 60_000;
@@ -11,50 +10,47 @@ const START = 1_800_000_000_000;
 /**
  * The contract of every {@link Cache}.
  *
- * Cache.C1 `get` returns the value of a resolved `set` until it is deleted, replaced or expired. Cache.C2 of two overlapping writes of one
- * key the later call counts. Cache.C3 keys and values are any text. Cache.C5 closing twice is no error; later calls are refused with
- * `CACHE_CLOSED`. Cache.C6 of several concurrent `replace` calls with the same expectation one writes, for a cache that has `replace`. The
- * tests of an implementation check damaged entries (Cache.C4) and unreachable places (Cache.C7).
+ * Cache.C1 `get` returns the value of a resolved `set` until it is deleted, replaced or expired. Cache.C2 of two overlapping writes the
+ * later call counts. Cache.C3 keys and values are any string. Cache.C5 closing twice is no error; later calls throw `CACHE_CLOSED`.
+ * Cache.C6 of concurrent `replace` calls with one expectation, one writes. Implementations check damaged entries (Cache.C4) and unreachable
+ * places (Cache.C7).
  */
 export function cacheContract(kit: ContractKit, name: string, make: MakeCache): void {
   checkContract("cacheContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a cache`, () => {
-    keepingChecks(kit, make);
-    forgettingChecks(kit, make);
-    textChecks(kit, make);
-    replacingChecks(kit, make);
-    closingChecks(kit, make);
+    const check: CacheChecks["check"] = (title, body) => {
+      const clock = simulatedClock(START);
+      checksOf(kit, () => make(clock)).check(title, (cache) => body(cache, clock));
+    };
+    const checks = { check, expect: kit.expect };
+    keepingChecks(checks);
+    forgettingChecks(checks);
+    textChecks(checks);
+    replacingChecks(checks);
+    closingChecks(checks);
   });
 }
 
-function check({ it }: ContractKit, make: MakeCache, title: string, body: (cache: Cache, clock: SimulatedClock) => Promise<void>): void {
-  it(title, async () => {
-    const clock = simulatedClock(START);
-    const cache = await make(clock);
-    try {
-      await body(cache, clock);
-    } finally {
-      await cache.close();
-    }
-  });
+interface CacheChecks {
+  check(title: string, body: (cache: Cache, clock: SimulatedClock) => Promise<void>): void;
+  readonly expect: ContractKit["expect"];
 }
 
-function keepingChecks(kit: ContractKit, make: MakeCache): void {
-  const { expect } = kit;
-  check(kit, make, "Cache.C1 what was set is there, what was not is a miss, and keys keep apart", async (cache) => {
+function keepingChecks({ check, expect }: CacheChecks): void {
+  check("Cache.C1 what was set is there, what was not is a miss, and keys keep apart", async (cache) => {
     await cache.set("a", "1", MINUTE);
     await cache.set("b", "2", MINUTE);
     expect([await cache.get("a"), await cache.get("b"), await cache.get("c")]).toEqual([hit("1"), hit("2"), miss]);
   });
 
-  check(kit, make, "Cache.C1 a later value replaces the earlier, and its time with it", async (cache, clock) => {
+  check("Cache.C1 a later value replaces the earlier, and its time with it", async (cache, clock) => {
     await cache.set("a", "1", MINUTE);
     await cache.set("a", "2", 3 * MINUTE);
     await clock.advance(2 * MINUTE);
     expect(await cache.get("a")).toEqual(hit("2"));
   });
 
-  check(kit, make, "Cache.C2 of writes that overlap the last asked for stays", async (cache) => {
+  check("Cache.C2 of writes that overlap the last asked for stays", async (cache) => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => cache.set("a", `value ${n}`, MINUTE)));
     expect(await cache.get("a")).toEqual(hit("value 19"));
     await Promise.all([cache.set("a", "again", MINUTE), cache.delete("a")]);
@@ -64,9 +60,8 @@ function keepingChecks(kit: ContractKit, make: MakeCache): void {
   });
 }
 
-function forgettingChecks(kit: ContractKit, make: MakeCache): void {
-  const { expect } = kit;
-  check(kit, make, "Cache.C1 an entry whose time is up is a miss, and one whose is not is there", async (cache, clock) => {
+function forgettingChecks({ check, expect }: CacheChecks): void {
+  check("Cache.C1 an entry whose time is up is a miss, and one whose is not is there", async (cache, clock) => {
     await cache.set("short", "1", MINUTE);
     await cache.set("long", "2", 2 * MINUTE);
     await clock.advance(MINUTE - 1);
@@ -75,7 +70,7 @@ function forgettingChecks(kit: ContractKit, make: MakeCache): void {
     expect([await cache.get("short"), await cache.get("long")]).toEqual([miss, hit("2")]);
   });
 
-  check(kit, make, "Cache.C1 what was deleted is a miss, and can be set again; deleting nothing is no error", async (cache) => {
+  check("Cache.C1 what was deleted is a miss, and can be set again; deleting nothing is no error", async (cache) => {
     await cache.set("a", "1", MINUTE);
     await cache.delete("a");
     await cache.delete("a");
@@ -84,7 +79,7 @@ function forgettingChecks(kit: ContractKit, make: MakeCache): void {
     expect(await cache.get("a")).toEqual(hit("2"));
   });
 
-  check(kit, make, "Cache.C1 a time to live that cannot pass is refused, and nothing is stored", async (cache) => {
+  check("Cache.C1 a time to live that cannot pass is refused, and nothing is stored", async (cache) => {
     for (const ttl of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(await codeOf(() => cache.set("a", "1", ttl))).toBe("TTL_INVALID");
     expect(await cache.get("a")).toEqual(miss);
@@ -105,9 +100,8 @@ const ODD_TEXTS: readonly string[] = [
   "x".repeat(5000),
 ];
 
-function textChecks(kit: ContractKit, make: MakeCache): void {
-  const { expect } = kit;
-  check(kit, make, "Cache.C3 any text is a key of its own", async (cache) => {
+function textChecks({ check, expect }: CacheChecks): void {
+  check("Cache.C3 any text is a key of its own", async (cache) => {
     const keys = [...ODD_TEXTS, "a", "half a character: \ud83d"];
     for (const [place, key] of keys.entries()) await cache.set(key, `value ${place}`, MINUTE);
     const found: unknown[] = [];
@@ -115,7 +109,7 @@ function textChecks(kit: ContractKit, make: MakeCache): void {
     expect(found).toEqual(keys.map((_, place) => hit(`value ${place}`)));
   });
 
-  check(kit, make, "Cache.C3 any text is a value, also a megabyte", async (cache) => {
+  check("Cache.C3 any text is a value, also a megabyte", async (cache) => {
     for (const value of [...ODD_TEXTS, "猫 and cat ".repeat(90_000)]) {
       await cache.set("a", value, MINUTE);
       const entry = await cache.get("a");
@@ -124,9 +118,8 @@ function textChecks(kit: ContractKit, make: MakeCache): void {
   });
 }
 
-function replacingChecks(kit: ContractKit, make: MakeCache): void {
-  const { expect } = kit;
-  check(kit, make, "Cache.C6 replaces what is as expected, and else tells what is there", async (cache, clock) => {
+function replacingChecks({ check, expect }: CacheChecks): void {
+  check("Cache.C6 replaces what is as expected, and else returns the present value", async (cache, clock) => {
     if (cache.replace === undefined) return;
     expect(await cache.replace("a", "1", { ttl: MINUTE })).toBe(undefined);
     expect(await cache.get("a")).toEqual(hit("1"));
@@ -145,7 +138,7 @@ function replacingChecks(kit: ContractKit, make: MakeCache): void {
     expect(await cache.get("a")).toEqual(hit("4"));
   });
 
-  check(kit, make, "Cache.C6 of several at once that expect the same one writes, and whoever tries again loses nothing", async (cache) => {
+  check("Cache.C6 of several at once that expect the same one writes, and whoever tries again loses nothing", async (cache) => {
     if (cache.replace === undefined) return;
     const outcomes = await Promise.all(Array.from({ length: 8 }, async (_, n) => cache.replace?.("one", `value ${n}`, { ttl: MINUTE })));
     expect(outcomes.filter((outcome) => outcome === undefined).length).toBe(1);
@@ -156,7 +149,6 @@ function replacingChecks(kit: ContractKit, make: MakeCache): void {
   });
 }
 
-/** Adds to the present value, and tries again while others write first. */
 async function appended(cache: Cache, text: string): Promise<void> {
   let seen: CacheEntry | undefined = { kind: "miss" };
   for (;;) {
@@ -167,9 +159,8 @@ async function appended(cache: Cache, text: string): Promise<void> {
   }
 }
 
-function closingChecks(kit: ContractKit, make: MakeCache): void {
-  const { expect } = kit;
-  check(kit, make, "Cache.C5 closing twice is no error, and then nothing is answered", async (cache) => {
+function closingChecks({ check, expect }: CacheChecks): void {
+  check("Cache.C5 closing twice is no error, and then nothing is answered", async (cache) => {
     await cache.set("a", "1", MINUTE);
     expect([await codeOf(() => cache.close()), await codeOf(() => cache.close())]).toEqual(["resolved", "resolved"]);
     const codes = [

@@ -4,7 +4,6 @@ import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../mode
 import { ReplyBuilder } from "../../model/attempt.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
-/** The answers that the suite makes the model give. */
 export type ContractReply =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "tool"; readonly name: string; readonly arguments: string }
@@ -15,13 +14,11 @@ export type ContractReply =
   /** Never comes, or stops after a piece. */
   | { readonly kind: "stall" };
 
-/** A model that gives the replies in their order, and what must be closed after. */
 export interface ModelUnderTest {
   readonly model: ChatModel;
   close?(): Promise<void> | void;
 }
 
-/** Makes a model that gives these replies. */
 export type MakeModel = (replies: readonly ContractReply[]) => ModelUnderTest | Promise<ModelUnderTest>;
 
 const TEXT = 'A reply that is longer than a piece: "quotes", \n lines, und Umlaute äöü, 猫 and 🎭.';
@@ -43,10 +40,10 @@ const toolQuestion: ChatRequest = deepFreeze({
 /**
  * The contract of every {@link ChatModel}.
  *
- * ChatModel.C1 `chat` returns the whole answer. ChatModel.C2 the pieces of `stream` make up the answer of `chat`, and the last one has its
- * finish reason. ChatModel.C3 tool calls arrive complete. ChatModel.C4 a truncated reply says so. ChatModel.C5 a failure is a ModelError
- * that says whether a retry can help. ChatModel.C6 an aborted signal rejects a call, before it begins and while it waits. ChatModel.C7 a
- * request is never changed. ChatModel.C8 concurrent calls do not mix. ChatModel.C9 an answer is plain JSON.
+ * ChatModel.C1 `chat` returns the whole answer. ChatModel.C2 the pieces of `stream` make up that answer; the last has the finish reason.
+ * ChatModel.C3 tool calls arrive complete. ChatModel.C4 a truncated reply says so. ChatModel.C5 a ModelError says whether a retry can help.
+ * ChatModel.C6 an aborted signal rejects a call. ChatModel.C7 a request is never changed. ChatModel.C8 concurrent calls do not mix.
+ * ChatModel.C9 an answer is plain JSON.
  */
 export function chatModelContract(kit: ContractKit, name: string, make: MakeModel): void {
   checkContract("chatModelContract", kit, name, make);

@@ -12,13 +12,10 @@ import { checkContract, type ContractKit } from "./contract-kit.ts";
 export type MakeEdgePolicy = () => EdgePolicy;
 
 /**
- * The contract of every {@link EdgePolicy}. It asks about messages between the roles p1 to p4.
+ * The contract of every {@link EdgePolicy}, for messages between the roles p1 to p4.
  *
- * EdgePolicy.E1 every answer is a decision. EdgePolicy.E2 a decision is a function of the passage: it is the same when it is asked again, in
- * another order, or of an equal policy. EdgePolicy.E3 what the run records of two equal policies is the same plain JSON. EdgePolicy.E4 a run is
- * the same whatever its concurrency.
- *
- * @throws UsageError `ARGUMENT_INVALID`
+ * EdgePolicy.E1 every answer is a decision. EdgePolicy.E2 a decision is a function of the passage. EdgePolicy.E3 equal policies are
+ * recorded as the same plain JSON. EdgePolicy.E4 a run does not depend on its concurrency.
  */
 export function edgePolicyContract(kit: ContractKit, name: string, make: MakeEdgePolicy): void {
   checkContract("edgePolicyContract", kit, name, make);
@@ -52,7 +49,6 @@ interface SentAt {
   readonly tick: number;
 }
 
-/** Messages of many kinds between all pairs of roles. */
 const passages: readonly SentAt[] = names.flatMap((from) =>
   names.flatMap((to) =>
     [0, 1, 5, 1_000].flatMap((tick) =>
@@ -66,13 +62,12 @@ const passages: readonly SentAt[] = names.flatMap((from) =>
   ),
 );
 
-/** @throws UsageError `EDGE_FAILED` where the policy throws or answers what is no decision */
 function fatesOf(policy: EdgePolicy, asked: readonly SentAt[]): readonly unknown[] {
   const edges = new Edges([policy], { state: { seed: "contract", clock: "rounds", bounds: {} }, messageLimit: 1_000_000 });
   return asked.map(({ sent, from, tick }) => edges.pass([sent], from, tick)[0]?.faults ?? "delivered");
 }
 
-/** Returns the text of a run of a few rounds, in which every role tells the next two what it hears. */
+/** Returns the text of a run of a few rounds, in which every role repeats what it hears to the next two. */
 async function loggedRun(policy: EdgePolicy, concurrency: number): Promise<string> {
   const environment = new Environment({ seed: "contract", concurrency, edges: [policy] });
   const events: RunEvent[] = [];

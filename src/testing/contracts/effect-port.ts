@@ -1,9 +1,8 @@
 import type { EffectCall, EffectPort } from "../../kernel/effect.ts";
 import { AbortedError, MovedError, StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, codeOf, checksOf, type ContractKit, gate } from "./contract-kit.ts";
 
-/** Does an effect of a contract. */
 export type ContractEffect = (request: Json, signal: AbortSignal) => Promise<unknown>;
 
 /** A port whose effects are done in this process or by others. */
@@ -13,7 +12,6 @@ export interface EffectPlace {
   close(): Promise<void>;
 }
 
-/** A port to be checked. */
 export interface EffectPortContract {
   readonly name: string;
   /** True for a port whose effects outlive the process that asked. */
@@ -25,24 +23,16 @@ export interface EffectPortContract {
 /**
  * The contract of every {@link EffectPort}.
  *
- * EffectPort.E1 the value of an effect comes back as JSON. EffectPort.E2 its failure comes back with name, code and data, or is thrown.
- * EffectPort.E3 a cancelled effect has its signal aborted. EffectPort.E4 an effect that must not happen twice, and of which nothing is known, is
- * uncertain. Of a port that finds effects again: EffectPort.E5 the same key finds an effect that is under way, or done, and it does not begin twice;
- * a call that has moved leaves it alone.
+ * EffectPort.E1 the value of an effect comes back as JSON. EffectPort.E2 its failure comes back, or is thrown. EffectPort.E3 a cancelled
+ * effect has its signal aborted. EffectPort.E4 an effect that must not happen twice, and of which nothing is known, is uncertain.
+ * EffectPort.E5 where a port finds effects again, one key finds an effect that is under way or done.
  */
 export function effectPortContract(kit: ContractKit, contract: EffectPortContract): void {
-  checkToldContract("effectPortContract", kit, contract);
+  checkContractObject("effectPortContract", kit, contract);
   const { expect } = kit;
   kit.describe(`${contract.name} keeps the contract of a port of effects`, () => {
     const check = (title: string, effect: ContractEffect, body: (place: EffectPlace) => Promise<void>): void =>
-      kit.it(title, async () => {
-        const place = await contract.make(effect);
-        try {
-          await body(place);
-        } finally {
-          await place.close();
-        }
-      });
+      checksOf(kit, () => contract.make(effect)).check(title, body);
     const ask = async (place: EffectPlace, effect: ContractEffect, call: Partial<EffectCall>): Promise<unknown> => {
       const whole = { ...first, signal: new AbortController().signal, ...call };
       const { answer } = await (await place.open()).run(whole, () => effect(whole.request, whole.signal));
@@ -97,7 +87,6 @@ export function effectPortContract(kit: ContractKit, contract: EffectPortContrac
 
 const first = { key: "0123456789abcdef", kind: "action", name: "work", request: null, idempotent: true, began: false };
 
-/** An effect that waits to be finished or cancelled. */
 function waiting(): {
   readonly effect: ContractEffect;
   readonly began: Promise<void>;
@@ -111,26 +100,15 @@ function waiting(): {
   let count = 0;
   const effect: ContractEffect = (_request, signal) => {
     count += 1;
-    began.resolve();
+    began.open();
     return new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => {
-        aborted.resolve();
+        aborted.open();
         // The reason is an error.
         reject(signal.reason as Error);
       });
-      void finished.promise.then(resolve);
+      void finished.opened.then(resolve);
     });
   };
-  return { effect, began: began.promise, aborted: aborted.promise, finish: finished.resolve, begun: () => count };
-}
-
-interface Gate<T> {
-  readonly promise: Promise<T>;
-  resolve(value: T): void;
-}
-
-function gate<T = void>(): Gate<T> {
-  let resolve = (_value: T): void => undefined;
-  const promise = new Promise<T>((opened) => (resolve = opened));
-  return { promise, resolve: (value) => resolve(value) };
+  return { effect, began: began.opened, aborted: aborted.opened, finish: finished.open, begun: () => count };
 }

@@ -1,54 +1,44 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
-import { tallyCheck } from "./journal-tally.ts";
-import { argumentChecks } from "./journal-arguments.ts";
-import { erasureChecks } from "./journal-erasure.ts";
-import { snapshotChecks } from "./journal-snapshots.ts";
-import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
-import { all, eventOf, filled, isOver, seqs } from "./journal-kit.ts";
+import { all, argumentChecks, erasureChecks, eventOf, filled, isOver, seqs, snapshotChecks, tallyCheck } from "./journal-parts.ts";
+import { checkContract, checksOf, codeOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty journal. */
 export type MakeJournal = () => Journal | Promise<Journal>;
 
 /**
- * The contract of every {@link Journal}.
+ * The contract of every {@link Journal}. What is optional is checked where it exists.
  *
- * Journal.K1 a run is created once, and can be created again after it was removed. Journal.K2 an unknown run is refused by its code.
- * Journal.K3 only the newest epoch appends, until it is released. Journal.K4 events have no gap and no overlap; a refused append leaves the
- * record as it was, and one of two concurrent appends at one place wins. Journal.K5 a reader gets a dense prefix from its first event, also
- * while others append. Journal.K6 a resolved `append` can be read. Journal.K7 events come back unchanged, and runs do not mix. Journal.K8
- * `runs` lists the runs, and `newest`, where it is there, a part of them; a tally in the list has nothing that the record lacks, and is
- * whole when the run has ended. Journal.K9 closing twice is no error. Journal.K10 a claim says how the epoch before it ended. Journal.K11
- * an owner is told once that it has lost its run, and not when it has given it back. Journal.K12 `watch`, where it is there, yields at the
- * start and after an append, and ends with its signal or its run. Journal.K13 `command`, where it is there, reaches the owner and brings
- * its answer back. Journal.K14 `keepSnapshot` and `newestSnapshot`, where they are there, keep the newest snapshot of each run, for its
- * owner alone, until the run is removed. Journal.K15 `rewrite`, where it is there, puts other events in place of all events of a run, for its
- * owner alone; a claim with `ifFree` is refused while the run has an owner. Journal.K16 an id that is no text, a number that is none, and events
- * that are no list are refused with `ARGUMENT_INVALID`.
+ * Journal.K1 a run is created once, and again after it was removed. Journal.K2 an unknown run is refused. Journal.K3 only the newest epoch
+ * appends, until it is released. Journal.K4 events have no gap and no overlap; a refused append changes nothing, and one of two concurrent
+ * appends wins. Journal.K5 a reader gets a dense prefix, also while others append. Journal.K6 a resolved `append` can be read. Journal.K7
+ * events come back unchanged, and runs do not mix. Journal.K8 `runs` and `newest` list the runs; a tally agrees with the record. Journal.K9
+ * closing twice is no error. Journal.K10 a claim says how the epoch before it ended. Journal.K11 an owner hears once that it has lost its
+ * run. Journal.K12 `watch` yields at the start and after an append, and ends with its signal or its run. Journal.K13 `command` reaches the
+ * owner. Journal.K14 the newest snapshot of a run is kept, for its owner alone. Journal.K15 `rewrite` replaces all events, for the owner
+ * alone. Journal.K16 arguments of another type are refused.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a journal`, () => {
-    owningChecks(kit, make);
-    releasingChecks(kit, make);
-    writingChecks(kit, make);
-    readingChecks(kit, make);
-    listingChecks(kit, make);
-    tallyCheck(kit, make);
-    formerChecks(kit, make);
-    lostChecks(kit, make);
-    watchChecks(kit, make);
-    commandChecks(kit, make);
-    snapshotChecks(kit, make, filled);
-    erasureChecks(kit, make, filled);
-    argumentChecks(kit, make);
+    const checks = checksOf(kit, make);
+    owningChecks(checks);
+    releasingChecks(checks);
+    writingChecks(checks);
+    readingChecks(checks);
+    listingChecks(checks);
+    tallyCheck(checks);
+    formerChecks(checks);
+    lostChecks(checks);
+    watchChecks(checks);
+    commandChecks(checks);
+    snapshotChecks(checks);
+    erasureChecks(checks);
+    argumentChecks(checks);
   });
 }
 
-function owningChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function owningChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K1 creating a run twice is refused, and nothing of the first is lost", async (journal) => {
     await filled(journal, "a", 2);
     expect(await codeOf(() => journal.create("a"))).toBe("RUN_EXISTS");
@@ -96,10 +86,8 @@ function owningChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function releasingChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
-  check("Journal.K3 who gave a run back cannot append, and the next owner goes on", async (journal) => {
+function releasingChecks({ check, expect }: Checks<Journal>): void {
+  check("Journal.K3 a former owner cannot append, and the next one continues", async (journal) => {
     const former = await filled(journal, "a", 1);
     await journal.release("a", former);
     expect(await codeOf(() => journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
@@ -132,9 +120,7 @@ function releasingChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function writingChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function writingChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K4 an append that leaves a gap or overlaps is refused, and nothing of it is kept", async (journal) => {
     const epoch = await filled(journal, "a", 2);
     expect(await codeOf(() => journal.append("a", epoch, 3, [eventOf("a", 3)]))).toBe("SEQ_MISMATCH");
@@ -180,9 +166,7 @@ function writingChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function readingChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function readingChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K5 a reader gets what follows from where it asked", async (journal) => {
     await filled(journal, "a", 4);
     expect((await all(journal, "a", 2)).map((event) => event.seq)).toEqual([2, 3]);
@@ -202,7 +186,7 @@ function readingChecks(kit: ContractKit, make: MakeJournal): void {
     expect(await seqs(journal, "a")).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  check("Journal.K5 a reader that leaves early, and two at once, disturb nobody", async (journal) => {
+  check("Journal.K5 a reader that leaves early, and two at once, disturb no one", async (journal) => {
     await filled(journal, "a", 3);
     for await (const event of journal.read("a", 0)) if (event.seq === 1) break;
     expect(await Promise.all([seqs(journal, "a"), seqs(journal, "a")])).toEqual([
@@ -212,9 +196,7 @@ function readingChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function listingChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function listingChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K7 runs keep apart", async (journal) => {
     await filled(journal, "a", 2);
     await filled(journal, "b", 3);
@@ -249,9 +231,7 @@ function listingChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function formerChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function formerChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K10 the first claim, and how an owner gave a run back", async (journal) => {
     await journal.create("a");
     const first = await journal.claim("a");
@@ -288,36 +268,29 @@ function formerChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function lostChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
-  check("Journal.K11 Owners.W1 an owner is told once that another claim has its run", async (journal) => {
-    const told: string[] = [];
+function lostChecks({ check, expect }: Checks<Journal>): void {
+  check("Journal.K11 Owners.W1 an owner hears once that another claim has its run", async (journal) => {
+    const reported: string[] = [];
     await journal.create("a");
-    const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
-    await journal.claim("a", { lost: () => told.push("second") });
-    expect(told).toEqual(["first"]);
+    const { epoch } = await journal.claim("a", { lost: () => reported.push("first") });
+    await journal.claim("a", { lost: () => reported.push("second") });
+    expect(reported).toEqual(["first"]);
     expect(await codeOf(() => journal.append("a", epoch, 0, [eventOf("a", 0)]))).toBe("EPOCH_STALE");
-    expect(told).toEqual(["first"]);
+    expect(reported).toEqual(["first"]);
   });
 
-  check(
-    "Journal.K11 Owners.W2 who gave a run back is not told of the next owner, nor is anybody told by the end of the journal",
-    async (journal) => {
-      const told: string[] = [];
-      await journal.create("a");
-      const { epoch } = await journal.claim("a", { lost: () => told.push("first") });
-      await journal.release("a", epoch);
-      await journal.claim("a", { lost: () => told.push("second") });
-      await journal.close();
-      expect(told).toEqual([]);
-    },
-  );
+  check("Journal.K11 Owners.W2 a former owner does not hear of the next one, nor of the end of the journal", async (journal) => {
+    const reported: string[] = [];
+    await journal.create("a");
+    const { epoch } = await journal.claim("a", { lost: () => reported.push("first") });
+    await journal.release("a", epoch);
+    await journal.claim("a", { lost: () => reported.push("second") });
+    await journal.close();
+    expect(reported).toEqual([]);
+  });
 }
 
-function watchChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function watchChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K12 Watchers.V1 a watcher hears of the start and of what is added, and ends with its signal", async (journal) => {
     const epoch = await filled(journal, "a", 1);
     const watch = new AbortController();
@@ -343,9 +316,7 @@ function watchChecks(kit: ContractKit, make: MakeJournal): void {
   });
 }
 
-function commandChecks(kit: ContractKit, make: MakeJournal): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function commandChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K13 a command reaches the owner of the run, and its answer comes back", async (journal) => {
     if (journal.command === undefined) return;
     await journal.create("a");

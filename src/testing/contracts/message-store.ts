@@ -9,9 +9,8 @@ import type {
   VectorPlace,
 } from "../../memory/message-store.ts";
 import { createMessage } from "../../message/message.ts";
-import { checkContract, checksOf, type ContractKit } from "./contract-kit.ts";
+import { checkContract, checksOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
 /** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V12 of the port, V9 for a store with `lookup`, V10 for one whose `nearest` is available, V11 and V12
@@ -19,17 +18,16 @@ export type MakeStore = () => MessageStore | Promise<MessageStore>;
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
-    messageChecks(kit, make);
-    vectorChecks(kit, make);
-    lookupChecks(kit, make);
-    nearestChecks(kit, make);
-    removalChecks(kit, make);
+    const checks = checksOf(kit, make);
+    messageChecks(checks);
+    vectorChecks(checks);
+    lookupChecks(checks);
+    nearestChecks(checks);
+    removalChecks(checks);
   });
 }
 
-function removalChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function removalChecks({ check, expect }: Checks<MessageStore>): void {
   check("MessageStore.V11 a removal is remembered, also of what is added again, unless the message may return", async (store) => {
     if (store.removed === undefined) return;
     const [a = { place: 0 }, b = { place: 0 }] = await store.add("r", entries("a", "b", "c"));
@@ -55,9 +53,7 @@ function removalChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function messageChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function messageChecks({ check, expect }: Checks<MessageStore>): void {
   check("MessageStore.V1 MessageStore.V3 what was added is there, at growing places, in order of arrival", async (store) => {
     const first = await store.add("r", entries("a", "b"));
     const second = await store.add("r", entries("c"));
@@ -152,9 +148,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function vectorChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function vectorChecks({ check, expect }: Checks<MessageStore>): void {
   const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
 
   check("MessageStore.V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
@@ -194,9 +188,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function lookupChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function lookupChecks({ check, expect }: Checks<MessageStore>): void {
   const many = Array.from({ length: 300 }, (_, n) =>
     entry(`m${n}`, { content: n % 100 === 50 ? `A rare Lighthouse ${n}` : `common ${n}` }),
   );
@@ -239,9 +231,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
   });
 }
 
-function nearestChecks(kit: ContractKit, make: MakeStore): void {
-  const { expect } = kit;
-  const check = checksOf(kit, make);
+function nearestChecks({ check, expect }: Checks<MessageStore>): void {
   const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
   /** Writes a vector for each of some new messages. Returns their places. */
   const written = async (store: MessageStore, role: string, fingerprint: string, ...made: Float32Array[]): Promise<number[]> => {
@@ -276,17 +266,17 @@ function nearestChecks(kit: ContractKit, make: MakeStore): void {
     expect(await nearest.search("r", "one", vector(0, 3), 9, { among: new Set() })).toEqual([]);
   });
 
-  check("MessageStore.V10 places and numbers of vectors are told, and of messages that cannot be embedded", async (store) => {
+  check("MessageStore.V10 places and numbers of vectors are reported, also of messages that cannot be embedded", async (store) => {
     const nearest = await nearestOf(store);
     if (nearest === undefined) return;
     const [a, b, c] = await written(store, "r", "one", vector(1, 2), vector(), vector(1, 2, 3));
-    const told = [
+    const reported = [
       { place: a, dimensions: 2 },
       { place: b, dimensions: 0 },
       { place: c, dimensions: 3 },
     ];
-    expect(await placesOf(nearest, "r", "one")).toEqual(told);
-    expect(await placesOf(nearest, "r", "one", a)).toEqual(told.slice(1));
+    expect(await placesOf(nearest, "r", "one")).toEqual(reported);
+    expect(await placesOf(nearest, "r", "one", a)).toEqual(reported.slice(1));
     expect(await nearest.count("r", "one")).toBe(2);
     expect((await nearest.search("r", "one", vector(1, 2), 9)).map(({ place }) => place)).toEqual([a]);
     expect([await placesOf(nearest, "r", "two"), await nearest.count("r", "two")]).toEqual([[], 0]);

@@ -3,7 +3,6 @@ import type { Lease, LimitOptions, ModelLimits } from "../../model/limits.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
 import { checkContract, type ContractKit, turns } from "./contract-kit.ts";
 
-/** Makes limits of which nothing is used yet. */
 export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelLimits>;
 
 /** The time of limits that do not take it from the clock of a request, such as those in a database. */
@@ -20,14 +19,11 @@ const MINUTE = 60_000;
 const noOther: LimitsTime = { pass: () => Promise.resolve(), settled: turns };
 
 /**
- * The contract of every {@link ModelLimits}.
+ * The contract of every {@link ModelLimits}. `time` is that of limits that do not take it from the clock of the requests.
  *
- * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any second at most `requestsPerSecond` calls begin, in any 60
- * seconds at most `requestsPerMinute`, counted from `begin` of their places, and calls of at most `tokensPerMinute` tokens as far as those
- * are known; a call larger than the whole allowance goes alone. ModelLimits.W4 a caller that stops waiting takes nothing and delays nobody.
- * ModelLimits.W5 a place is given back once. ModelLimits.W6 a call that begins late waits for time only, and keeps its place meanwhile.
- *
- * @param time default: the clock of the requests alone
+ * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 at most `requestsPerSecond`, `requestsPerMinute` and
+ * `tokensPerMinute` begin in any second or minute; a call larger than the allowance goes alone. ModelLimits.W4 a caller that stops waiting
+ * takes nothing. ModelLimits.W5 a place is given back once. ModelLimits.W6 a call that begins late keeps its place.
  */
 export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLimits, time: LimitsTime = noOther): void {
   checkContract("modelLimitsContract", kit, name, make);
@@ -52,7 +48,6 @@ function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = ne
   return asked;
 }
 
-/** Begins the call of a place. */
 function begin(lease: Lease): AskedLease {
   const begun = lease.begin?.() ?? Promise.resolve();
   const asked: AskedLease = { got: false, lease: begun.then(() => lease) };
@@ -65,7 +60,6 @@ function begin(lease: Lease): AskedLease {
 
 const gotten = (asked: readonly AskedLease[]): readonly boolean[] => asked.map(({ got }) => got);
 
-/** Waits for the places of some calls. */
 async function given(...asked: readonly (AskedLease | undefined)[]): Promise<void> {
   for (const one of asked) await one?.lease;
 }
@@ -102,7 +96,7 @@ function placeChecks({ it, expect }: ContractKit, make: MakeLimits, { settled }:
     expect(gotten(asked)).toEqual([true, true, true, false]);
   });
 
-  it("ModelLimits.W4 who stops waiting takes no place, and holds up nobody", async () => {
+  it("ModelLimits.W4 a caller that stops waiting takes no place and delays no one", async () => {
     const clock = simulatedClock();
     const limits = await make({ concurrency: 1 });
     const first = await ask(limits, clock).lease;

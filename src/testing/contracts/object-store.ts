@@ -1,15 +1,14 @@
 import type { ObjectStore } from "../../kernel/object-store.ts";
 import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty store of objects. */
 export type MakeObjects = () => ObjectStore | Promise<ObjectStore>;
 
 /**
  * The contract of every {@link ObjectStore}.
  *
- * Objects.O1 `get` returns the bytes of the last `put` that resolved, and their tag. Objects.O2 a condition that does not hold changes nothing
- * and throws `OBJECT_CONFLICT`. Objects.O3 of concurrent puts with one condition, one succeeds. Objects.O4 `list` has the keys below a folder,
- * and no others. Objects.O5 keys that could lead elsewhere are refused. Objects.O6 an aborted call changes nothing.
+ * Objects.O1 `get` returns the bytes and the tag of the last resolved `put`. Objects.O2 a false condition changes nothing and throws
+ * `OBJECT_CONFLICT`. Objects.O3 of concurrent puts with one condition, one succeeds. Objects.O4 `list` has the keys below a folder.
+ * Objects.O5 keys that could lead elsewhere are refused. Objects.O6 an aborted call changes nothing.
  */
 export function objectStoreContract(kit: ContractKit, name: string, make: MakeObjects): void {
   checkContract("objectStoreContract", kit, name, make);

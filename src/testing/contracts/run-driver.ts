@@ -1,15 +1,13 @@
 import type { Delivery, DeliveryHandler, FleetDriver, RunDriver, RunJob, Handled, Working, WorkOptions } from "../../team/run-driver.ts";
-import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, checksOf, codeOf, type ContractKit, type Gate, gate as newGate } from "./contract-kit.ts";
 
 /** A worker in a process of its own, which takes one job of a team and never ends it. */
 export interface DoomedWorker {
-  /** The run of the job that it took. */
   readonly took: Promise<string>;
   /** Ends the process at once, as SIGKILL does. */
   kill(): Promise<void>;
 }
 
-/** One engine, with the drivers that programs open on it. */
 export interface RunEngine {
   /** Opens a driver, as another process would. */
   open(): RunDriver | Promise<RunDriver>;
@@ -17,7 +15,6 @@ export interface RunEngine {
   close(): Promise<void>;
 }
 
-/** A driver to be checked. */
 export interface RunDriverContract {
   readonly name: string;
   /** Makes an engine without jobs. */
@@ -27,39 +24,30 @@ export interface RunDriverContract {
 /**
  * The contract of every {@link RunDriver}.
  *
- * RunDriver.D1 a submitted job comes unchanged to a worker that has its team, and to no other.
- * RunDriver.D2 a waiting run has one job; a job that is submitted during a delivery is delivered after it, even where another worker is free.
- * RunDriver.D3 a job is delivered again when its handler asks for that, not before its time, or rejects.
- * RunDriver.D4 a worker has at most `concurrency` deliveries. RunDriver.D5 the job of a killed worker comes to another one, that of a living one stays.
- * RunDriver.D6 a stopped worker takes nothing more, and waits for its handlers. RunDriver.D7 a cancelled job is not delivered again, and its
- * delivery aborts. RunDriver.D8 the list has what is not done. RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no error.
- * RunDriver.D11 a driver that knows its workers ({@link FleetDriver}) lists the connected ones with their jobs, and asks them to drain.
+ * RunDriver.D1 a job comes unchanged to a worker of its team, and to no other. RunDriver.D2 a waiting run has one job; one that is
+ * submitted during a delivery comes after it. RunDriver.D3 a job comes again when its handler asks for that, not before its time, or
+ * rejects. RunDriver.D4 a worker has at most `concurrency` deliveries. RunDriver.D5 the job of a killed worker comes to another.
+ * RunDriver.D6 a stopped worker takes nothing more, and waits for its handlers. RunDriver.D7 a cancelled job does not come again, and its
+ * delivery aborts. RunDriver.D8 the list has what is not done. RunDriver.D9 malformed jobs are refused. RunDriver.D10 closing twice is no
+ * error. RunDriver.D11 a {@link FleetDriver} lists its workers with their jobs, and asks them to drain.
  */
 export function runDriverContract(kit: ContractKit, contract: RunDriverContract): void {
-  checkToldContract("runDriverContract", kit, contract);
+  checkContractObject("runDriverContract", kit, contract);
   kit.describe(`${contract.name} keeps the contract of a run driver`, () => {
-    const check = (title: string, body: (engine: RunEngine) => Promise<void>): void =>
-      kit.it(title, async () => {
-        const engine = await contract.make();
-        try {
-          await body(engine);
-        } finally {
-          await engine.close();
-        }
-      });
+    const check = (title: string, body: (driver: RunDriver, engine: RunEngine) => Promise<void>): void =>
+      checksOf(kit, () => contract.make()).check(title, async (engine) => body(await engine.open(), engine));
     deliveringChecks(kit, check);
     repeatingChecks(kit, check);
     endingChecks(kit, check);
   });
 }
 
-type Check = (title: string, body: (engine: RunEngine) => Promise<void>) => void;
+type Check = (title: string, body: (driver: RunDriver, engine: RunEngine) => Promise<void>) => void;
 
 const DONE: Handled = { is: "done" };
 
 function deliveringChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D1 a job comes unchanged to a worker with its team, also when it was submitted before", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D1 a job comes unchanged to a worker with its team, also when it was submitted before", async (driver, engine) => {
     const job: RunJob = { runId: "a", team: "x", idea: "a poem\n\u{1F3AD}", about: { deep: [1, null, "é"] }, events: 3, refusals: 2 };
     await driver.submit(job);
     const seen = await collector(await engine.open(), { teams: ["x"], concurrency: 1 }, () => DONE);
@@ -70,8 +58,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D1 a job waits while no worker has its team", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D1 a job waits while no worker has its team", async (driver, engine) => {
     await driver.submit({ runId: "a", team: "x" });
     const others = await collector(driver, { teams: ["y"], concurrency: 4 }, () => DONE);
     for (const runId of ["b", "c", "d"]) await driver.submit({ runId, team: "y" });
@@ -82,8 +69,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
     expect(others.count).toBe(3);
   });
 
-  check("RunDriver.D4 JobsInMemory.J2 a worker has no more deliveries than its concurrency", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D4 JobsInMemory.J2 a worker has no more deliveries than its concurrency", async (driver) => {
     let most = 0;
     let present = 0;
     const seen = await collector(driver, { teams: ["x"], concurrency: 2 }, async ({ runId }) => {
@@ -100,8 +86,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
     expect(most <= 2).toBe(true);
   });
 
-  check("RunDriver.D9 what is no job is refused", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D9 what is no job is refused", async (driver) => {
     for (const job of [{ runId: "", team: "x" }, { runId: "a", team: "" }, { runId: "a", team: "x", events: -1 }, null])
       expect(await codeOf(() => driver.submit(job as RunJob))).toBe("OPTION_INVALID");
     expect(await driver.list({ limit: 10 })).toEqual([]);
@@ -109,8 +94,7 @@ function deliveringChecks({ expect }: ContractKit, check: Check): void {
 }
 
 function repeatingChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D2 JobsInMemory.J1 a run that waits has one job, the last submitted", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D2 JobsInMemory.J1 a run that waits has one job, the last submitted", async (driver) => {
     await driver.submit({ runId: "a", team: "x", events: 1 });
     await driver.submit({ runId: "a", team: "x", events: 2 });
     const seen = await collector(driver, { teams: ["x"], concurrency: 4 }, () => DONE);
@@ -119,8 +103,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     expect(seen.count).toBe(1);
   });
 
-  check("RunDriver.D2 a job that is submitted during a delivery comes after it", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D2 a job that is submitted during a delivery comes after it", async (driver) => {
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ events }) => {
       if (events === 1) await driver.submit({ runId: "a", team: "x", events: 2 });
       return DONE;
@@ -130,13 +113,13 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end", async (engine) => {
-    const gate = opening();
+  check("RunDriver.D2 a job that is submitted during a delivery comes to no other worker before its end", async (driver, engine) => {
+    const gate = newGate();
     const handle = async ({ runId, events }: Delivery): Promise<Handled> => {
       if (runId === "a" && events === 1) await gate.opened;
       return DONE;
     };
-    const [driver, other] = [await engine.open(), await engine.open()];
+    const other = await engine.open();
     const first = await collector(driver, { teams: ["x"], concurrency: 1 }, handle);
     await driver.submit({ runId: "a", team: "x", events: 1 });
     await first.next();
@@ -152,8 +135,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     expect(first.count + second.count).toBe(5);
   });
 
-  check("RunDriver.D5 a job submitted during the delivery of a killed worker comes, and the older one does not", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D5 a job submitted during the delivery of a killed worker comes, and the older one does not", async (driver, engine) => {
     await driver.submit({ runId: "a", team: "x", events: 1 });
     const doomed = await engine.doomed("x");
     await doomed.took;
@@ -168,8 +150,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     expect(seen.count).toBe(2);
   });
 
-  check("RunDriver.D3 a job that its handler gives back comes again, as it was changed, and not too early", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D3 a job that its handler gives back comes again, as it was changed, and not too early", async (driver) => {
     const times: number[] = [];
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) => {
       times.push(performance.now());
@@ -185,8 +166,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D3 a delivery that was no try does not count", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D3 a delivery that was no try does not count", async (driver) => {
     let deliveries = 0;
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, () => {
       deliveries += 1;
@@ -198,8 +178,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D3 a job whose handler rejects comes again", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D3 a job whose handler rejects comes again", async (driver) => {
     const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, ({ attempt }) =>
       attempt === 1 ? Promise.reject(new Error("a fault of the handler")) : DONE,
     );
@@ -208,8 +187,7 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 0);
   });
 
-  check("RunDriver.D5 the job of a killed worker comes to another one", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D5 the job of a killed worker comes to another one", async (driver, engine) => {
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
     const doomed = await engine.doomed("x");
     expect(await doomed.took).toBe("a");
@@ -224,9 +202,8 @@ function repeatingChecks({ expect }: ContractKit, check: Check): void {
   });
 }
 
-/** Makes a worker of team x whose handlers end when the gate is opened. */
-async function gated(driver: RunDriver): Promise<{ readonly gate: ReturnType<typeof opening>; readonly seen: Seen }> {
-  const gate = opening();
+async function gated(driver: RunDriver): Promise<{ readonly gate: Gate<void>; readonly seen: Seen }> {
+  const gate = newGate();
   const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async () => {
     await gate.opened;
     return DONE;
@@ -235,8 +212,7 @@ async function gated(driver: RunDriver): Promise<{ readonly gate: ReturnType<typ
 }
 
 function endingChecks({ expect }: ContractKit, check: Check): void {
-  check("RunDriver.D6 a stopped worker takes nothing more, and waits for its handler", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D6 a stopped worker takes nothing more, and waits for its handler", async (driver) => {
     const { gate, seen } = await gated(driver);
     await driver.submit({ runId: "a", team: "x" });
     await seen.next();
@@ -251,27 +227,28 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
     expect(seen.count).toBe(1);
   });
 
-  check("RunDriver.D7 a cancelled job that waits is gone, and a delivered one hears of it and does not come again", async (engine) => {
-    const driver = await engine.open();
-    await driver.submit({ runId: "waits", team: "x" });
-    await driver.cancel("waits");
-    await driver.cancel("waits");
-    const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ signal }) => {
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
+  check(
+    "RunDriver.D7 a cancelled job that waits is gone, and a delivered one hears of it and does not come again",
+    async (driver, engine) => {
+      await driver.submit({ runId: "waits", team: "x" });
+      await driver.cancel("waits");
+      await driver.cancel("waits");
+      const seen = await collector(driver, { teams: ["x"], concurrency: 1 }, async ({ signal }) => {
+        await new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          else signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+        return { is: "again", after: 0 };
       });
-      return { is: "again", after: 0 };
-    });
-    await driver.submit({ runId: "a", team: "x" });
-    expect((await seen.next()).runId).toBe("a");
-    await (await engine.open()).cancel("a");
-    await settled(driver, 0);
-    expect(seen.count).toBe(1);
-  });
+      await driver.submit({ runId: "a", team: "x" });
+      expect((await seen.next()).runId).toBe("a");
+      await (await engine.open()).cancel("a");
+      await settled(driver, 0);
+      expect(seen.count).toBe(1);
+    },
+  );
 
-  check("RunDriver.D8 the list has the jobs that are not done", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D8 the list has the jobs that are not done", async (driver) => {
     const { gate, seen } = await gated(driver);
     await driver.submit({ runId: "a", team: "x" });
     await seen.next();
@@ -286,8 +263,7 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
     await settled(driver, 1);
   });
 
-  check("RunDriver.D11 a driver that knows its workers lists them and asks them to drain", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D11 a driver that knows its workers lists them and asks them to drain", async (driver, engine) => {
     if (!knowsWorkers(driver)) return;
     const { gate, seen } = await gated(driver);
     await driver.submit({ runId: "a", team: "x" });
@@ -312,8 +288,7 @@ function endingChecks({ expect }: ContractKit, check: Check): void {
     expect(await driver.workers()).toEqual([]);
   });
 
-  check("RunDriver.D10 closing twice is no error, and a closed driver is refused", async (engine) => {
-    const driver = await engine.open();
+  check("RunDriver.D10 closing twice is no error, and a closed driver is refused", async (driver) => {
     await driver.close();
     await driver.close();
     expect(await codeOf(() => driver.submit({ runId: "a", team: "x" }))).toBe("DRIVER_CLOSED");
@@ -326,9 +301,8 @@ function knowsWorkers(driver: RunDriver): driver is FleetDriver {
 
 interface Seen {
   readonly working: Working;
-  /** Deliveries so far. */
   readonly count: number;
-  /** The next delivery that nobody has asked for. */
+  /** The next delivery that was not returned yet. */
   next(): Promise<Delivery>;
 }
 
@@ -356,11 +330,10 @@ async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: D
   };
 }
 
-/** Milliseconds between two looks at the list of an engine, which tells nobody when it changes. */
+/** Milliseconds between two looks at the list of an engine, which reports no changes. */
 const LOOK = 10;
 const LOOKS = 1500;
 
-/** Resolves when the engine has so many jobs that are not done. */
 async function settled(driver: RunDriver, jobs: number): Promise<void> {
   for (let look = 0; look < LOOKS; look += 1) {
     if ((await driver.list({ limit: jobs + 1 })).length === jobs) return;
@@ -368,10 +341,4 @@ async function settled(driver: RunDriver, jobs: number): Promise<void> {
   }
   const left = await driver.list({ limit: 20 });
   throw new Error(`Expected ${jobs} jobs that are not done, got ${JSON.stringify(left)}.`);
-}
-
-function opening(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
 }

@@ -2,27 +2,25 @@ import { randomStream } from "../../kernel/random.ts";
 import type { VectorIndex } from "../../memory/exact-index.ts";
 import { checkContract, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** Makes an empty index. */
 export type MakeIndex = () => VectorIndex | Promise<VectorIndex>;
 
 /**
  * The contract of every {@link VectorIndex}.
  *
- * VectorIndex.W1 scores are cosine similarities in [-1, 1], larger for closer vectors of any length. VectorIndex.W2 the best results come
- * first, equal ones by key, and no more than `k`. VectorIndex.W3 adding a key again replaces it; a deleted one is gone. VectorIndex.W4 only
- * results that the conditions allow are found. VectorIndex.W5 zero vectors, invalid numbers and other dimensions are refused and change
- * nothing. VectorIndex.W6 after `clear` other dimensions are accepted.
+ * VectorIndex.W1 scores are cosine similarities. VectorIndex.W2 the best `k` results come first, equal ones by key. VectorIndex.W3 adding a
+ * key again replaces it; a deleted one is gone. VectorIndex.W4 results fulfil the conditions. VectorIndex.W5 zero vectors, invalid numbers
+ * and other dimensions are refused. VectorIndex.W6 after `clear` other dimensions are accepted.
  */
 export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIndex): void {
   checkContract("vectorIndexContract", kit, name, make);
   const { describe, it, expect } = kit;
+  const check = (title: string, body: (index: VectorIndex) => Promise<void>): void => it(title, async () => body(await make()));
   const v = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
   const keys = async (index: VectorIndex, query: Float32Array, k: number): Promise<number[]> =>
     (await index.search(query, k)).map(({ key }) => key);
 
   describe(`${name} keeps the contract of a vector index`, () => {
-    it("VectorIndex.W1 length does not matter, direction does", async () => {
-      const index = await make();
+    check("VectorIndex.W1 length does not matter, direction does", async (index) => {
       await index.add(1, v(1e-20, 0, 0));
       await index.add(2, v(0, 1e20, 0));
       await index.add(3, v(-5, 0, 0));
@@ -35,8 +33,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect(hits.every(({ score }) => score >= -1 && score <= 1)).toBe(true);
     });
 
-    it("VectorIndex.W2 equal ones come by key, and as many as asked for", async () => {
-      const index = await make();
+    check("VectorIndex.W2 equal ones come by key, and as many as asked for", async (index) => {
       for (const key of [7, 3, 5, 1]) await index.add(key, v(1, 1));
       await index.add(9, v(1, 1.1));
       expect(await keys(index, v(1, 1.1), 3)).toEqual([9, 1, 3]);
@@ -44,12 +41,11 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect((await keys(index, v(1, 1), 100)).length).toBe(5);
     });
 
-    it("VectorIndex.W2 an empty index finds nothing", async () => {
-      expect(await keys(await make(), v(1, 0), 4)).toEqual([]);
+    check("VectorIndex.W2 an empty index finds nothing", async (index) => {
+      expect(await keys(index, v(1, 0), 4)).toEqual([]);
     });
 
-    it("VectorIndex.W3 replacing and deleting, over many rounds, agree with a plain map", async () => {
-      const index = await make();
+    check("VectorIndex.W3 replacing and deleting, over many rounds, agree with a plain map", async (index) => {
       const model = new Map<number, Float32Array>();
       const random = randomStream("index", "contract");
       const vector = (): Float32Array => Float32Array.from({ length: 8 }, () => random() - 0.5);
@@ -74,8 +70,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       }
     });
 
-    it("VectorIndex.W4 only what is among some, and only what is accepted", async () => {
-      const index = await make();
+    check("VectorIndex.W4 only what is among some, and only what is accepted", async (index) => {
       for (let key = 0; key < 50; key++) await index.add(key, v(1, key / 50));
       const among = await index.search(v(1, 0), 3, { among: new Set([40, 20, 30, 99]) });
       expect(among.map(({ key }) => key)).toEqual([20, 30, 40]);
@@ -84,8 +79,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect(await index.search(v(1, 0), 3, { among: new Set() })).toEqual([]);
     });
 
-    it("VectorIndex.W5 what is no direction is refused, and nothing changes", async () => {
-      const index = await make();
+    check("VectorIndex.W5 what is no direction is refused, and nothing changes", async (index) => {
       await index.add(1, v(1, 0));
       expect(await codeOf(() => index.add(1, v(0, 0)))).toBe("EMBEDDING_INVALID");
       expect(await codeOf(() => index.add(2, v(NaN, 1)))).toBe("EMBEDDING_INVALID");
@@ -95,8 +89,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect(await keys(index, v(1, 0), 9)).toEqual([1]);
     });
 
-    it("VectorIndex.W6 a cleared index is empty and takes other dimensions", async () => {
-      const index = await make();
+    check("VectorIndex.W6 a cleared index is empty and takes other dimensions", async (index) => {
       await index.add(1, v(1, 0));
       await index.clear();
       expect(index.size).toBe(0);

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import type { CommitRequest, Workspace, WorkspaceLimits } from "../../workspace/workspace.ts";
-import { checkToldContract, codeOf, type ContractKit } from "./contract-kit.ts";
+import { checkContractObject, codeOf, type ContractKit } from "./contract-kit.ts";
 
-/** The parts that the suite needs from an implementation. */
 export interface WorkspaceContract {
-  /** The name of the suite. */
   readonly name: string;
   /** Makes an empty workspace with these limits, or the default ones. */
   readonly make: (limits?: Partial<WorkspaceLimits>) => Promise<Workspace>;
   /** True when it keeps history, so that `commit` gives ids. */
   readonly keepsHistory: boolean;
+}
+
+interface WorkspaceChecks {
+  check(title: string, body: (workspace: Workspace) => Promise<void>, limits?: Partial<WorkspaceLimits>): void;
+  readonly expect: ContractKit["expect"];
 }
 
 /** Paths that no workspace may take, each for a reason of its own. */
@@ -46,36 +49,36 @@ const forbiddenPaths: readonly string[] = [
   ".app.js.0123456789ab.troupe-tmp",
 ];
 
-/** The behaviour every {@link Workspace} has, as tests. */
+/** The contract of every {@link Workspace}. */
 export function workspaceContract(kit: ContractKit, contract: WorkspaceContract): void {
-  checkToldContract("workspaceContract", kit, contract);
+  checkContractObject("workspaceContract", kit, contract);
   kit.describe(`${contract.name} keeps the contract of a workspace`, () => {
-    fileBehaviour(kit, contract);
-    listBehaviour(kit, contract);
-    pathBehaviour(kit, contract);
-    limitBehaviour(kit, contract);
-    commitBehaviour(kit, contract);
+    const checks: WorkspaceChecks = {
+      expect: kit.expect,
+      check: (title, body, limits) => kit.it(title, async () => body(await contract.make(limits))),
+    };
+    fileBehaviour(checks);
+    listBehaviour(checks);
+    pathBehaviour(checks);
+    limitBehaviour(checks);
+    commitBehaviour(checks, contract);
   });
 }
 
-function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
-  const { it, expect } = kit;
-  it("reads what was written, in any folder", async () => {
-    const workspace = await make();
+function fileBehaviour({ check, expect }: WorkspaceChecks): void {
+  check("reads what was written, in any folder", async (workspace) => {
     const written = await workspace.write("src/deep/app.js", "let ä = '𝒜';\n");
     const bytes = Buffer.from("let ä = '𝒜';\n");
     expect(written).toEqual({ path: "src/deep/app.js", bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
     expect(await workspace.read("src/deep/app.js")).toEqual("let ä = '𝒜';\n");
   });
 
-  it("takes a leading ./ and doubled slashes for the same path", async () => {
-    const workspace = await make();
+  check("takes a leading ./ and doubled slashes for the same path", async (workspace) => {
     expect((await workspace.write("./src//./app.js", "1")).path).toEqual("src/app.js");
     expect(await workspace.read("src/app.js")).toEqual("1");
   });
 
-  it("gives the bytes of a file within the bound that is named, and follows the same rules of paths", async () => {
-    const workspace = await make();
+  check("gives the bytes of a file within the bound that is named, and follows the same rules of paths", async (workspace) => {
     await workspace.write("a.txt", "ä");
     expect([...((await workspace.readBytes("a.txt", 2)) ?? [])]).toEqual([0xc3, 0xa4]);
     expect(await workspace.readBytes("missing.txt", 2)).toEqual(undefined);
@@ -83,8 +86,7 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await codeOf(() => workspace.readBytes("../a.txt", 1))).toEqual("WORKSPACE_PATH");
   });
 
-  it("writes bytes as they are, and the same again without a difference", async () => {
-    const workspace = await make();
+  check("writes bytes as they are, and the same again without a difference", async (workspace) => {
     const bytes = Uint8Array.from([0x89, 0x50, 0, 0xff, 0xfe, 0x80]);
     const written = await workspace.write("a.bin", bytes);
     expect(written).toEqual({ path: "a.bin", bytes: 6, sha256: createHash("sha256").update(bytes).digest("hex") });
@@ -94,24 +96,21 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await workspace.read("a.bin")).toEqual("text");
   });
 
-  it("knows an empty file from a missing one", async () => {
-    const workspace = await make();
+  check("knows an empty file from a missing one", async (workspace) => {
     await workspace.write("empty.txt", "");
     expect(await workspace.read("empty.txt")).toEqual("");
     expect(await workspace.read("missing.txt")).toEqual(undefined);
     expect(await workspace.read("no/such/folder.txt")).toEqual(undefined);
   });
 
-  it("Workspace.W3 writes the same again without a difference", async () => {
-    const workspace = await make();
+  check("Workspace.W3 writes the same again without a difference", async (workspace) => {
     const first = await workspace.write("a.txt", "one");
     expect(await workspace.write("a.txt", "one")).toEqual(first);
     await workspace.write("a.txt", "two");
     expect(await workspace.read("a.txt")).toEqual("two");
   });
 
-  it("Workspace.W3 removes a file once, and again without complaint", async () => {
-    const workspace = await make();
+  check("Workspace.W3 removes a file once, and again without complaint", async (workspace) => {
     await workspace.write("a.txt", "one");
     await workspace.remove("a.txt");
     await workspace.remove("a.txt");
@@ -120,10 +119,8 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
   });
 }
 
-function listBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
-  const { it, expect } = kit;
-  it("lists files sorted by code unit, all or below a folder", async () => {
-    const workspace = await make();
+function listBehaviour({ check, expect }: WorkspaceChecks): void {
+  check("lists files sorted by code unit, all or below a folder", async (workspace) => {
     expect(await workspace.list()).toEqual([]);
     for (const path of ["b.txt", "src/z.js", "src-more/a.js", "src/a/b.js", "B.txt"]) await workspace.write(path, path);
     expect(await workspace.list()).toEqual(["B.txt", "b.txt", "src-more/a.js", "src/a/b.js", "src/z.js"]);
@@ -133,19 +130,16 @@ function listBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await workspace.list("b.txt")).toEqual([]);
   });
 
-  it("keeps a file's last content when many write it at once", async () => {
-    const workspace = await make();
+  check("keeps a file's last content when many write it at once", async (workspace) => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => workspace.write("race.txt", `content ${n}`)));
     expect(await workspace.read("race.txt")).toEqual("content 19");
     expect(await workspace.list()).toEqual(["race.txt"]);
   });
 }
 
-function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
-  const { it, expect } = kit;
+function pathBehaviour({ check, expect }: WorkspaceChecks): void {
   for (const path of forbiddenPaths) {
-    it(`Workspace.W1 refuses ${JSON.stringify(path.slice(0, 40))}`, async () => {
-      const workspace = await make();
+    check(`Workspace.W1 refuses ${JSON.stringify(path.slice(0, 40))}`, async (workspace) => {
       expect(await codeOf(() => workspace.write(path, "x"))).toEqual("WORKSPACE_PATH");
       expect(await codeOf(() => workspace.read(path))).toEqual("WORKSPACE_PATH");
       expect(await codeOf(() => workspace.remove(path))).toEqual("WORKSPACE_PATH");
@@ -154,8 +148,7 @@ function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     });
   }
 
-  it("has no empty folders: a file may stand where one was", async () => {
-    const workspace = await make();
+  check("has no empty folders: a file may stand where one was", async (workspace) => {
     await workspace.write("lib/deep/a.js", "1");
     await workspace.write("lib/b.js", "1");
     await workspace.remove("lib/deep/a.js");
@@ -166,8 +159,7 @@ function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await workspace.list()).toEqual(["lib"]);
   });
 
-  it("refuses a file in place of a folder, and a folder in place of a file", async () => {
-    const workspace = await make();
+  check("refuses a file in place of a folder, and a folder in place of a file", async (workspace) => {
     await workspace.write("src/app.js", "1");
     expect(await codeOf(() => workspace.write("src", "x"))).toEqual("WORKSPACE_PATH");
     expect(await codeOf(() => workspace.write("src/app.js/more.js", "x"))).toEqual("WORKSPACE_PATH");
@@ -176,45 +168,51 @@ function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
   });
 }
 
-function limitBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
-  const { it, expect } = kit;
-  it("Workspace.W5 refuses one file too many, and takes it when another has gone", async () => {
-    const workspace = await make({ files: 2 });
-    await workspace.write("a.txt", "1");
-    await workspace.write("b.txt", "1");
-    expect(await codeOf(() => workspace.write("c.txt", "1"))).toEqual("WORKSPACE_LIMIT");
-    await workspace.write("a.txt", "2");
-    await workspace.remove("a.txt");
-    await workspace.write("c.txt", "1");
-    expect(await workspace.list()).toEqual(["b.txt", "c.txt"]);
-  });
+function limitBehaviour({ check, expect }: WorkspaceChecks): void {
+  check(
+    "Workspace.W5 refuses one file too many, and takes it when another has gone",
+    async (workspace) => {
+      await workspace.write("a.txt", "1");
+      await workspace.write("b.txt", "1");
+      expect(await codeOf(() => workspace.write("c.txt", "1"))).toEqual("WORKSPACE_LIMIT");
+      await workspace.write("a.txt", "2");
+      await workspace.remove("a.txt");
+      await workspace.write("c.txt", "1");
+      expect(await workspace.list()).toEqual(["b.txt", "c.txt"]);
+    },
+    { files: 2 },
+  );
 
-  it("refuses two thousand files and keeps those before the limit", async () => {
-    const workspace = await make();
+  check("refuses two thousand files and keeps those before the limit", async (workspace) => {
     const codes = await Promise.all(Array.from({ length: 2_000 }, (_, n) => codeOf(() => workspace.write(`f/${n}.txt`, "x"))));
     expect(codes.filter((code) => code === "resolved").length).toEqual(500);
     expect(codes.slice(500).every((code) => code === "WORKSPACE_LIMIT")).toEqual(true);
     expect((await workspace.list()).length).toEqual(500);
   });
 
-  it("refuses a huge file by its bytes, not its characters, and leaves the old one", async () => {
-    const workspace = await make({ fileBytes: 10 });
-    await workspace.write("a.txt", "0123456789");
-    expect(await codeOf(() => workspace.write("a.txt", "ääääää"))).toEqual("WORKSPACE_LIMIT");
-    expect(await workspace.read("a.txt")).toEqual("0123456789");
-  });
+  check(
+    "refuses a huge file by its bytes, not its characters, and leaves the old one",
+    async (workspace) => {
+      await workspace.write("a.txt", "0123456789");
+      expect(await codeOf(() => workspace.write("a.txt", "ääääää"))).toEqual("WORKSPACE_LIMIT");
+      expect(await workspace.read("a.txt")).toEqual("0123456789");
+    },
+    { fileBytes: 10 },
+  );
 
-  it("refuses too many bytes in all, and counts a rewritten file once", async () => {
-    const workspace = await make({ bytes: 10 });
-    for (let n = 0; n < 5; n++) await workspace.write("a.txt", "123456");
-    expect(await codeOf(() => workspace.write("b.txt", "12345"))).toEqual("WORKSPACE_LIMIT");
-    await workspace.write("b.txt", "1234");
-    expect(await workspace.read("b.txt")).toEqual("1234");
-  });
+  check(
+    "refuses too many bytes in all, and counts a rewritten file once",
+    async (workspace) => {
+      for (let n = 0; n < 5; n++) await workspace.write("a.txt", "123456");
+      expect(await codeOf(() => workspace.write("b.txt", "12345"))).toEqual("WORKSPACE_LIMIT");
+      await workspace.write("b.txt", "1234");
+      expect(await workspace.read("b.txt")).toEqual("1234");
+    },
+    { bytes: 10 },
+  );
 }
 
-function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceContract): void {
-  const { it, expect } = kit;
+function commitBehaviour({ check, expect }: WorkspaceChecks, { make, keepsHistory }: WorkspaceContract): void {
   const request: CommitRequest = {
     message: "Write the code",
     author: "Engineer",
@@ -222,8 +220,7 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     trailers: { "Troupe-Message": "m1" },
   };
 
-  it("refuses arguments of another kind, and changes nothing", async () => {
-    const workspace = await make();
+  check("refuses arguments of another kind, and changes nothing", async (workspace) => {
     await workspace.write("a.txt", "1");
     const { write, read, readBytes, commit } = workspace as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>;
     const wrong = [
@@ -238,8 +235,7 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     expect([await workspace.list(), workspace.pending]).toEqual([["a.txt"], ["a.txt"]]);
   });
 
-  it("Workspace.W3 commits a change once", async () => {
-    const workspace = await make();
+  check("Workspace.W3 commits a change once", async (workspace) => {
     expect(await workspace.commit(request)).toEqual(undefined);
     await workspace.write("a.txt", "1");
     expect(typeof (await workspace.commit(request))).toEqual(keepsHistory ? "string" : "undefined");
@@ -251,20 +247,18 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     expect(await workspace.commit(request)).toEqual(undefined);
   });
 
-  it("Workspace.W3 commits a key once, whatever was committed since, unless the contents differ", async () => {
-    const workspace = await make();
+  check("Workspace.W3 commits a key once, whatever was committed since, unless the contents differ", async (workspace) => {
     const made = async (content: string, key?: string): Promise<boolean> => {
       await workspace.write("a.txt", content);
       return (await workspace.commit({ ...request, ...(key === undefined ? {} : { key }) })) !== undefined;
     };
-    const told = [await made("1", "k1"), await made("2", "k2"), await made("1", "k1"), await made("2", "k2")];
-    expect(told).toEqual([keepsHistory, keepsHistory, false, false]);
+    const reported = [await made("1", "k1"), await made("2", "k2"), await made("1", "k1"), await made("2", "k2")];
+    expect(reported).toEqual([keepsHistory, keepsHistory, false, false]);
     expect([await made("1"), await made("3", "k1"), await made("1", "k3")]).toEqual([keepsHistory, keepsHistory, keepsHistory]);
     expect(workspace.pending).toEqual([]);
   });
 
-  it("commits a removal", async () => {
-    const workspace = await make();
+  check("commits a removal", async (workspace) => {
     await workspace.write("a.txt", "1");
     await workspace.write("b.txt", "1");
     await workspace.commit(request);
@@ -273,8 +267,7 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     expect(await workspace.list()).toEqual(["b.txt"]);
   });
 
-  it("commits only the paths named and keeps the others for later", async () => {
-    const workspace = await make();
+  check("commits only the paths named and keeps the others for later", async (workspace) => {
     await workspace.write("a.txt", "1");
     await workspace.write("b.txt", "1");
     await workspace.commit({ ...request, paths: ["a.txt"] });
@@ -282,7 +275,7 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     expect(typeof (await workspace.commit(request))).toEqual(keepsHistory ? "string" : "undefined");
   });
 
-  it("gives equal ids to equal histories, and other ids to other dates", async () => {
+  check("gives equal ids to equal histories, and other ids to other dates", async () => {
     const ids = await Promise.all([0, 0, 60_000].map((later) => historyOf(make, request, later)));
     expect(ids[1]).toEqual(ids[0]);
     expect(ids[2] === ids[0]).toEqual(!keepsHistory);

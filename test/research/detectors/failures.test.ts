@@ -4,7 +4,7 @@ import { defineTool } from "../../../src/agent/index.ts";
 import { createMessage, defineAction, defineRole, Environment, memoryJournal, type Role, type RunEvent, Team } from "../../../src/index.ts";
 import type { EdgePolicy } from "../../../src/runtime/edges/edge-policy.ts";
 import { failuresIn, FailureWatch, watchFailures } from "../../../src/research/index.ts";
-import { FAILURE_MODES, type FailureFinding } from "../../../src/research/detectors/finding.ts";
+import { FAILURE_MODES, type FailureFinding } from "../../../src/research/detectors/detectors.ts";
 import { scriptedModel, type ScriptedReply } from "../../../src/testing/index.ts";
 import type { ScriptedAnswer } from "../../../src/testing/scripted-model.ts";
 
@@ -36,7 +36,7 @@ const speaker = (name: string, sendTo: string | undefined, watch?: readonly stri
   });
 
 describe("a planted failure", () => {
-  it("Cycles.C1 StepRepetition.SR1 step repetition: one agent calls a tool thrice with equal answers; no new answer", async () => {
+  it("Cycles.C1 step repetition: one agent calls a tool thrice with equal answers; no new answer", async () => {
     const call = (id: string): ScriptedReply => ({
       toolCalls: [{ id, type: "function", function: { name: "search", arguments: '{"query":"bridge"}' } }],
     });
@@ -77,7 +77,7 @@ describe("a planted failure", () => {
     expect(taken).toBe(3);
   });
 
-  it("PingPong.PP1 NoTermination.NT1 ping-pong and no termination: two roles thank each other until the rounds are used up", async () => {
+  it("ping-pong and no termination: two roles thank each other until the rounds are used up", async () => {
     const roles = [speaker("Ada", "Ben"), speaker("Ben", "Ada", [])];
     const found = failuresIn(await logOf({ roles, replies: () => "Thank you!", rounds: 12 }));
     expect(new Set(namesIn(found))).toEqual(new Set(["step-repetition", "ping-pong", "no-termination"]));
@@ -118,7 +118,7 @@ describe("a planted failure", () => {
     expect(found).toMatchObject([{ failure: "lost-request", roles: ["Ada", "Ben"], text: expect.stringMatching(/full mailbox/) }]);
   });
 
-  it("LostRequest.LR1 LostRequest.LR2 a lost request: one that the edges lost, unless it is repeated, or answered all the same", async () => {
+  it("a lost request: one that the edges lost, unless it is repeated, or answered all the same", async () => {
     const insist = defineAction({
       name: "Insist",
       run: async (ctx) => {
@@ -143,7 +143,7 @@ describe("a planted failure", () => {
     expect(namesIn(await foundAt([ada, eager], 2))).toEqual([]);
   });
 
-  it("IgnoredMessage.IM1 an ignored message: its recipient reads it, keeps nothing of it and does nothing", async () => {
+  it("an ignored message: its recipient reads it, keeps nothing of it and does nothing", async () => {
     const think = defineAction({ name: "Think", prompt: () => "think" });
     const deaf = defineRole({
       name: "Ben",
@@ -166,7 +166,7 @@ describe("a planted failure", () => {
     ]);
   });
 
-  it("IgnoredMessage.IM2 an ignored message: one that its recipient remembers, once, and not where it acts later", async () => {
+  it("an ignored message: one that its recipient remembers, once, and not where it acts later", async () => {
     const quiet = defineRole({
       name: "Ben",
       watch: [],
@@ -191,7 +191,7 @@ describe("a planted failure", () => {
     expect(failuresIn(await logOf({ roles: [ada(true), quiet], replies }), all)).toEqual([]);
   });
 
-  it("StepRepetition.SR2 step repetition: six equal calls are told twice", async () => {
+  it("step repetition: six equal calls are told twice", async () => {
     const again = defineRole({
       name: "Ada",
       react: async (rc) => ((await rc.ask("Well?")) === "no" ? rc.message("on", { sendTo: "<self>" }) : undefined),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../src/adapters/sqlite.ts";
 import { canonical, createMessage, defineAction, defineRole, Environment, Team } from "../../../src/index.ts";
 import { experiment, experimentTable, readExperiment, replayCell, runExperiment, verifyExperiment } from "../../../src/research/index.ts";
-import { placeOfError } from "../../../src/research/experiment/error-place.ts";
+import { placeOfError } from "../../../src/research/experiment/manifest.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 import { emptyRoad, road } from "./walkers.ts";

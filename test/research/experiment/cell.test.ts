@@ -116,6 +116,6 @@ describe("a Latin hypercube", () => {
         expect(() => latinHypercube({ a: bad as never }, { n: 2 })).toThrow(/Expected/);
       }),
     );
-    expect(() => latinHypercube({ a: { from: 0, to: 1 } }, { n: 0 })).toThrow("a whole number of 1 or more");
+    expect(() => latinHypercube({ a: { from: 0, to: 1 } }, { n: 0 })).toThrow("a whole number from 1");
   });
 });

@@ -174,10 +174,10 @@ describe("the folder of a sweep", () => {
       appendFileSync(join(folder, name), " ");
       expect(await sweep(out)).toMatchObject({
         code: "EXPERIMENT_CHANGED",
-        message: expect.stringContaining(`${name}, which its module imports, has another text`),
+        message: expect.stringContaining(`${name}, which its module imports, has changed`),
       });
     }
     rmSync(join(folder, "lib/data.json"));
-    expect((await sweep("out-lib-data.json")).message).toContain("is no longer there or imported");
+    expect((await sweep("out-lib-data.json")).message).toContain("is gone or no longer imported");
   });
 });

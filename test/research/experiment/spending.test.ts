@@ -18,7 +18,7 @@ import {
   usd,
 } from "../../../src/index.ts";
 import { experiment, policyModel, readExperiment, runExperiment } from "../../../src/research/index.ts";
-import type { CellBudget } from "../../../src/research/experiment/experiment-options.ts";
+import type { CellBudget } from "../../../src/research/experiment/experiment.ts";
 import { scratchFolder } from "../../workspace/scratch.ts";
 
 const PRICE = { input: 1, output: 2 };

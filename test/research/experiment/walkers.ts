@@ -1,5 +1,5 @@
 import { createMessage, defineRole, Environment } from "../../../src/index.ts";
-import type { CellSetting } from "../../../src/research/experiment/experiment-options.ts";
+import type { CellSetting } from "../../../src/research/experiment/experiment.ts";
 
 const walker = defineRole({
   name: "Walker",

@@ -318,15 +318,18 @@ describe("topologyOf", () => {
       () => treeTopology(3, { branching: 0 }),
       () => gridTopology(0, 2),
       () => layeredTopology([2, 0]),
-      () => erdosRenyi(5, { probability: 1.1, seed: 1 }),
-      () => erdosRenyi(5, { probability: Number.NaN, seed: 1 }),
-      () => erdosRenyi(5, { probability: 0.1, seed: Number.NaN }),
       () => wattsStrogatz(5, { degree: 3, rewiring: 0, seed: 1 }),
       () => wattsStrogatz(4, { degree: 4, rewiring: 0, seed: 1 }),
       () => barabasiAlbert(3, { links: 3, seed: 1 }),
       () => topologyMetrics({} as never),
     ];
     for (const make of codes) expect(make).toThrow(expect.objectContaining({ code: "TOPOLOGY_INVALID" }) as Error);
+    for (const o of [
+      { probability: 1.1, seed: 1 },
+      { probability: Number.NaN, seed: 1 },
+      { probability: 0.1, seed: Number.NaN },
+    ])
+      expect(() => erdosRenyi(5, o)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
     expect(() => completeTopology(4_000)).toThrow(expect.objectContaining({ code: "TOPOLOGY_TOO_LARGE" }) as Error);
     expect(() => erdosRenyi(1e7, { probability: 0, seed: 1 })).toThrow(/1000000 nodes/);
   });

@@ -215,7 +215,7 @@ describe("coordinationMetrics", () => {
   });
 
   it("refuses options that have no meaning", () => {
-    for (const o of [{ tasks: 0 }, { likeness: 0 }, { roles: [1] }, { cost: () => Number.NaN }])
+    for (const o of [{ tasks: 0 }, { likeness: 0 }, { cost: () => Number.NaN }])
       expect(() => coordinationMetrics(fan, o as never)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
     expect(() => coordinationMetrics([5] as never)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
   });
@@ -260,7 +260,7 @@ describe("reporters", () => {
 
   it("refuse a period that is none, and agents that nobody is", async () => {
     expect(() => modelReporter({ every: 0, value: () => 1 })).toThrow(/every of modelReporter/);
-    expect(() => agentReporter({ agents: [5] as never, value: () => 1, summary: () => 1 })).toThrow(/a name in agents/);
+    expect(() => agentReporter({ agents: [5] as never, value: () => 1, summary: () => 1 })).toThrow(/agents of agentReporter/);
     const strange = agentReporter({ agents: ["Zoe"], value: () => 1, summary: () => 1 });
     const { world: made } = world();
     made.publishMessage("go");

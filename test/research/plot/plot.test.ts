@@ -126,7 +126,7 @@ describe("plotSvg", () => {
     await expect(line([{ x: 1, y: 0 }], { yScale: "log" })).rejects.toThrow(/above 0 on the y axis/);
     await expect(line([{ x: 1, y: 1 }], { kind: "pie" })).rejects.toThrow(/line, points, bars/);
     await expect(line([{ x: 1, y: 1 }], { bins: 3 })).rejects.toMatchObject({ code: "OPTION_UNKNOWN" });
-    await expect(line([{ x: 1, y: 1 }], { width: 1e6 })).rejects.toThrow(/from 50 to 4000/);
+    await expect(line([{ x: 1, y: 1 }], { width: 1e6 })).rejects.toThrow(/from 50 to 4,000/);
     await expect(
       line(
         Array.from({ length: 51 }, (_, s) => ({ x: 1, y: 1, s })),

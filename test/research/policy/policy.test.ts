@@ -13,7 +13,7 @@ import {
   Team,
 } from "../../../src/index.ts";
 import { fitSurrogate, noisyOracle, policyModel, surrogateModel } from "../../../src/research/index.ts";
-import { figure } from "../../../src/research/figures/figure.ts";
+import { figure } from "../../../src/research/figures/study.ts";
 import type { PolicyReply } from "../../../src/research/policy/policy-model.ts";
 import type { SurrogateAnswer, ClassOf } from "../../../src/research/policy/surrogate.ts";
 import { cassetteModel, chatModelContract, scriptedModel } from "../../../src/testing/index.ts";
@@ -100,7 +100,7 @@ describe("a noisy oracle", () => {
       /from 0 to 1, got 1.5/,
     );
     await expect(answerOf(noisyOracle({ seed: 1, accuracy: 0, right: () => "a", wrong: () => ["a"] }), "?")).rejects.toThrow(
-      /wrong answer that differs/,
+      /wrong answer, got none/,
     );
   });
 });

@@ -14,7 +14,7 @@ import {
 } from "../../../src/research/index.ts";
 import type { SeededValue } from "../../../src/research/statistics/paired.ts";
 import { standardDeviation } from "../../../src/research/statistics/sample.ts";
-import { distributions } from "../../../src/research/statistics/distributions.ts";
+import { distributions } from "../../../src/research/statistics/interval.ts";
 
 const seeded = (values: readonly number[]): SeededValue[] => values.map((value, seed) => ({ seed, value }));
 
@@ -53,7 +53,7 @@ describe("mean, standard deviation, standard error", () => {
   it("refuse what has no mean", () => {
     expect(() => mean([])).toThrow(/at least 1 value of mean, got 0/);
     expect(() => standardDeviation([1])).toThrow(/at least 2 values/);
-    expect(() => mean([1, Number.NaN])).toThrow(/got NaN at place 1/);
+    expect(() => mean([1, Number.NaN])).toThrow(/got NaN at index 1/);
     expect(() => mean([Infinity])).toThrow(/finite/);
     expect(() => mean(["1"] as never)).toThrow(/finite numbers/);
     expect(() => mean([1e308, 1e308, 1e308])).toThrow(/too large/);
@@ -105,7 +105,7 @@ describe("tInterval", () => {
 
   it("is a point for equal values, and refuses a confidence that is no share", async () => {
     expect(await tInterval([4, 4, 4])).toMatchObject({ low: 4, high: 4 });
-    await expect(tInterval([1, 2], { confidence: 95 })).rejects.toThrow(/Write 0.95/);
+    await expect(tInterval([1, 2], { confidence: 95 })).rejects.toThrow(/such as 0.95/);
     await expect(tInterval([1, 2], { confidence: Number.NaN })).rejects.toMatchObject({ code: "OPTION_INVALID" });
     await expect(tInterval([1])).rejects.toMatchObject({ code: "SAMPLE_INVALID" });
   });
@@ -285,7 +285,7 @@ describe("sampleSize", () => {
 
   it("refuses a precision that no number reaches", async () => {
     await expect(sampleSize({ standardDeviation: 1, halfWidth: 0 })).rejects.toThrow(/halfWidth/);
-    await expect(sampleSize({ standardDeviation: 1, halfWidth: 1e-9 })).rejects.toThrow(/Ask for less/);
+    await expect(sampleSize({ standardDeviation: 1, halfWidth: 1e-9 })).rejects.toThrow(/values reach/);
     await expect(sampleSize({ standardDeviation: Number.NaN, halfWidth: 1 })).rejects.toThrow(/standardDeviation/);
   });
 });

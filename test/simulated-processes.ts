@@ -1,9 +1,8 @@
-import { having, takes } from "../kernel/argument.ts";
-import { JournalError } from "../kernel/errors.ts";
-import type { Journal } from "../runtime/record/journal.ts";
-import { unowned } from "../runtime/record/owners.ts";
+import { having, takes } from "../src/kernel/argument.ts";
+import { JournalError } from "../src/kernel/errors.ts";
+import type { Journal } from "../src/runtime/record/journal.ts";
+import { unowned } from "../src/runtime/record/owners.ts";
 
-/** A process that is simulated, as a run meets it. */
 export interface SimulatedProcess {
   /** The journal as this process sees it: a run that another living process owns is refused with `RUN_OWNED`. */
   readonly journal: Journal;
@@ -14,7 +13,6 @@ export interface SimulatedProcess {
   kill(): void;
 }
 
-/** Processes that share one journal. */
 export interface SimulatedProcesses {
   start(): SimulatedProcess;
 }
@@ -35,29 +33,7 @@ function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
-/**
- * Simulates processes that share a journal, so that a test can kill one of them and see what becomes of its runs, without real processes.
- *
- * @param journal a journal in memory
- * @throws UsageError `ARGUMENT_INVALID`
- *
- * @example
- * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
- * import type { Journal } from "troupe/ports";
- * import { simulatedClock, simulatedProcesses } from "troupe/testing";
- *
- * const host = simulatedProcesses(memoryJournal());
- * const [first, second] = [host.start(), host.start()];
- * function team(journal: Journal, answer: Promise<string>): Team {
- *   const Say = defineAction({ name: "Say", run: () => answer });
- *   return new Team({ roles: [defineRole({ name: "Ann", actions: [Say] })], journal, clock: simulatedClock() });
- * }
- * await team(first.journal, new Promise<string>(() => undefined)).run("go", { id: "r" }).started;
- * first.kill();
- * const run = team(second.journal, Promise.resolve("done")).resume("r");
- * run.on("run.resumed", ({ cause }) => console.log(cause)); // died
- * console.log((await run.result).output?.content); // done
- */
+/** Simulates processes that share a journal in memory, so that a test can kill one of them. */
 export function simulatedProcesses(journal: Journal): SimulatedProcesses {
   takes("simulatedProcesses", "journal", journal, aMemoryJournal);
   const owners = new Map<string, Owned>();
