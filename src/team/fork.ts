@@ -9,7 +9,8 @@ import { assertDistinct, assertUnread, changedMessage, forkedEvent, type Message
 import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
-import { maskedBody } from "../runtime/record/masking.ts";
+import { masking } from "../runtime/record/masking.ts";
+import { rewritten } from "../runtime/record/rewritten-event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
@@ -87,7 +88,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = rolesNow(event, crew, later);
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
-    const copy = deepFreeze(maskedBody(mask, forked));
+    const copy = deepFreeze(rewritten(forked, masking(mask)));
     apply(state, copy);
     batch.push(copy);
     if (batch.length >= BATCH) await flush();

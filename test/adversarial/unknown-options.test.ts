@@ -43,7 +43,9 @@ import {
   Plan,
   priceOf,
   Team,
-  usd,budgetPool,modelLimits
+  usd,
+  budgetPool,
+  modelLimits,
 } from "../../src/index.ts";
 import { createClient, type RunClient } from "../../src/client/index.ts";
 import { exportSnapshot } from "../../src/inspector/index.ts";

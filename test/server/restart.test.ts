@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { memoryJournal,budgetPool } from "../../src/index.ts";
+import { memoryJournal, budgetPool } from "../../src/index.ts";
 import { all, CENT, clientOf, door, drafters, request, served, waiters } from "./served-team.ts";
 
 const ACME = { name: "acme", token: "acme-token-0123456789" };

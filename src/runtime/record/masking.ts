@@ -1,8 +1,8 @@
 import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import type { Message } from "../../message/message.ts";
-import type { RunEventBody, RunStarted } from "./event.ts";
-import { type Rewriting, rewritten, rewrittenMessage, withChanges } from "./rewritten-event.ts";
+import type { RunStarted } from "./event.ts";
+import { type Rewriting, rewrittenMessage, withChanges } from "./rewritten-event.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
@@ -15,14 +15,6 @@ export function maskedError(mask: Mask, error: unknown): ErrorRecord {
 
 export function maskedMessage(mask: Mask, message: Message): Message {
   return rewrittenMessage(message, masking(mask));
-}
-
-/**
- * Returns an event with its messages, the state of its roles and its description of the team masked. Steps and errors are masked where they
- * are made, because a role must get the recorded value. Names of roles stay, because they are addresses.
- */
-export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B {
-  return rewritten(body, masking(mask));
 }
 
 type Rules = Pick<RunStarted, "parameters" | "delivery" | "edges">;
@@ -39,17 +31,15 @@ export function maskedRules<R extends Rules>(mask: Mask, rules: R): R {
   }) as R;
 }
 
-const maskings = new WeakMap<Mask, Rewriting>();
-
-function masking(mask: Mask): Rewriting {
-  const known = maskings.get(mask);
-  if (known !== undefined) return known;
+/**
+ * Masks the messages of an event, the state of its roles and its description of the team. Steps and errors are masked where they are made,
+ * because a role must get the recorded value. Names of roles stay, because they are addresses.
+ */
+export function masking(mask: Mask): Rewriting {
   const value = <T>(json: T): T => masked(mask, json);
-  const made: Rewriting = {
+  return {
     ...{ text: mask, value, plan: value, state: value },
     role: (role) => withChanges(role, { traits: value(role.traits), state: value(role.state) }),
     start: (start) => withChanges(maskedRules(mask, start), { team: mask(start.team), about: start.about && value(start.about) }),
   };
-  maskings.set(mask, made);
-  return made;
 }

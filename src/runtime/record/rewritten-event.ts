@@ -8,7 +8,6 @@ import type { StateChange } from "./state-change.ts";
 export interface Rewriting {
   /** A string of a person or a model. */
   text(text: string): string;
-  /** Undefined where names and ids stay. */
   /** Addresses and names, and ids. Undefined where they stay. */
   readonly names?: { name(name: string): string; id(id: string): string } | undefined;
   /** A JSON value. */
@@ -52,9 +51,9 @@ export function rewritten(body: RunEventBody, r: Rewriting): RunEventBody {
 function rewrittenEnd(event: ActEnded, r: Rewriting): ActEnded {
   const { state, plan, joins, summary } = event;
   return withChanges(event, {
-    said: mapped(event.said, (sent) => rewrittenSent(sent, r)),
+    said: mapped(event.said, rewrittenSent, r),
     memory: rewrittenOps(event.memory, r),
-    working: rewrittenOps(event.working, r),
+    working: event.working.length === 0 ? event.working : rewrittenOps(event.working, r),
     state: state && r.state(state),
     plan: plan && r.plan(plan),
     joins: joins && r.names ? membersOf(joins, (needs) => membersOf(needs, r.names?.id)) : joins,
@@ -72,6 +71,11 @@ function rewrittenEnd(event: ActEnded, r: Rewriting): ActEnded {
 
 function rewrittenSent<S extends Sent>(sent: S, r: Rewriting): S {
   const { message, faults, dead, meant } = sent;
+  // Most messages have none of these: no list of members is made for them.
+  if (faults === undefined && dead === undefined && meant === undefined) {
+    const clean = rewrittenMessage(message, r);
+    return clean === message ? sent : { ...sent, message: clean };
+  }
   return withChanges<Sent>(sent, {
     message: rewrittenMessage(message, r),
     dead: dead && mapped(dead, r.names?.name),
@@ -87,6 +91,7 @@ function rewrittenSent<S extends Sent>(sent: S, r: Rewriting): S {
 /** Returns a message with its words replaced. */
 export function rewrittenMessage(message: Message, { names, text, value }: Pick<Rewriting, "text" | "names" | "value">): Message {
   const { id, content, instructContent, parents, metadata, role, causeBy, sentFrom, sendTo } = message;
+  if (names === undefined && instructContent === undefined && metadata === NO_METADATA && text(content) === content) return message;
   const words = {
     content: text(content),
     metadata: metadata === NO_METADATA ? metadata : value(metadata),
@@ -101,13 +106,14 @@ export function rewrittenMessage(message: Message, { names, text, value }: Pick<
 }
 
 function rewrittenOps(ops: readonly RecordedMemoryOp[], r: Rewriting): readonly RecordedMemoryOp[] {
-  if (r.names === undefined && ops.every(([, what]) => typeof what !== "object")) return ops;
-  return mapped(ops, (op) => {
-    if (op[0] === "0") return op;
-    const [kind, what] = op;
-    const changed = typeof what === "string" ? (r.names?.id(what) ?? what) : rewrittenMessage(what, r);
-    return changed === what ? op : ([kind, changed] as RecordedMemoryOp);
-  });
+  return mapped(ops, rewrittenOp, r);
+}
+
+function rewrittenOp(op: RecordedMemoryOp, r: Rewriting): RecordedMemoryOp {
+  if (op[0] === "0") return op;
+  const [kind, what] = op;
+  const changed = typeof what === "string" ? (r.names?.id(what) ?? what) : rewrittenMessage(what, r);
+  return changed === what ? op : ([kind, changed] as RecordedMemoryOp);
 }
 
 function trace({ unrepeated }: StepTrace, error: NonNullable<Rewriting["error"]>): Pick<Partial<StepTrace>, "unrepeated"> {
@@ -127,11 +133,14 @@ function membersOf<T>(record: { readonly [key: string]: T }, change: ((member: T
   return withChanges(record, Object.fromEntries(Object.entries(record).map(([key, member]) => [key, change(member)])));
 }
 
-function mapped<T>(list: readonly T[], change: ((item: T) => T) | undefined): readonly T[] {
+function mapped<T>(list: readonly T[], change: ((item: T) => T) | undefined): readonly T[];
+function mapped<T, O>(list: readonly T[], change: (item: T, o: O) => T, o: O): readonly T[];
+function mapped<T, O>(list: readonly T[], change: ((item: T, o?: O) => T) | undefined, o?: O): readonly T[] {
   if (change === undefined) return list;
   let copy: T[] | undefined;
-  for (const [nth, item] of list.entries()) {
-    const changed = change(item);
+  for (let nth = 0; nth < list.length; nth += 1) {
+    const item = list[nth] as T;
+    const changed = change(item, o);
     if (changed !== item) (copy ??= [...list])[nth] = changed;
   }
   return copy ?? list;

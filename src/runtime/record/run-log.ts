@@ -5,7 +5,8 @@ import type { Message } from "../../message/message.ts";
 import { applyNext, skipEvent } from "./apply.ts";
 import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
-import { maskedBody } from "./masking.ts";
+import { masking } from "./masking.ts";
+import { type Rewriting, rewritten } from "./rewritten-event.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
 import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot-writer.ts";
 
@@ -57,7 +58,7 @@ const LINGER = 3;
 export class RunLog {
   readonly state: RunState;
   readonly #clock: Clock;
-  readonly #mask: Mask;
+  readonly #masking: Rewriting;
   readonly #owned: OwnedRun | undefined;
   readonly #observer: Observer;
   readonly #snapshots: SnapshotWriter | undefined;
@@ -74,7 +75,7 @@ export class RunLog {
   constructor(parts: RunLogParts) {
     this.state = parts.state;
     this.#clock = parts.clock;
-    this.#mask = parts.mask;
+    this.#masking = masking(parts.mask);
     this.#owned = parts.owned;
     this.#observer = parts.observer ?? noObserver;
     this.#snapshots = parts.snapshots;
@@ -89,7 +90,7 @@ export class RunLog {
   record<B extends RunEventBody>(body: B): B {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { state } = this;
-    const clean = maskedBody(this.#mask, body);
+    const clean = rewritten(body, this.#masking);
     const isMade = this.#owned !== undefined || this.#observer.observes(body.type);
     const event = isMade ? { ...this.#envelope, ...clean } : undefined;
     const taken = event !== undefined && body.type === "act.ended" ? this.#taken(body) : undefined;
@@ -106,7 +107,7 @@ export class RunLog {
   recordKnown<B extends RunEventBody>(type: B["type"], make: () => B): void {
     if (this.#broken !== undefined) throw this.#broken.error;
     const isMade = this.#owned !== undefined || this.#observer.observes(type);
-    const event = isMade ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
+    const event = isMade ? { ...this.#envelope, ...rewritten(make(), this.#masking) } : undefined;
     skipEvent(this.state);
     if (event !== undefined) this.#send(event);
   }

@@ -10,7 +10,8 @@ import {
   MessageQueue,
   Plan,
   Team,
-  usd,budgetPool
+  usd,
+  budgetPool,
 } from "../../../src/index.ts";
 import type { Journal } from "../../../src/runtime/record/journal.ts";
 import { memoryRunDriver } from "../../../src/testing/index.ts";

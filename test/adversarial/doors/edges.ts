@@ -1,4 +1,4 @@
-import { Memory, usd,budgetPool } from "../../../src/index.ts";
+import { Memory, usd, budgetPool } from "../../../src/index.ts";
 import { VerificationCache } from "../../../src/checks/index.ts";
 import { exportSnapshot, messageFlow } from "../../../src/inspector/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";

@@ -7,7 +7,8 @@ import { TroupeError } from "../../../src/kernel/errors.ts";
 import { masked, maskSecrets } from "../../../src/kernel/mask.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole } from "../../../src/role/role.ts";
-import { maskedBody, maskedError } from "../../../src/runtime/record/masking.ts";
+import { maskedError, masking } from "../../../src/runtime/record/masking.ts";
+import { rewritten } from "../../../src/runtime/record/rewritten-event.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { memoryRunDriver } from "../../../src/testing/index.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
@@ -103,7 +104,7 @@ describe("RunLog.W0 no secret is ever recorded", () => {
     ],
   ])("in how a state changed: %j", (state, clean) => {
     const ended = { type: "act.ended", act: "Ann#0~1", role: "Ann", round: 0, take: 1, said: [], memory: [], working: [] } as const;
-    expect(maskedBody(maskSecrets([SECRET]), { ...ended, state })).toEqual({ ...ended, state: clean });
+    expect(rewritten({ ...ended, state }, masking(maskSecrets([SECRET])))).toEqual({ ...ended, state: clean });
   });
 
   test.each<[string, (secret: string) => object]>([
@@ -114,7 +115,7 @@ describe("RunLog.W0 no secret is ever recorded", () => {
     ["summary", (secret) => ({ summary: { oldest: "", older: [], recent: [secret], covered: [] } })],
   ])("in one part of what an activation did, where there is nothing in the others: %s", (_part, told) => {
     const ended = { type: "act.ended", act: "Ann#0~1", role: "Ann", round: 0, take: 1, said: [], memory: [], working: [] } as const;
-    const clean = maskedBody(maskSecrets([SECRET]), { ...ended, ...told(SECRET) });
+    const clean = rewritten({ ...ended, ...told(SECRET) }, masking(maskSecrets([SECRET])));
     expect(clean).toEqual({ ...ended, ...told("[secret]") });
   });
 
@@ -236,7 +237,7 @@ describe("the rules of a run", () => {
       scheduler: "staged",
       parameters: { stages: [["planner"]] },
     } as const;
-    expect(maskedBody(mask, started)).toMatchObject({ parameters: { stages: [["planner"]] } });
+    expect(rewritten(started, masking(mask))).toMatchObject({ parameters: { stages: [["planner"]] } });
   });
 
   test("a run that is submitted tells its queue no secret, in `about` as in the idea", async () => {
