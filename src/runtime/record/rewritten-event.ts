@@ -50,10 +50,13 @@ export function rewritten(body: RunEventBody, r: Rewriting): RunEventBody {
 
 function rewrittenEnd(event: ActEnded, r: Rewriting): ActEnded {
   const { state, plan, joins, summary } = event;
+  const said = mapped(event.said, rewrittenSent, r);
+  const memory = rewrittenOps(event.memory, r);
+  const working = event.working.length === 0 ? event.working : rewrittenOps(event.working, r);
+  const isPlain = (state ?? plan ?? joins ?? summary ?? r.error) === undefined;
+  if (isPlain && said === event.said && memory === event.memory && working === event.working) return event;
   return withChanges(event, {
-    said: mapped(event.said, rewrittenSent, r),
-    memory: rewrittenOps(event.memory, r),
-    working: event.working.length === 0 ? event.working : rewrittenOps(event.working, r),
+    ...{ said, memory, working },
     state: state && r.state(state),
     plan: plan && r.plan(plan),
     joins: joins && r.names ? membersOf(joins, (needs) => membersOf(needs, r.names?.id)) : joins,
@@ -91,9 +94,11 @@ function rewrittenSent<S extends Sent>(sent: S, r: Rewriting): S {
 /** Returns a message with its words replaced. */
 export function rewrittenMessage(message: Message, { names, text, value }: Pick<Rewriting, "text" | "names" | "value">): Message {
   const { id, content, instructContent, parents, metadata, role, causeBy, sentFrom, sendTo } = message;
-  if (names === undefined && instructContent === undefined && metadata === NO_METADATA && text(content) === content) return message;
+  const clean = text(content);
+  const isPlain = names === undefined && instructContent === undefined && metadata === NO_METADATA;
+  if (isPlain && clean === content) return message;
   const words = {
-    content: text(content),
+    content: clean,
     metadata: metadata === NO_METADATA ? metadata : value(metadata),
     instructContent: instructContent === undefined ? undefined : value(instructContent),
   };
@@ -106,7 +111,9 @@ export function rewrittenMessage(message: Message, { names, text, value }: Pick<
 }
 
 function rewrittenOps(ops: readonly RecordedMemoryOp[], r: Rewriting): readonly RecordedMemoryOp[] {
-  return mapped(ops, rewrittenOp, r);
+  let isWhole = r.names !== undefined;
+  for (const [, what] of ops) isWhole ||= typeof what === "object";
+  return isWhole ? mapped(ops, rewrittenOp, r) : ops;
 }
 
 function rewrittenOp(op: RecordedMemoryOp, r: Rewriting): RecordedMemoryOp {
