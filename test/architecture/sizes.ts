@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 118_171;
+export const MAX_LINES = 116_408;
 /** Names of all entries. */
 export const MAX_NAMES = 576;
 
@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 13_037,
   agent: 4_282,
   checks: 5_033,
-  cli: 11_731,
+  cli: 11_729,
   client: 836,
   edges: 424,
   fleet: 1_989,
@@ -33,10 +33,10 @@ export const LINES: Readonly<Record<string, number>> = {
   model: 4_892,
   research: 6_196,
   role: 2_625,
-  runtime: 14_396,
+  runtime: 14_403,
   server: 3_547,
   shards: 835,
-  team: 3_641,
+  team: 3_642,
   testing: 4_846,
   tool: 3_013,
   tools: 3_976,
