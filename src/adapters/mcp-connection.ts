@@ -11,6 +11,7 @@ import { isTooLong, type McpTransport, MessageTooLong, MOST_BYTES } from "./mcp-
 /** A server of the Model Context Protocol could not be reached, went away, or broke the protocol; see `code`. */
 export class McpError extends TroupeError {}
 
+/** @internal */
 export interface McpConnectionParts {
   readonly name: string;
   open(): Promise<McpTransport>;
@@ -37,6 +38,7 @@ const TRUSTING_VALIDATOR = {
  *
  * A call under way is not repeated when the connection breaks: it is unknown whether it took effect (`use`). Every wait has a limit and takes a
  * signal. `McpConnection.C4` the server gets no capability of the client: no model, person or file (`#connect`).
+ * @internal
  */
 export class McpConnection {
   readonly #parts: McpConnectionParts;

@@ -5,6 +5,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 
+/** @internal */
 export interface McpTransport {
   readonly transport: Transport;
   /** The end of the standard error of the server's process; empty without one. */
@@ -39,6 +40,7 @@ const LAST_WORDS = 2_000;
 
 const isProcess = (server: McpProcess | McpAddress): server is McpProcess => "command" in server;
 
+/** @internal */
 export function openTransport(server: McpProcess | McpAddress): Promise<McpTransport> {
   return isProcess(server) ? processTransport(server) : addressTransport(server);
 }

@@ -45,6 +45,7 @@ export const postgresOptions: Known<PostgresOptions> = {
   clock: kinds.clock,
 };
 
+/** @internal */
 export interface PostgresServer extends Required<PostgresOptions> {
   readonly shown: string;
   /** Loads the `pg` package. @throws UsageError `PACKAGE_MISSING` */
@@ -60,6 +61,7 @@ export interface PostgresServer extends Required<PostgresOptions> {
  *
  * @param what the function that takes the options, as its caller writes it
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POSTGRES_URL_INVALID`
+ * @internal
  */
 export function postgresServer(
   what: string,
@@ -156,7 +158,7 @@ const ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^/, "Look at the server and at who else uses these tables."],
 ];
 
-/** Maps an error of `pg` to one of the part. An error of this package stays. */
+/** Maps an error of `pg` to one of the part. An error of this package stays. @internal */
 export function postgresError(part: PostgresPart, server: PostgresServer, error: unknown): Error {
   if (TroupeError.isInstance(error) && !(error instanceof TimeoutError)) return error;
   const [code, said] = [systemCode(error), server.mask(thrownText(error))];
@@ -186,6 +188,7 @@ function cleanCause({ mask, hide }: PostgresServer, error: unknown): unknown {
   return hide(text) === text ? error : new Error(mask(thrownText(error)));
 }
 
+/** @internal */
 export function postgresClosed(part: PostgresPart, { shown }: PostgresServer): TroupeError {
   const message = `Expected an open ${part.name} in Postgres at ${shown}, but it has been closed. Make another one for the same database.`;
   return part.error("closed", message, { data: { database: shown } });

@@ -8,7 +8,7 @@ const EXCERPT = 50;
 /** Groups of equal messages in a report. */
 const MOST_REPEATED = 20;
 
-/** Messages with the same cause, role or sender, and the beginnings of the first of them. @internal */
+/** Messages with the same cause, role or sender, and the beginnings of the first of them. */
 export interface MessageGroup {
   readonly name: string;
   readonly messages: number;

@@ -50,7 +50,7 @@ for await (const event of journal.read("r", 0)) events.push(event);
 const stored = {};
 for (const name of ["Ann", "Bob"]) {
   stored[name] = [];
-  for await (const { messages } of store.read(name, 0)) stored[name].push(...messages.map((each) => `${each.runId} ${each.message.id}`));
+  for await (const messages of store.read(name, 0)) stored[name].push(...messages.map((each) => `${each.runId} ${each.message.id}`));
 }
 await journal.close();
 await store.close();

@@ -59,13 +59,14 @@ function places(): readonly Death[] {
 }
 
 describe("a run that remembers and is killed", () => {
-  const unkilled = survive([]);
+  let unkilled: ReturnType<typeof survive> | undefined;
+  const alive = (): ReturnType<typeof survive> => (unkilled ??= survive([]));
 
   test(
     "remembers the same: every message once, none lost, none doubled, and every recall as it was",
     { tags: ["kill", "long"], timeout: 600_000 },
     async () => {
-      const { told: whole } = await unkilled;
+      const { told: whole } = await alive();
       expect([whole.status, whole.stored["Ann"]?.length, whole.stored["Bob"]?.length]).toEqual(["rounds", 8, 8]);
       expect(whole.canonical).toContain('"kind":"memory"');
       let killed = 0;
@@ -80,7 +81,7 @@ describe("a run that remembers and is killed", () => {
   );
 
   test("again and again comes to the same end", { tags: ["kill", "long"], timeout: 600_000 }, async () => {
-    const { told: whole } = await unkilled;
+    const { told: whole } = await alive();
     const { told, killed } = await survive([{ add: 1, isAfter: false }, { append: 6 }, { add: 2, isAfter: true }]);
     expect(told).toEqual(whole);
     expect(killed).toBe(3);
