@@ -30,8 +30,16 @@ export async function bundlePage() {
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>Troupe</title>',
     `<link rel="icon" href="${ICON}"><style>${style}</style></head>`,
-    `<body><div id="app">${LOADING}</div>${EMBEDDED}<script type="module">${script}</script></body></html>\n`,
+    `<body><div id="app">${LOADING}</div>${EMBEDDED}<script type="module">${script}</script></body>${notices()}</html>\n`,
   ].join("");
+}
+
+/** The packages in the script. Their licences ask that copies carry them. */
+const BUNDLED = ["diff", "preact", "@preact/signals", "@preact/signals-core"];
+
+function notices() {
+  const licences = BUNDLED.map((name) => `${name}\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()}`);
+  return `<!--\n${licences.join("\n\n").replaceAll("--", "- -")}\n-->`;
 }
 
 /** Seen while the browser reads the runs of a large file: the script comes behind them. */
