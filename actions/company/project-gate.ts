@@ -188,7 +188,7 @@ export const WorkReportSchema: z.ZodType<WorkReport> = z.object({
 
 export interface DoneToolOptions {
   readonly gate: ProjectGate;
-  /** What is still missing; undefined when the work may end. */
+  /** The missing parts; undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
   /** Checks of depth `whole` run where those of depth `quick` are green. Default: the syntax and the tests. */
   readonly asked?: GateRequest | undefined;

@@ -190,7 +190,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     );
   }
 
-  /** What the user says is different counts as their words. */
+  /** Corrections of the user count as their words. */
   async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
     const order = this.#order(ctx, known, brief);
     if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return order;

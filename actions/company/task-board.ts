@@ -139,7 +139,7 @@ export class TaskBoard {
     return gate.check(ctx.steps, testRequest(order));
   }
 
-  /** Where no one gets a message, the plan is only remembered. */
+  /** The plan is only remembered where no one gets a message. */
   #told(ctx: BoardContext, order: WorkOrder, started: ReadonlySet<string>): readonly Message[] {
     const tasks = order.tasks ?? [];
     if (tasks.every(({ state }) => state === "merged" || state === "stuck")) {

@@ -51,7 +51,7 @@ Look for what they miss: a wish or a rule in the user's words that is not fulfil
 
 A complaint counts only with a check that fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
 
-/** What is stable stands first. */
+/** Stable parts come first, so that a provider can cache them. */
 function reviewPrompt(parts: {
   readonly stack: StackName;
   readonly order: string;
@@ -179,7 +179,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     };
   }
 
-  /** What was changed, or the project's own files. */
+  /** The changed files, or the project's own files. */
   async #work(ctx: ActionContext<readonly []>): Promise<string> {
     const { diff } = this.#options;
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));

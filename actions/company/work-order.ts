@@ -120,7 +120,7 @@ export function orderFiles(order: WorkOrder): readonly { path: string; content: 
   ];
 }
 
-/** What a later company takes over. */
+/** The parts that a later company takes over. */
 export interface AcceptanceFile extends Pick<WorkOrder, "criteria"> {
   readonly stack?: StackName | undefined;
   readonly assumptions?: readonly string[] | undefined;

@@ -37,7 +37,7 @@ export interface Prd {
   readonly anythingUnclear: string;
 }
 
-/** What is only taste is cut to size; the name becomes kebab-case. */
+/** Lists are cut to size; the name becomes kebab-case. */
 export const PrdSchema: z.ZodType<Prd> = z.object({
   projectName: z.string().transform(projectNameOf).describe("short name in kebab-case, such as snake-game"),
   language: z.string().describe("the natural language of the requirement, in which all documents are written"),

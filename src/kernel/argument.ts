@@ -104,3 +104,8 @@ export function orNothing(shape: Shape): Shape {
 export function either(one: Shape, other: Shape): Shape {
   return { says: `${one.says}, or ${other.says}`, fits: (value) => fits(value, one) || fits(value, other) };
 }
+
+/** The shape of an option that is a number with a condition. @param says "a number between 0 and 1" */
+export function numberWith(says: string, holds: (value: number) => boolean): Shape {
+  return { says, fits: (value) => typeof value === "number" && holds(value) };
+}

@@ -1,6 +1,5 @@
-import { numberWith } from "../number-shape.ts";
 import { fold, type Observed, type RunEvent } from "../../index.ts";
-import { aFunction, aNumber, aText, having, iterable, object, takes } from "../../kernel/argument.ts";
+import { aFunction, aNumber, aText, having, iterable, object, takes, numberWith } from "../../kernel/argument.ts";
 import { contentHash, type Json } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";

@@ -1,5 +1,4 @@
-import { numberWith } from "../number-shape.ts";
-import { takes, object } from "../../kernel/argument.ts";
+import { takes, object, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";

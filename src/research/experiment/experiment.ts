@@ -1,5 +1,4 @@
-import { numberWith } from "../number-shape.ts";
-import { aFunction, type Shape, takes } from "../../kernel/argument.ts";
+import { aFunction, type Shape, takes, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { deepFreeze, textHash } from "../../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";

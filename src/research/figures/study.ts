@@ -1,5 +1,4 @@
-import { numberWith } from "../number-shape.ts";
-import { aFunction, aNumber, aText, either, iterable, listOf, object, type Shape, takes } from "../../kernel/argument.ts";
+import { aFunction, aNumber, aText, either, iterable, listOf, object, type Shape, takes, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";

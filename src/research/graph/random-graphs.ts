@@ -1,5 +1,4 @@
-import { takes } from "../../kernel/argument.ts";
-import { numberWith } from "../number-shape.ts";
+import { takes, numberWith } from "../../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";

@@ -1,5 +1,4 @@
-import { numberWith } from "../number-shape.ts";
-import { iterable, object, takes } from "../../kernel/argument.ts";
+import { iterable, object, takes, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";

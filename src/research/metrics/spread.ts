@@ -1,5 +1,4 @@
-import { numberWith } from "../number-shape.ts";
-import { iterable, takes } from "../../kernel/argument.ts";
+import { iterable, takes, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { sampleOf } from "../statistics/sample.ts";

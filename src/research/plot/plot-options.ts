@@ -1,4 +1,4 @@
-import { numberWith } from "../number-shape.ts";
+import { numberWith } from "../../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";

@@ -1,8 +1,7 @@
-import { numberWith } from "../number-shape.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
 import type { ChatChunk, ChatOptions } from "../../ports.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
-import { aFunction, fits, takes } from "../../kernel/argument.ts";
+import { aFunction, fits, takes, numberWith } from "../../kernel/argument.ts";
 import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";

@@ -1,11 +1,10 @@
-import type { Shape } from "../../kernel/argument.ts";
+import { type Shape, numberWith } from "../../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { aConfidence, DEFAULT_CONFIDENCE, type Distributions, distributions, type Interval, type IntervalOptions } from "./interval.ts";
-import { numberWith } from "../number-shape.ts";
 import { meanOf, sampleOf } from "./sample.ts";
 
 export interface BootstrapOptions extends IntervalOptions {

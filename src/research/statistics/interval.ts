@@ -1,9 +1,8 @@
 import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import type { Shape } from "../../kernel/argument.ts";
+import { type Shape, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { deviationOf, invalid, meanOf, sampleOf } from "./sample.ts";
-import { numberWith } from "../number-shape.ts";
 import { optionalPackage } from "../optional-package.ts";
 
 export interface Interval {
