@@ -48,10 +48,10 @@ export const MEMORY_TABLES: PostgresPart = {
   tables: (s) => `
 CREATE TABLE ${s}.memory_roles (
   number integer GENERATED ALWAYS AS IDENTITY (MAXVALUE 4000000) PRIMARY KEY, key bytea NOT NULL UNIQUE, role text NOT NULL,
-  last integer NOT NULL DEFAULT 0, removals integer NOT NULL DEFAULT 0, last_removal uuid, last_removed integer NOT NULL DEFAULT 0
+  last integer NOT NULL DEFAULT 0, removals integer NOT NULL DEFAULT 0
 );
 CREATE TABLE ${s}.memory_messages (
-  place bigint PRIMARY KEY, number integer NOT NULL, batch uuid NOT NULL, identity bytea NOT NULL, checksum bytea NOT NULL,
+  place bigint PRIMARY KEY, number integer NOT NULL, identity bytea NOT NULL, checksum bytea NOT NULL,
   body text NOT NULL, UNIQUE (number, identity)
 );
 CREATE TABLE ${s}.memory_vectors (
