@@ -4,7 +4,6 @@ import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
 import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
 import { RUN_TABLES, runChannel } from "./postgres-tables.ts";
-import type { TallyText } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 const MOST_EVENTS = 2 ** 31 - 1;
@@ -27,7 +26,6 @@ interface Asked {
   readonly epoch: number;
   readonly expectedSeq: number;
   readonly events: readonly EventBlock[];
-  readonly tally: TallyText | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -71,8 +69,8 @@ export class PostgresAppends {
   }
 
   /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
-  append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[], tally?: TallyText): Promise<void> {
-    return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
+  append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[]): Promise<void> {
+    return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, resolve, reject }));
   }
 
   /** Replaces all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database */
@@ -90,7 +88,7 @@ export class PostgresAppends {
       for (const table of RUN_TABLES) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
       const end = endOf({ ...row, epoch, events: 0, head });
       for (const page of pagesOf(events)) {
-        const asked = { runId, epoch, expectedSeq: end.events, events: page, tally: undefined, resolve() {}, reject() {} };
+        const asked = { runId, epoch, expectedSeq: end.events, events: page, resolve() {}, reject() {} };
         const prepared = preparedFor(asked, end);
         await rows(this.#statement, valuesOf([prepared]));
         advance(prepared);
@@ -257,8 +255,7 @@ function valuesOf(prepared: readonly Prepared[]): readonly string[] {
     asked.events.map(({ seq, body }, nth) => ({ number, seq, checksum: checksums[nth], body: body.toString("base64") })),
   );
   const turns = prepared.flatMap(({ end: { number }, turns: own }) => own.map((turn) => ({ number, ...turn })));
-  const tallies = prepared.flatMap(({ asked: { tally }, end: { number } }) => (tally === undefined ? [] : [{ number, ...tally }]));
-  return [runs, events, turns, tallies].map((list) => JSON.stringify(list));
+  return [runs, events, turns].map((list) => JSON.stringify(list));
 }
 
 function appending({ schema, server }: PostgresDatabase): Statement {
@@ -281,10 +278,6 @@ function appending({ schema, server }: PostgresDatabase): Statement {
     ), messages AS (
       INSERT INTO ${schema}.chat_messages (number, message, body)
       SELECT number, decode(message, 'hex'), body FROM turns ON CONFLICT DO NOTHING
-    ), tallies AS (
-      INSERT INTO ${schema}.tallies (number, checksum, tally)
-      SELECT number, decode(checksum, 'hex'), text FROM json_to_recordset($4) AS t(number integer, checksum text, text text) JOIN moved USING (number)
-      ON CONFLICT (number) DO UPDATE SET checksum = excluded.checksum, tally = excluded.tally
     )
     SELECT number, CASE WHEN watched > now() THEN pg_notify('${runChannel(server.schema, "")}' || number, '') END FROM moved`;
   return { name: "append", text };

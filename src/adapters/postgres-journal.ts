@@ -1,4 +1,3 @@
-import { readTally } from "../runtime/record/run-summary.ts";
 import { randomUUID } from "node:crypto";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
@@ -50,7 +49,7 @@ import type { PostgresServer } from "./postgres-server.ts";
 import { PostgresSession } from "./postgres-session.ts";
 import { JOURNAL_TABLES, RUN_TABLES } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
-import { OwnedTallies, tallyAfter, tallyText } from "./run-tallies.ts";
+import { withTally } from "./run-tallies.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
 
 /** A run that is bound to the session of its owner. */
@@ -82,7 +81,6 @@ export class PostgresJournal implements Journal {
   readonly #owners = new Owners();
   readonly #owned = new Map<string, OwnedRun>();
   #bound: Promise<void> = Promise.resolve();
-  readonly #tallies: OwnedTallies;
   readonly #creating = new AskedTogether<NewRun, boolean>((runs) => createRuns(this.#db, runs));
   readonly #finding = new AskedTogether<string, RunRow | undefined>((runIds) => this.#found(runIds));
   readonly #giving = new AskedTogether<NewOwner, RunRow | undefined>((owners) => giveEpochs(this.#db, owners));
@@ -101,7 +99,6 @@ export class PostgresJournal implements Journal {
     this.#session = new PostgresSession(this.#db, heard, () => this.#renewed());
     this.#commands = new PostgresCommands(this.#db, this.#session, this.#owners);
     this.#watch = new PostgresWatch(this.#db, this.#session);
-    this.#tallies = new OwnedTallies({ info: (runId) => infoOf(this.#db, runId), read: (runId, from) => this.read(runId, from) });
   }
 
   async create(runId: string): Promise<void> {
@@ -126,7 +123,6 @@ export class PostgresJournal implements Journal {
       this.#appends.claimed(runId, given);
       this.#own(runId, given);
       this.#owners.began(runId, given.epoch, o);
-      await this.#tallies.claimed(runId, given.events);
       if (this.#session.number !== session) await this.#bind(() => [{ runId, number: given.number, epoch: given.epoch }]);
       return { epoch: given.epoch, former };
     }
@@ -143,12 +139,9 @@ export class PostgresJournal implements Journal {
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = encodeEvents(events, runId, expectedSeq);
-    const owned = this.#tallies.before(runId, expectedSeq);
-    const tally = owned && tallyAfter(owned, events);
     try {
-      await this.#appends.append(runId, epoch, expectedSeq, encoded, tally && tallyText(tally));
+      await this.#appends.append(runId, epoch, expectedSeq, encoded);
     } catch (error) {
-      this.#tallies.failed(runId, expectedSeq);
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#lose(runId, epoch);
       throw error;
     }
@@ -156,9 +149,7 @@ export class PostgresJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.rewrite", runId, events, epoch);
-    const encoded = encodeEvents(events, runId, 0);
-    this.#tallies.drop(runId);
-    await this.#appends.rewrite(runId, epoch, encoded);
+    await this.#appends.rewrite(runId, epoch, encodeEvents(events, runId, 0));
   }
 
   purge(): Promise<void> {
@@ -263,16 +254,8 @@ export class PostgresJournal implements Journal {
     return "taken";
   }
 
-  /** Makes a tally that is missing, and keeps it for the next reader. A run that cannot be read has none. */
-  async #tallied(info: RunInfo): Promise<RunInfo> {
-    if (info.tally !== undefined || info.events === 0) return info;
-    try {
-      const tally = await readTally(this, info);
-      await keepTally(this.#db, tally);
-      return { ...info, tally, events: tally.summary.events };
-    } catch {
-      return info;
-    }
+  #tallied(info: RunInfo): Promise<RunInfo> {
+    return withTally(this, info, (tally) => keepTally(this.#db, tally));
   }
 
   #own(runId: string, { number, epoch }: RunRow): void {
@@ -287,7 +270,6 @@ export class PostgresJournal implements Journal {
     const run = this.#owned.get(runId);
     if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return undefined;
     run.letGo();
-    this.#tallies.drop(runId);
     this.#owned.delete(runId);
     return run.number;
   }

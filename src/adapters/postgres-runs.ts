@@ -139,9 +139,8 @@ export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<
 function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo {
   const runId = idOf(run);
   if (runId !== undefined && keyOf(runId) === key && events >= 0) {
-    const kept = tallyIn(runId, tally, checksum);
-    // One with more events than the run belongs to another past.
-    return kept === undefined || kept.summary.events > events ? { runId, events } : { runId, events, tally: kept };
+    const kept = tallyIn({ runId, events }, tally, checksum);
+    return kept === undefined ? { runId, events } : { runId, events, tally: kept };
   }
   throw new JournalError(
     "JOURNAL_DAMAGED",

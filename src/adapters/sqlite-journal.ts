@@ -1,4 +1,3 @@
-import { readTally } from "../runtime/record/run-summary.ts";
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +27,7 @@ import {
   rewriteRun,
   writeAndRemove,
 } from "./sqlite-runs.ts";
-import { OwnedTallies, tallyAfter } from "./run-tallies.ts";
+import { withTally } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The open file and the runs that this journal owns in it. */
@@ -42,10 +41,6 @@ export class SqliteJournal implements Journal {
   readonly #options: FileOptions;
   readonly #commits: Commits;
   readonly #owners = new Owners();
-  readonly #tallies: OwnedTallies = new OwnedTallies({
-    info: (runId) => this.#info(runId),
-    read: (runId, from) => this.read(runId, from),
-  });
   #opening: Promise<OpenJournal> | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
@@ -69,22 +64,15 @@ export class SqliteJournal implements Journal {
     if (!isOurs) await this.#ask(() => knownRun(db, runId));
     const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs), "the process");
     this.#owners.began(runId, claim.epoch, o);
-    await this.#tallies.claimed(runId);
     return claim;
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = encodeEvents(events, runId, expectedSeq);
-    const tally = this.#tallies.before(runId, expectedSeq);
     try {
-      await this.#commits.commit((db) => {
-        appendEvents(db, runId, epoch, expectedSeq, encoded);
-        const kept = tally && tallyAfter(tally, events);
-        if (kept !== undefined) keepTally(db, kept);
-      });
+      await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
     } catch (error) {
-      this.#tallies.failed(runId, expectedSeq);
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
       throw error;
     }
@@ -92,7 +80,6 @@ export class SqliteJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = encodeEvents(events, runId, 0);
-    this.#tallies.drop(runId);
     await this.#commits.commit((db) => rewriteRun(db, runId, epoch, encoded));
   }
 
@@ -108,9 +95,7 @@ export class SqliteJournal implements Journal {
     this.#owners.ended(runId, epoch);
     const { locks } = await this.#opened();
     const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o), "the process");
-    if (!wasOurs) return;
-    locks.drop(runId);
-    this.#tallies.drop(runId);
+    if (wasOurs) locks.drop(runId);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
@@ -132,7 +117,8 @@ export class SqliteJournal implements Journal {
   }
 
   async info(runId: string): Promise<RunInfo> {
-    return this.#tallied(await this.#info(runId));
+    const { db } = await this.#opened();
+    return this.#tallied(await this.#ask(() => infoOf(db, runId)));
   }
 
   /** In a transaction of its own: an append beside it may need less room. */
@@ -156,7 +142,6 @@ export class SqliteJournal implements Journal {
     await this.#holding(runId, (open) => removeRun(open, runId), "the machine");
     locks.dropForGood(runId);
     this.#owners.lose(runId);
-    this.#tallies.drop(runId);
   }
 
   close(): Promise<void> {
@@ -188,7 +173,6 @@ export class SqliteJournal implements Journal {
     await this.#commits.settled();
     this.#isClosed = true;
     this.#owners.clear();
-    this.#tallies.close();
     // The callers already have the error of a file that could not be opened.
     const opened = await this.#opening?.catch(() => undefined);
     if (opened === undefined) return;
@@ -200,20 +184,8 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  async #info(runId: string): Promise<RunInfo> {
-    const { db } = await this.#opened();
-    return this.#ask(() => infoOf(db, runId));
-  }
-
-  async #tallied(info: RunInfo): Promise<RunInfo> {
-    if (info.tally !== undefined || info.events === 0) return info;
-    try {
-      const tally = await readTally(this, info);
-      await this.#commits.commit((db) => keepTally(db, tally), "the process");
-      return { ...info, tally, events: tally.summary.events };
-    } catch {
-      return info;
-    }
+  #tallied(info: RunInfo): Promise<RunInfo> {
+    return withTally(this, info, (tally) => this.#commits.commit((db) => keepTally(db, tally), "the process"));
   }
 
   #opened(): Promise<OpenJournal> {

@@ -93,19 +93,18 @@ export function newestOf(db: Database, { limit, before, prefix = "", tallies = f
     prefix === "" ? [NEWEST, []] : TENANT.test(prefix) ? [NEWEST_OF_TENANT, [from]] : [NEWEST_NAMED, [from, `${from}${LAST_CHARACTER}`]];
   const rows = db.all(`${ROW} ${where}`, [...bounds, end, limit]);
   const infos = rows.map(([number, run, events]) => runInfo(number, run, events));
-  return tallies ? infos.map((info) => withTally(db, info)) : infos;
+  return tallies ? infos.map((info) => withKeptTally(db, info)) : infos;
 }
 
 export function infoOf(db: Database, runId: string): RunInfo {
   const { events } = knownRun(db, runId);
-  return withTally(db, { runId, events });
+  return withKeptTally(db, { runId, events });
 }
 
-/** Leaves out a tally with more events than the run: the run was changed since. */
-function withTally(db: Database, info: RunInfo): RunInfo {
+function withKeptTally(db: Database, info: RunInfo): RunInfo {
   const [text, checksum] = db.first(TALLY, [keyOf(info.runId)]) ?? [];
-  const tally = tallyIn(info.runId, textOf(text), checksum);
-  return tally === undefined || tally.summary.events > info.events ? info : { ...info, tally };
+  const tally = tallyIn(info, textOf(text), checksum);
+  return tally === undefined ? info : { ...info, tally };
 }
 
 /** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */

@@ -149,10 +149,10 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     await journal.release("a", later.epoch);
   });
 
-  it("a tally is written with the events, and made again where it is damaged or missing", async () => {
+  it("a tally is made where it is damaged or missing", async () => {
     const schema = newSchema();
     const journal = await journalIn(schema);
-    const epoch = await written(journal, "a", lively("a", 30));
+    await written(journal, "a", lively("a", 30));
     const { tally } = (await journal.info?.("a")) ?? {};
     expect(tally?.summary.events).toBe(30);
     for (const harm of ["UPDATE s.tallies SET tally = replace(tally, '30', '29')", "DELETE FROM s.tallies"]) {
@@ -160,8 +160,6 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
       expect(await journal.newest?.({ limit: 1, tallies: true })).toEqual([{ runId: "a", events: 30, tally }]);
       expect(await journal.newest?.({ limit: 1 })).toEqual([{ runId: "a", events: 30 }]);
     }
-    await journal.append("a", epoch, 30, [started("a", 30)]);
-    expect((await journal.info?.("a"))?.tally?.summary.events).toBe(31);
   });
 
   it("a removed run leaves nothing", async () => {
