@@ -23,7 +23,7 @@ import { chainStart, encodeEvents } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { keepSnapshot, newestSnapshot, readRun } from "./postgres-reader.ts";
+import { keepSnapshot, newestSnapshot, rowsIn } from "./postgres-reader.ts";
 import {
   allRuns,
   CREATED,
@@ -49,6 +49,7 @@ import type { PostgresServer } from "./postgres-server.ts";
 import { PostgresSession } from "./postgres-session.ts";
 import { JOURNAL_TABLES, RUN_TABLES } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
+import { readRun } from "./run-reader.ts";
 import { withTally } from "./run-tallies.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
 
@@ -158,7 +159,7 @@ export class PostgresJournal implements Journal {
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    return readRun(this.#db, runId, from);
+    return readRun(rowsIn(this.#db), runId, from);
   }
 
   runs(): Promise<readonly RunInfo[]> {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
@@ -6,12 +6,11 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { takesEvents, takesRun } from "../runtime/record/journal.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
-import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
-import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
+import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
+import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
 import { encodeEvents } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile } from "./sqlite-file.ts";
-import { readEvents } from "./sqlite-reader.ts";
-import { keepSnapshot, newestSnapshot } from "./sqlite-snapshots.ts";
+import { keepSnapshot, newestSnapshot, readEvents } from "./sqlite-reader.ts";
 import {
   allRuns,
   appendEvents,
@@ -62,7 +61,7 @@ export class SqliteJournal implements Journal {
     const isOurs = locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
     if (!isOurs) await this.#ask(() => knownRun(db, runId));
-    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs), "the process");
+    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
     return claim;
   }
@@ -94,15 +93,22 @@ export class SqliteJournal implements Journal {
     if (this.#isClosed) return;
     this.#owners.ended(runId, epoch);
     const { locks } = await this.#opened();
-    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o), "the process");
+    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o));
     if (wasOurs) locks.drop(runId);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    const options = this.#options;
-    const open = async (): Promise<Database> => (await this.#opened()).db;
-    return readEvents({ options, open }, runId, from);
+    const { clock, patience } = this.#options;
+    return readEvents(
+      this.#options.file,
+      async (work) => {
+        const { db } = await this.#opened();
+        return patiently(() => work(db), clock, patience);
+      },
+      runId,
+      from,
+    );
   }
 
   async runs(): Promise<readonly RunInfo[]> {
@@ -128,7 +134,7 @@ export class SqliteJournal implements Journal {
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
-    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot), "the process");
+    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot));
   }
 
   async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
@@ -139,7 +145,7 @@ export class SqliteJournal implements Journal {
   async remove(runId: string): Promise<void> {
     const { db, locks } = await this.#opened();
     if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
-    await this.#holding(runId, (open) => removeRun(open, runId), "the machine");
+    await this.#holding(runId, (open) => removeRun(open, runId));
     locks.dropForGood(runId);
     this.#owners.lose(runId);
   }
@@ -153,14 +159,14 @@ export class SqliteJournal implements Journal {
    * Changes a run that this journal holds or takes. Another owner in this process may release it during the wait, so it is taken again when
    * the change is made and when the call resolves.
    */
-  async #holding<T>(runId: string, change: JournalChange<T>, outlives: Outlives): Promise<T> {
+  async #holding<T>(runId: string, change: JournalChange<T>): Promise<T> {
     const { locks } = await this.#opened();
     let isNew = locks.take(runId);
     try {
       const result = await this.#commits.commit((open) => {
         isNew = locks.take(runId) || isNew;
         return change(open);
-      }, outlives);
+      });
       locks.take(runId);
       return result;
     } catch (error) {
@@ -185,7 +191,7 @@ export class SqliteJournal implements Journal {
   }
 
   #tallied(info: RunInfo): Promise<RunInfo> {
-    return withTally(this, info, (tally) => this.#commits.commit((db) => keepTally(db, tally), "the process"));
+    return withTally(this, info, (tally) => this.#commits.commit((db) => keepTally(db, tally)));
   }
 
   #opened(): Promise<OpenJournal> {
@@ -219,7 +225,6 @@ export type JournalChange<T> = (db: Database) => T;
 
 interface AskedChange {
   readonly change: JournalChange<unknown>;
-  readonly outlives: Outlives;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -228,10 +233,9 @@ interface AskedChange {
  * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. The journal owns the
  * file.
  *
- * Commits.C1 (`commit`) a change resolves after COMMIT only; one that must survive a loss of power resolves when it and all earlier ones
- * are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails, every
- * change in it is rejected and none is kept. Commits.C4 (`#together`) a damaged record fails alone: the others are committed without it.
- * The callers bound the queue: a run appends again only after its last append.
+ * Commits.C1 (`commit`) a change resolves when it and all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect
+ * others. Commits.C3 (`#together`) when a commit fails, every change in it is rejected and none is kept. The callers bound the queue: a run
+ * appends again only after its last append.
  */
 export class Commits {
   readonly #options: FileOptions;
@@ -244,9 +248,9 @@ export class Commits {
   }
 
   /** @throws JournalError of `change`; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
-  commit<T>(change: JournalChange<T>, outlives: Outlives = "the machine"): Promise<T> {
+  commit<T>(change: JournalChange<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#asked.add({ change, outlives, resolve, reject });
+      this.#asked.add({ change, resolve, reject });
     });
   }
 
@@ -258,22 +262,13 @@ export class Commits {
     const { kind, file, clock, patience } = this.#options;
     try {
       const db = await this.#open();
-      const outlives = batch.every(isOfTheProcess) ? "the process" : "the machine";
-      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)), outlives);
+      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)));
       const answers = await patiently(work, clock, patience);
       for (const answer of answers) answer();
     } catch (error) {
-      if (batch.length === 1 || isOfTheDisk(error) || error instanceof JournalError) {
-        for (const { reject } of batch) reject(fileError(kind, file, error));
-      } else {
-        for (const asked of batch) await this.#together([asked]);
-      }
+      for (const { reject } of batch) reject(fileError(kind, file, error));
     }
   }
-}
-
-function isOfTheProcess({ outlives }: AskedChange): boolean {
-  return outlives === "the process";
 }
 
 /** Makes a change. The returned function answers its caller, after the commit. */
@@ -356,7 +351,7 @@ class RunLocks {
   }
 
   #fileOf(runId: string): string {
-    return join(this.#folder, `${createHash("sha256").update(JSON.stringify(runId)).digest("hex")}.lock`);
+    return join(this.#folder, `${hash("sha256", JSON.stringify(runId))}.lock`);
   }
 }
 
