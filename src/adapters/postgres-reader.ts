@@ -4,7 +4,7 @@ import type { ChatRow } from "./event-chats.ts";
 import { chainStart, type Position, type StoredBlock } from "./event-rows.ts";
 import { stale } from "./postgres-appends.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import { hex, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
+import { hex, knownRow, type RunRow } from "./postgres-runs.ts";
 import type { RowSource } from "./run-reader.ts";
 
 /** Bytes of bodies after which a page ends: about ten times as many characters of JSON. */
@@ -59,7 +59,7 @@ async function turnsOf({ rows, schema }: PostgresDatabase, asked: readonly unkno
 /** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
   const row = await knownRow(db, runId);
-  if (row.epoch !== epoch || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
+  if (row.epoch !== epoch || epoch === 0) throw stale(runId, row.epoch, epoch);
   const head = await checksumBefore(db, runId, row, seq);
   if (head === undefined) {
     throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${row.events} events of run ${runId}, got one of ${seq}.`);

@@ -110,7 +110,7 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     expect(await readOut(journal, "b")).toEqual({ events: lively("b", 20), error: undefined });
   });
 
-  it("Postgres.J4 a changed name or key of a run is told, and an owner does not write after a changed end", async () => {
+  it("Postgres.J4 a changed name of a run is reported, and an owner does not write after a changed end", async () => {
     const schema = newSchema();
     const journal = await journalIn(schema);
     const epoch = await written(journal, "a", lively("a", 3));
@@ -118,8 +118,6 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     expect((await errorOf(journal.append("a", epoch, 3, [started("a", 3)])))?.code).toBe("JOURNAL_DAMAGED");
     await meddle(schema, "UPDATE s.runs SET run = '\"b\"'");
     expect((await errorOf(journal.runs()))?.code).toBe("JOURNAL_DAMAGED");
-    await meddle(schema, "UPDATE s.runs SET run = '\"a\"', key = '\\x00'");
-    expect((await readOut(journal, "a")).error?.code).toBe("JOURNAL_DAMAGED");
   });
 
   it("Postgres.J5 tables of a newer version are refused and not touched", async () => {
