@@ -25,10 +25,8 @@ export function rejectedDelivery(logger: Logger, reason: string, attempt: number
 
 /** The calls of an engine behind a driver. They are made after the checks of the arguments, while the driver is open. */
 export interface Engine extends Pick<FleetDriver, "submit" | "cancel" | "workers" | "drain"> {
-  /** Starts a worker. */
   start(handler: DeliveryHandler, o: WorkOptions): Promise<Working>;
   list(limit: number): Promise<readonly JobInfo[]>;
-  /** Ends what a starting worker waits for, when the driver is closed. */
   release?(): Promise<void>;
 }
 
@@ -93,7 +91,6 @@ export class EngineDriver implements FleetDriver {
     await Promise.allSettled(this.#starting);
   }
 
-  /** @throws UsageError `DRIVER_CLOSED` */
   #opened(): Engine {
     if (this.#closing !== undefined) throw driverClosed();
     return this.#engine;

@@ -6,16 +6,13 @@ import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
  * adds two rows. The name of a conversation is the digest of its last message and of the conversation before it, so it verifies all of it.
  */
 
-/** One message of a conversation, and the conversation up to it. */
 export interface ChatTurn {
   readonly chat: string;
-  /** Empty at the beginning. */
   readonly before: string;
   readonly message: string;
   readonly body: string;
 }
 
-/** A conversation in rows; never empty. */
 export interface Chat {
   readonly digest: string;
   readonly turns: readonly ChatTurn[];
@@ -54,11 +51,9 @@ function bodyOf(each: Json): string {
   return body;
 }
 
-/** The row of a turn as it is in a store, unchecked. */
 export interface ChatRow {
   readonly before: unknown;
   readonly message: unknown;
-  /** The JSON of the message, if there is one. */
   readonly body: unknown;
 }
 
@@ -74,7 +69,6 @@ export type FindChatRow = (chat: string) => ChatRow | undefined;
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
 
-  /** Returns the messages of a conversation; undefined when one is missing or damaged. @param rowOf finds the row of a turn */
   read(chat: string, rowOf: FindChatRow): readonly Json[] | undefined {
     const found: Json[] = [];
     let at = chat;

@@ -25,7 +25,6 @@ const fileCacheOptions: Known<FileCacheOptions> = { dir: kinds.text, clock: kind
 const VERSION = 1;
 const FOLDER = "entries";
 const MOST_BYTES = 256 * 1024 * 1024;
-/** Writes between two searches for expired entries. */
 const WRITES_PER_SWEEP = 1000;
 
 /**
@@ -51,7 +50,6 @@ export function fileCache(options: FileCacheOptions): Cache {
 
 interface FoundEntry {
   readonly entry: CacheEntry;
-  /** The tag of the file; undefined where there is none. */
   readonly tag: string | undefined;
   readonly isExpired?: boolean;
 }

@@ -8,12 +8,10 @@ import { identityIn, identityText, stateOfProcess } from "./process-identity.ts"
 
 /** Limit on the milliseconds between two tries. The pause is random, so that waiting processes do not try at the same time. */
 const PAUSE = 8;
-/** Limit on the milliseconds to wait for a lock. */
 const PATIENCE = 30_000;
 /** Milliseconds after which a lock counts as abandoned if its owner cannot be found. The work under a lock takes a few. */
 const ABANDONED = 10_000;
 
-/** The waits of a lock, in milliseconds. */
 export interface FileLockOptions {
   /** How long to wait while others keep it. Default 30 seconds. */
   readonly patience?: number;
@@ -38,7 +36,6 @@ export class FileLock {
     this.#owner = owner;
   }
 
-  /** @throws CacheError `CACHE_BUSY` when others keep it all the time; errors of the file system */
   static async take(beside: string, { patience = PATIENCE, abandoned = ABANDONED }: FileLockOptions = {}): Promise<FileLock> {
     const path = `${beside}.lock`;
     const token = randomBytes(8).toString("hex");
@@ -61,7 +58,6 @@ export class FileLock {
     }
   }
 
-  /** @throws CacheError `CACHE_BUSY` when another process has taken it over */
   async confirm(): Promise<void> {
     if ((await ownerOf(this.#path)) !== this.#owner) throw busy(this.#path);
   }

@@ -14,7 +14,6 @@ type Listener = (error: Error | undefined, client: PoolClient | undefined, relea
 
 export interface GraphilePool {
   readonly pool: Pool;
-  /** Ends all connections, unless the server hangs. Closing twice is no error. */
   close(): Promise<void>;
 }
 

@@ -10,7 +10,6 @@ export type LoadGraphile = () => Promise<Pick<typeof import("graphile-worker"), 
 
 /** The most tries that the package can count. A job is given up by its handler alone. */
 const MOST_ATTEMPTS = 32_767;
-/** Limits of the package's tables. */
 const LONGEST_TEAM = 128;
 const LONGEST_RUN = 512;
 /** Seconds that a server must have run: after its start the workers connect again one after the other. */
@@ -26,12 +25,9 @@ export interface QueueLook {
   /** True when the server has run for so long that every living worker is connected again. */
   readonly isSettled: boolean;
   readonly isHeld: boolean;
-  /** Workers with jobs whose lock no one holds. */
   readonly suspects: readonly string[];
-  /** Rows of the jobs that this worker has in the queue, and those of them that were cancelled. */
   readonly mine: readonly string[];
   readonly cancelled: readonly string[];
-  /** Jobs that can be delivered now, up to a limit. */
   readonly due: number;
 }
 
@@ -55,7 +51,6 @@ const PART: PostgresPart = {
  */
 export class GraphileQueue {
   readonly database: PostgresDatabase;
-  /** The schema of the package, and its quoted table of jobs. */
   readonly schemaName: string;
   readonly #jobs: string;
   readonly #tasks: string;
@@ -104,7 +99,6 @@ export class GraphileQueue {
     await this.notify({ cancel: runId });
   }
 
-  /** Notifies all workers. A worker that is not connected misses it. */
   async notify(what: Json): Promise<void> {
     await this.database.rows("SELECT pg_notify($1, $2)", [this.channel, JSON.stringify(what)]);
   }
@@ -135,7 +129,6 @@ export class GraphileQueue {
     );
   }
 
-  /** Looks at the queue over the connection that holds the lock of a worker, and makes rows due whose older row no worker has. */
   async look(rows: Rows, worker: string, teams: readonly string[], most: number): Promise<QueueLook> {
     const [look] = await rows<QueueLook>(
       `WITH locks AS (
@@ -167,7 +160,6 @@ export class GraphileQueue {
     return (await rows<{ id: string }>(this.#cancelled, [worker])).map(({ id }) => id);
   }
 
-  /** Frees the jobs of workers that are gone, and wakes the others. */
   async free(rows: Rows, workers: readonly string[]): Promise<void> {
     await rows(`DELETE FROM ${this.#jobs} WHERE locked_by = ANY ($1) AND key IS NULL`, [workers]);
     await rows(`SELECT "${this.schemaName}".force_unlock_workers($1)`, [workers]);
@@ -180,7 +172,6 @@ export class GraphileQueue {
     await rows(`UPDATE ${this.#jobs} SET locked_by = NULL, locked_at = NULL, attempts = attempts - 1 ${these} NOT NULL`, [ids, worker]);
   }
 
-  /** Makes the tables where they are missing. @throws as {@link submit} */
   migrated(): Promise<void> {
     this.#migrated ??= this.#migrate().catch((error: unknown) => {
       this.#migrated = undefined;

@@ -48,7 +48,6 @@ export class JobsInHand {
     for (const one of this.#all) if (one.runId === runId) one.abort.abort(new AbortedError("the job of the run was cancelled"));
   }
 
-  /** Aborts the deliveries of the run that a row belongs to. */
   cancelRow(row: string): void {
     for (const one of this.#all) if (one.row === row) this.cancelRun(one.runId);
   }
@@ -56,7 +55,6 @@ export class JobsInHand {
 
 export interface SessionParts {
   readonly queue: GraphileQueue;
-  /** The id under which the package locks the jobs of this worker. */
   readonly worker: string;
   readonly teams: readonly string[];
   readonly concurrency: number;
@@ -81,9 +79,7 @@ export class GraphileSession {
   readonly #parts: SessionParts;
   readonly #connection: PersistentConnection;
   readonly held: Promise<void>;
-  /** Workers whose lock was free in the last look. */
   #suspects: readonly string[] = [];
-  /** Looks in a row that found a row of this worker that is not in its hands. */
   #unheard: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: SessionParts) {

@@ -20,11 +20,9 @@ export interface McpConnectionParts {
   readonly patience: number;
   readonly clock: Clock;
   readonly mask: Mask;
-  /** Called with the server's tools: at each connection, and when the server says that they changed. */
   readonly onTools: (tools: readonly ServerTool[]) => void;
 }
 
-/** Most pages of one list of tools: a list may be endless. */
 const MOST_PAGES = 20;
 
 /** Accepts every answer: a server's own output schema may hold a pattern that never ends. */
@@ -51,7 +49,6 @@ export class McpConnection {
     this.#parts = parts;
   }
 
-  /** Lists the server's tools again. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST` */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.#link === undefined) return void (await this.#connected(signal));
     const { clock, name, timeout } = this.#parts;
@@ -60,7 +57,6 @@ export class McpConnection {
     this.#parts.onTools(await this.use(signal, list));
   }
 
-  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST`, `MCP_TOO_LONG`, and the errors of the client */
   async use<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connected(signal);
     const opened = this.#opened;
@@ -194,7 +190,6 @@ export class McpConnection {
 
 const TERMS: ServerTerms = { token: "headers: { authorization }, such as `Bearer TOKEN`", address: "its url" };
 
-/** Characters of a server's text that are read for an error. */
 const MOST_SAID = 4_000;
 
 function answerIn(cause: unknown): { readonly status: number; readonly said: string } | undefined {
@@ -218,7 +213,6 @@ function contentText(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** True for an error of the transport, such as a session that the server has forgotten. */
 async function isTransportError(error: unknown): Promise<boolean> {
   const { SdkHttpError } = await import("@modelcontextprotocol/client");
   return error instanceof SdkHttpError || error instanceof TypeError;

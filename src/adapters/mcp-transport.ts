@@ -8,11 +8,8 @@ import { valueText } from "../kernel/value-text.ts";
 /** @internal */
 export interface McpTransport {
   readonly transport: Transport;
-  /** The end of the standard error of the server's process; empty without one. */
   lastWords(): string;
-  /** True when it was closed because a message was too long. */
   wasRefused(): boolean;
-  /** The header `retry-after` of the last unsuccessful answer. */
   retryAfter(): string | undefined;
 }
 
@@ -49,10 +46,8 @@ export function openTransport(server: McpProcess | McpAddress): Promise<McpTrans
 const SECRET_NAME = /key|token|secret|pass|auth|cred|cookie/i;
 const PLAIN_VALUE = /^(?:[A-Za-z*]+(?:[-_.+/][A-Za-z*]+)*|[\d.:-]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
 
-/** Words that stand before a secret in a header. */
 const SIGN_IN = /^(?:bearer|basic|digest|token|apikey)$/i;
 
-/** Returns the secrets in a server's environment and headers: whole values, and each part of them that may be a secret. */
 export function secretsOf(server: McpProcess | McpAddress): string[] {
   const given = Object.entries((isProcess(server) ? server.env : server.headers) ?? {});
   return given.flatMap(([name, value]) => {
@@ -156,7 +151,6 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefin
   return undefined;
 }
 
-/** Bounds the events of a stream. An event that is too long ends the stream, with an error of the request. */
 function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> {
   let [bytes, last] = [0, 0];
   return new TransformStream({

@@ -94,10 +94,7 @@ export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   return opened;
 }
 
-/**
- * Owns the tools that the server listed last, and the collections that hold them. A collection that was offered the tools has those that the
- * server listed last, without the names that are taken (`#take`). Only tools that this server has put into a collection are removed from it (`#hide`).
- */
+/** Owns the tools that the server listed last. Only tools that this server has put into a collection are removed from it. */
 class OpenServer implements McpServer {
   readonly name: string;
   readonly #connection: McpConnection;

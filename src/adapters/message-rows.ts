@@ -16,9 +16,7 @@ export const SPAN: number = 2 ** 31;
 /** True when this machine stores numbers with the lowest byte first. */
 const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** The row of a message. */
 export interface EncodedMessage {
-  /** The digest of (run, id), for lookups. */
   readonly identity: Buffer;
   readonly body: string;
 }
@@ -40,11 +38,7 @@ export function messageChecksum(row: number, identity: string, body: string): Bu
 /** End of the checksum in the line of a message. The checked text begins after the next space. */
 const CHECKSUM_END = 32;
 
-/**
- * Reads a message from a line of checksum and identity, as small hexadecimal digits, and place and body: `checksum place identity body`.
- *
- * @throws MemoryError `MEMORY_DAMAGED` for a changed line, `MEMORY_NEWER`
- */
+/** Reads a message from `checksum place identity body`, with digests in hexadecimal. @throws MemoryError `MEMORY_DAMAGED`, `MEMORY_NEWER` */
 export function decodeMessage(line: string, base: number): StoredMessage {
   const what = line.slice(CHECKSUM_END + 1);
   if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) throw changedMessage();

@@ -6,7 +6,6 @@ import { applyNext } from "../runtime/record/apply.ts";
 import type { RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 
-/** A message in a mailbox, and the span of the activation that sent it. Undefined for one from outside, or from before the trace. */
 export interface Arrival {
   readonly message: Message;
   readonly sender: SpanContext | undefined;
@@ -21,7 +20,6 @@ export interface Arrival {
  */
 export class MessageOrigins {
   #state: RunState | undefined = new RunState("", false);
-  /** The sending span of each waiting message. */
   readonly #senders = new WeakMap<Message, SpanContext>();
 
   /** The first `take` messages that wait for a role. Default: those that its open activation has taken. */
@@ -44,7 +42,6 @@ export class MessageOrigins {
   }
 }
 
-/** An event as far as mailboxes depend on it. */
 function slim(event: RunEvent): RunEventBody | undefined {
   switch (event.type) {
     case "message":

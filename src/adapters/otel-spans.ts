@@ -10,10 +10,8 @@ import { type DURATIONS, GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 export type SpanValues = Readonly<Attributes>;
 
 export interface OpenSpan {
-  /** Undefined where nothing can refer to the span. */
   readonly context: SpanContext | undefined;
   set(values: SpanValues): void;
-  /** Marks the span as failed. @param text a description */
   fail(type: string, text: string | undefined): void;
   end(time: number): void;
 }
@@ -60,11 +58,9 @@ interface OpenStep extends OpenPart {
 
 interface OpenAct extends OpenPart {
   readonly role: string;
-  /** The open tries of its steps, by key. */
   readonly steps: Map<string, OpenStep>;
 }
 
-/** An answer of a person to an activation that begins again, and the seconds until it came. */
 interface LateAnswer {
   readonly ended: StepEnded;
   readonly waited: number;
@@ -86,11 +82,8 @@ export class RunSpans {
   readonly #content: SpanContent;
   readonly #origins = new MessageOrigins();
   readonly #acts = new Map<string, OpenAct>();
-  /** By role: the activation that failed or was cut off, and continues in a later span. */
   readonly #before = new Map<string, SpanContext>();
-  /** When each unanswered question was asked first, by activation and key. */
   readonly #asked = new Map<string, number>();
-  /** Answers that came while the run was not driven, by activation and key. */
   readonly #answered = new Map<string, LateAnswer>();
   #hasEnded = false;
   #leg: OpenPart | undefined;
@@ -147,7 +140,6 @@ export class RunSpans {
     return true;
   }
 
-  /** @returns the span that sends the messages of the event */
   #take(event: RunEvent): SpanContext | undefined {
     switch (event.type) {
       case "run.started":
@@ -275,7 +267,6 @@ export class RunSpans {
     return span.context;
   }
 
-  /** Notes that an activation continues in a later span, or never. */
   #continues({ role, span }: OpenAct): void {
     if (span.context !== undefined) this.#before.set(role, span.context);
   }

@@ -11,7 +11,6 @@ export interface OtlpOptions extends SpanContent {
 }
 
 export interface OtlpLine {
-  /** A request of OTLP as JSON, without line breaks. */
   readonly text: string;
   readonly spans: number;
 }
@@ -49,7 +48,6 @@ function lineOf(spans: readonly string[], { service, version }: OtlpOptions): Ot
   return { text, spans: spans.length };
 }
 
-/** Writes spans when they end. It owns the written spans that no line has yet, and the number of spans so far. */
 class WrittenSpans implements SpanTarget {
   readonly #runId: string;
   #count = 0;
@@ -95,7 +93,6 @@ class WrittenSpans implements SpanTarget {
   }
 }
 
-/** The numbers of OTLP for the kinds of spans, and for the status of one that failed. */
 const INTERNAL = 1;
 const CLIENT = 3;
 const FAILED = 2;

@@ -7,12 +7,9 @@ import { RUN_TABLES } from "./postgres-tables.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 const MOST_EVENTS = 2 ** 31 - 1;
-/** Characters of bodies after which a statement takes no further run. */
 const MOST_CHARACTERS = 8_000_000;
-/** Conversations of a run that are known to be stored. */
 const KNOWN_CHATS = 10_000;
 
-/** The end of a run's record, as its owner knows it. */
 interface RunEnd {
   readonly number: number;
   readonly epoch: number;
@@ -30,7 +27,6 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** Events with their checksums, and the end of the run after them. */
 interface Prepared {
   readonly asked: Asked;
   readonly end: RunEnd;
@@ -58,7 +54,6 @@ export class PostgresAppends {
     this.#statement = appending(db);
   }
 
-  /** Notes the end of a run that was claimed. */
   claimed(runId: string, row: RunRow): void {
     const known = this.#ends.get(runId);
     if (known === undefined || known.epoch < row.epoch) this.#ends.set(runId, endOf(row));
@@ -68,12 +63,10 @@ export class PostgresAppends {
     this.#ends.delete(runId);
   }
 
-  /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
   append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[]): Promise<void> {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, resolve, reject }));
   }
 
-  /** Replaces all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database */
   async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
     const { schema } = this.#db;
     await this.#db.transaction(async ({ rows }) => {
@@ -101,7 +94,6 @@ export class PostgresAppends {
     return this.#queue.settled();
   }
 
-  /** Splits a batch into statements, each with at most one append of a run and not too long. */
   async #drained(batch: readonly Asked[]): Promise<void> {
     let waiting = batch;
     while (waiting.length > 0) {
@@ -132,7 +124,6 @@ export class PostgresAppends {
     }
   }
 
-  /** Writes what may be written. @returns the errors of the others */
   async #write({ rows }: PostgresConnection, batch: readonly Asked[]): Promise<ReadonlyMap<Asked, JournalError>> {
     const errors = new Map<Asked, JournalError>();
     await this.#look(rows, batch);

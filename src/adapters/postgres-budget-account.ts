@@ -11,9 +11,7 @@ export interface AccountPool {
   take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string>;
   /** Lets others see that this process lives, until the returned function is called: it has a hold, or asks for one. */
   keep(): () => void;
-  /** Must be called when there may be room. */
   changed(): void;
-  /** Called when sending the spending of an account has failed; it is repeated. */
   failed(error: unknown): void;
   closed(account: PostgresAccount): void;
 }
@@ -28,7 +26,6 @@ interface OpenedAccount {
   readonly opening: string;
   readonly spent: number;
   readonly lost: readonly LostAmount[];
-  /** Ends the visibility of this process, where the account has lost holds. */
   readonly letGo: (() => void) | undefined;
 }
 
@@ -52,9 +49,7 @@ export class PostgresAccount implements BudgetAccount {
   readonly opening: string;
   readonly lost: readonly BudgetHold[];
   readonly #pool: AccountPool;
-  /** What keeps this process visible for each hold. */
   readonly #open = new Map<string, () => void>();
-  /** Micro-dollars spent, and those that the database knows. */
   #total: number;
   #known: number;
   #settled: string[] = [];
@@ -65,7 +60,6 @@ export class PostgresAccount implements BudgetAccount {
   #ends: "open" | "done" | undefined;
   #isClosed = false;
   #sending: Promise<void> | undefined;
-  /** Resolves when the last statement has succeeded, or has failed for the first time. */
   #report: Promise<void> | undefined;
 
   constructor(pool: AccountPool, { key, opening, spent, lost, letGo }: OpenedAccount) {
@@ -126,12 +120,10 @@ export class PostgresAccount implements BudgetAccount {
     this.#settle(id, 0);
   }
 
-  /** Resolves when the database knows what was settled before, which may have cost more than was held, or has failed to answer. */
   async reported(): Promise<void> {
     await this.#report;
   }
 
-  /** Resolves when the database knows everything, or the pool is closed. */
   async flushed(): Promise<void> {
     while (this.#sending !== undefined) await this.#sending;
   }

@@ -48,7 +48,6 @@ export interface PostgresBudget extends BudgetPool {
 
 const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: kinds.text, amount: kinds.count, parent: kinds.checked };
 
-/** Milliseconds after which waiting reservations look again without a notification. */
 const LOOK = 1_000;
 
 /**
@@ -277,7 +276,6 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.changed();
   }
 
-  /** Asks for the waiting reservations that may fit now, in their order, and for those that can never fit. */
   async #admit(): Promise<void> {
     this.#isAdmitting = true;
     this.#stopLook?.();

@@ -12,9 +12,7 @@ import type { Presence } from "./postgres-persistent-connection.ts";
 import { isOwnerConnected, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
 import { sessionChannel } from "./postgres-tables.ts";
 
-/** Milliseconds between two looks at a command whose notification may have been missed. */
 const LOOK = 1_000;
-/** Limits on the commands of a run that wait, and on the characters of a command and its answer. */
 const MOST_WAITING = 100;
 const LONGEST = 1_000_000;
 
@@ -30,7 +28,7 @@ interface CommandRow {
  *
  * PostgresCommands.C1 (`take`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
  * waiting; the next command of the run removes what dead senders have left. PostgresCommands.C3 (`#put`) at most {@link MOST_WAITING}
- * commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpochs`) a sender does not wait for an owner that is gone, or that took the
+ * commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpoch`) a sender does not wait for an owner that is gone, or that took the
  * command and lost the run.
  */
 export class PostgresCommands {

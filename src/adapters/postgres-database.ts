@@ -23,7 +23,6 @@ export const KEEPALIVE = `SELECT count(set_config(name, wanted, false)) FROM (VA
     ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '12000')
   ) AS settings (name, wanted) JOIN pg_settings USING (name)`;
 
-/** Milliseconds between two tries while the database is away. */
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1_000;
 
@@ -95,7 +94,6 @@ export class PostgresDatabase {
     return this.#connected(work);
   }
 
-  /** Does work on a connection of the pool, and repeats it on another after a failure that may pass. @throws errors of the part and of `work` */
   async patiently<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const o: RetryOptions = {
       isClosed: () => this.closing.aborted,
@@ -145,7 +143,6 @@ export class PostgresDatabase {
     }
   }
 
-  /** Waits, or until the database is closed. */
   readonly pause = async (ms: number): Promise<void> => {
     await untilAborted(sleep(this.server.clock, ms), this.closing).catch(() => undefined);
   };

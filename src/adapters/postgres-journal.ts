@@ -79,7 +79,6 @@ export class PostgresJournal implements Journal {
   readonly #watch: PostgresWatch;
   #closing: Promise<void> | undefined;
 
-  /** @param grace milliseconds for which a lost connection of an owner may come back before its run is taken */
   constructor(server: PostgresServer, grace: number) {
     this.#db = new PostgresDatabase(JOURNAL_TABLES, server);
     this.#grace = grace;
@@ -252,7 +251,6 @@ export class PostgresJournal implements Journal {
     this.#owned.set(runId, { runId, number, epoch, letGo: this.#presence.connection.keep() });
   }
 
-  /** Forgets a run that this journal has in an epoch; without an epoch, in any. */
   #disown(runId: string, epoch?: number): void {
     const run = this.#owned.get(runId);
     if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return;

@@ -99,12 +99,10 @@ class DatabaseLimits implements PostgresLimits {
   readonly #db: PostgresDatabase;
   readonly #presence: Presence;
   readonly #freeing = new Set<Promise<void>>();
-  /** Resolves when the last call has its place, or waits no more. */
   #last: Promise<void> = Promise.resolve();
   /** Milliseconds by which a place may be late. */
   #late: number;
   readonly #leastLate: number;
-  /** Wakes the waiting calls, to ask again. */
   readonly #wakers = new Set<() => void>();
   #news = 0;
 

@@ -7,7 +7,6 @@ import { type PostgresDatabase, retried, type Rows, type Statement } from "./pos
 import { isPassing, postgresClosed } from "./postgres-server.ts";
 
 const PING = 10_000;
-/** Milliseconds until a connection that failed is opened again: doubled each time. */
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 500;
 
@@ -22,7 +21,6 @@ const RELEASE = "SELECT pg_advisory_unlock_all(), set_config('application_name',
 
 export interface PersistentParts {
   readonly db: PostgresDatabase;
-  /** Prepares each connection that is opened: takes its lock, listens on its channels. */
   readonly prepare: (rows: Rows) => Promise<void>;
   readonly heard: (payload: string) => void;
   /** Called after a reconnect: notifications in between were missed. When it rejects, the connection is opened once more. */
@@ -60,7 +58,6 @@ export class PersistentConnection {
   #wasOpen = false;
   #users = 0;
   #isReturning = false;
-  /** Failures since the last answered question, and the reasons that were logged. */
   #failures = 0;
   readonly #reported = new Set<string>();
   #isClosed = false;
@@ -80,7 +77,6 @@ export class PersistentConnection {
     });
   }
 
-  /** Adds a user, until the returned function is called. */
   keep(): () => void {
     this.#users += 1;
     this.#attend();
@@ -243,7 +239,6 @@ function inTurn(rows: Rows): Rows {
   };
 }
 
-/** Ends a connection that may be broken, without a wait. */
 function end(client: Client): void {
   client.end().catch(() => undefined);
 }
@@ -260,11 +255,9 @@ export interface Presence {
 }
 
 export interface PresenceOptions {
-  /** The channel to listen on. @param holder the number of the lock */
   readonly channel: (holder: string) => string;
   /** Called for each notification, and without one after a reconnect, when some may have been missed. */
   readonly heard: (payload?: string) => void | Promise<void>;
-  /** A statement to run once the lock is held. */
   readonly held?: string;
 }
 

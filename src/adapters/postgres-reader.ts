@@ -10,7 +10,6 @@ import type { RowSource } from "./run-reader.ts";
 /** Bytes of bodies after which a page ends: about ten times as many characters of JSON. */
 const PAGE_BYTES = 200_000;
 
-/** The rows of runs in a database. */
 export function rowsIn(db: PostgresDatabase): RowSource {
   const { schema, server } = db;
   return {
@@ -56,7 +55,6 @@ async function turnsOf({ rows, schema }: PostgresDatabase, asked: readonly unkno
   return new Map(found.map((row) => [row.chat, row]));
 }
 
-/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
   const row = await knownRow(db, runId);
   if (row.epoch !== epoch || epoch === 0) throw stale(runId, row.epoch, epoch);

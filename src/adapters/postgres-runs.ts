@@ -8,15 +8,10 @@ import { chainStart } from "./event-rows.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import { digestOf } from "./stored-json.ts";
 
-/* The list of runs: its rows, and the statements about them. */
-
 /** The session of a run without an owner. Its epoch is 0. */
 export const NOBODY = "0";
-/** Owner of a run that was never claimed, with the name of its maker behind. */
 export const CREATED = "created ";
-/** Owners of a run that was given back, for the next one. */
 export const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken", "died"];
-/** Owner whose process was seen to end. */
 export const DIED = "died";
 
 export interface RunRow {
@@ -30,7 +25,6 @@ export interface RunRow {
   readonly head: string;
 }
 
-/** SQL for bytes as digests are written in this package. */
 export function hex(column: string): string {
   return `upper(encode(${column}, 'hex'))`;
 }
@@ -52,7 +46,6 @@ function idOf(name: string): string | undefined {
   }
 }
 
-/** Returns the rows of runs, by id. Unknown ones are missing. */
 export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: readonly string[]): Promise<ReadonlyMap<string, RunRow>> {
   const byKey = new Map(runIds.map((runId) => [keyOf(runId), runId]));
   const text = `SELECT ${RUN_COLUMNS}, ${hex("r.key")} AS key FROM ${schema}.runs r
@@ -61,7 +54,6 @@ export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: r
   return new Map(found.map((row) => [byKey.get(row.key) ?? "", row]));
 }
 
-/** @throws JournalError `RUN_UNKNOWN` */
 export async function knownRow(db: PostgresDatabase, runId: string): Promise<RunRow> {
   const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
   if (row === undefined) throw unknownRun(runId);
@@ -91,7 +83,6 @@ export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]>
 /** The last character: no id that begins with a prefix comes after that prefix and this. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-/** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<readonly RunInfo[]> {
   const { limit, before, prefix = "", tallies = false } = o;
   const end = before === undefined ? undefined : (await db.patiently(({ rows }) => rowsOf(db, rows, [before]))).get(before);
@@ -107,7 +98,6 @@ export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<reado
   return rows.map(infoIn);
 }
 
-/** Returns one run of the list with its tally. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export async function infoOf(db: PostgresDatabase, runId: string): Promise<RunInfo> {
   const [row] = await db.rows<ListRow>(
     `SELECT ${LIST_COLUMNS}, ${TALLY_COLUMNS} FROM ${db.schema}.runs LEFT JOIN ${db.schema}.tallies USING (number) WHERE key = decode($1, 'hex')`,
@@ -166,7 +156,6 @@ export async function isOwnerConnected(db: PostgresDatabase, session: string): P
 
 export interface NewOwner {
   readonly session: string;
-  /** Its process. */
   readonly owner: string;
   readonly takesCommands: boolean;
 }
@@ -194,7 +183,6 @@ export async function giveEpoch(db: PostgresDatabase, row: RunRow, to: NewOwner)
   return given;
 }
 
-/** Returns the numbers of the runs that have the epochs of their owner. */
 export async function stillOwned(
   { rows, schema }: PostgresDatabase,
   owned: readonly Pick<RunRow, "number" | "epoch">[],
@@ -204,14 +192,12 @@ export async function stillOwned(
   return new Set(found.map(({ number }) => number));
 }
 
-/** The end of an epoch, and how it ended. */
 export interface EpochEnd {
   readonly runId: string;
   readonly epoch: number;
   readonly how: FormerOwner;
 }
 
-/** Ends epochs. Those that are not their runs' newest are left alone. */
 export async function endEpochs(rows: Rows, schema: string, ended: readonly EpochEnd[]): Promise<void> {
   await rows(
     `UPDATE ${schema}.runs r SET epoch = 0, session = ${NOBODY}, owner = a.how, takes_commands = false
@@ -222,7 +208,6 @@ export async function endEpochs(rows: Rows, schema: string, ended: readonly Epoc
 
 const SWEEP = 5_000;
 
-/** Removes a run whose owner has not changed since `row` was read. @returns false when it has */
 export async function removeRun(db: PostgresDatabase, row: RunRow): Promise<boolean> {
   const { schema, server } = db;
   const found = await db.rows(

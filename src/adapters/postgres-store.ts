@@ -49,7 +49,6 @@ export function postgresStore(options: PostgresOptions): MessageStore {
 /** The digest of a role's id: an index takes no long text, and a text holds no NUL. */
 const keyOf = (id: string): Buffer => hash("sha256", JSON.stringify(id), "buffer");
 
-/** A role in the tables: its number, and its last place. */
 interface RoleRow {
   readonly number: number;
   readonly last: number;

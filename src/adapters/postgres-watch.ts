@@ -2,7 +2,6 @@ import { Watchers } from "../runtime/record/watchers.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow } from "./postgres-runs.ts";
 
-/** Milliseconds between two looks at the watched runs. */
 const LOOK = 100;
 
 interface Watched {
@@ -60,7 +59,6 @@ export class PostgresWatch {
     this.#isLooking = false;
   }
 
-  /** @param events undefined for a run that is gone */
   #note(number: number, events: number | undefined): void {
     const run = this.#watched.get(number);
     if (run === undefined || run.events === events) return;

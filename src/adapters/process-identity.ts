@@ -24,7 +24,6 @@ export interface ProcessIdentity {
   readonly start: string;
 }
 
-/** The state of a process: running, gone, or unknown on this machine. */
 export function stateOfProcess(identity: ProcessIdentity, here: ProcessIdentity = ownProcess()): "running" | "gone" | "unknown" {
   if (identity.machine !== here.machine) return "unknown";
   if (identity.boot !== here.boot) return "gone";
@@ -43,7 +42,6 @@ export function hasDied(identity: ProcessIdentity, here: ProcessIdentity = ownPr
   return identity.boot === here.boot && identity.start !== NO_START && stateOfProcess(identity, here) === "gone";
 }
 
-/** Pattern of {@link identityText}, with a group for each member. */
 export const IDENTITY: string = String.raw`([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-z]+)-([0-9a-z]+)-([0-9a-z]+)`;
 const WHOLE_IDENTITY = new RegExp(`^${IDENTITY}$`, "u");
 
@@ -85,7 +83,6 @@ export function machineText({ id, boot, host }: { readonly id: string; readonly 
   return `${id === "" ? boot : id}\n${host}`;
 }
 
-/** When a process started, in base 36, and whether it has ended. Undefined where nothing tells. */
 function statOf(pid: number): { readonly start: string; readonly hasEnded: boolean } | undefined {
   const fields = processFields(pid);
   const start = fields[19] ?? "";

@@ -7,14 +7,10 @@ import type { RemoteTexts } from "./remote-cache.ts";
 
 export type LoadRedis = () => Promise<Pick<typeof import("redis"), "createClient" | "ErrorReply">>;
 
-/** A Redis server and how it is reached. */
 export interface RedisServer {
   readonly url: string;
-  /** The server's name in errors: without user and password. */
   readonly shown: string;
-  /** Milliseconds for one command over a connection. */
   readonly timeout: number;
-  /** Milliseconds for making a connection. */
   readonly connectTimeout: number;
   readonly clock: Clock;
   readonly load: LoadRedis;
@@ -22,7 +18,6 @@ export interface RedisServer {
 
 type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "set" | "del" | "eval" | "on" | "scan">;
 
-/** Limit on the commands that wait for the server. Further ones are refused at once. */
 const MOST_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";
@@ -126,7 +121,6 @@ export class RedisConnection implements RemoteTexts {
     }
   }
 
-  /** Gives up the connection that failed; a newer one in its place stays. */
   #giveUp(connection: Promise<Client> | undefined): void {
     if (connection === undefined) return;
     if (this.#connection === connection) this.#connection = undefined;
@@ -170,7 +164,6 @@ function patientClock(clock: Clock): Clock {
   };
 }
 
-/** Keys that the server looks at for one answer of a scan. */
 const PAGE = 1_000;
 
 function globOf(text: string): string {

@@ -17,7 +17,6 @@ export function tallyIn({ runId, events }: RunInfo, text: unknown, checksum: unk
   return tally !== undefined && tally.summary.events <= events ? tally : undefined;
 }
 
-/** Returns a tally as it is kept. */
 export function tallyText(tally: RunTally): { readonly text: string; readonly checksum: string } {
   const text = JSON.stringify(tally);
   return { text, checksum: checksumOf(tally.summary.id, text) };

@@ -99,7 +99,6 @@ export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   return new S3Objects({ root, before, shown: base.host, region, credentials, mostBytes, retries, timeout, clock });
 }
 
-/** @throws UsageError `OPTION_INVALID`; its text does not have the address, which may have a password */
 function endpointOf(endpoint: unknown): URL {
   const url = typeof endpoint === "string" && URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "") return url;
@@ -110,11 +109,8 @@ function endpointOf(endpoint: unknown): URL {
 }
 
 interface S3Settings extends Required<Omit<S3ObjectsOptions, "endpoint" | "bucket" | "prefix">> {
-  /** The address of the bucket. */
   readonly root: string;
-  /** Stands before each key. */
   readonly before: string;
-  /** The server, as errors name it. */
   readonly shown: string;
 }
 
@@ -124,7 +120,6 @@ interface S3Request extends ObjectCall {
   readonly headers?: Readonly<Record<string, string>>;
   readonly bytes?: Uint8Array;
   readonly key: string;
-  /** Limit on the bytes of the answer. */
   readonly most: number;
 }
 
@@ -134,7 +129,6 @@ interface S3Answer {
   readonly bytes: Uint8Array;
   /** The code of an error. Its other members may have the key id and what was signed. */
   readonly code: string;
-  /** True for an object that does not exist. */
   readonly isMissing: boolean;
 }
 

@@ -5,7 +5,6 @@ import { closedError, type FileKind, isBusy } from "./sqlite-errors.ts";
 
 /** A value of a statement. Only texts of this package are given as text: SQLite cuts a text at a NUL. */
 export type SqlValue = number | string | Uint8Array | null;
-/** One row, in the order of the columns asked for. */
 export type SqlRow = readonly unknown[];
 
 type Libsql = typeof Libsql;
@@ -44,7 +43,6 @@ export class Database {
     return this.#native.inTransaction;
   }
 
-  /** Runs statements without a result. */
   exec(sql: string): void {
     this.#assertOpen();
     this.#native.exec(sql);
@@ -62,7 +60,6 @@ export class Database {
     return this.all(sql, values)[0];
   }
 
-  /** Runs `work` as one transaction: all of it, or nothing. */
   transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T {
     this.exec(`BEGIN ${kind}`);
     try {
@@ -76,7 +73,6 @@ export class Database {
     }
   }
 
-  /** Releases the file. Later statements fail; closing twice is no error. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -129,7 +125,6 @@ export class Database {
   }
 }
 
-/** The loaded library. */
 export interface SqliteDriver {
   readonly libsql: Libsql;
 }
@@ -152,7 +147,6 @@ export function textOf(bytes: unknown): string | undefined {
   return buffer.toString(isAscii(buffer) ? "latin1" : "utf8");
 }
 
-/** Milliseconds between two tries while another process writes the file. */
 const PAUSE = 10;
 
 /** Runs `work` as soon as no other process writes. @throws the error of `work` after `patience` milliseconds */

@@ -10,26 +10,17 @@ import { fileError, type FileFault, type FileKind, isNoDatabase } from "./sqlite
 
 /** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
 const BUSY_TIMEOUT = 20;
-/** Bytes that the log keeps after its contents are in the file. */
 const KEPT_WAL = 16 * 1024 * 1024;
 
-/** A file and how it is opened. */
 export interface FileOptions {
   readonly kind: FileKind;
-  /** Absolute. */
   readonly file: string;
   readonly clock: Clock;
-  /** Milliseconds to wait for other processes that write. */
   readonly patience: number;
-  /** Limit on the pages of the file. */
   readonly maxPages?: number | undefined;
 }
 
-/**
- * Returns the whole path of a file. @throws UsageError `OPTION_INVALID` for what names no file, also for SQLite's database in memory
- *
- * @param instead what to write for data that end with the process
- */
+/** Returns the whole path of a file. @throws UsageError `OPTION_INVALID` for what names no file, also for SQLite's database in memory */
 export function filePath(what: string, path: unknown, instead: string): string {
   if (typeof path === "string" && path !== "" && path !== ":memory:" && !path.startsWith("file:") && !path.includes("\0"))
     return resolve(path);
@@ -59,7 +50,6 @@ export async function openFile(options: FileOptions): Promise<Database> {
   }
 }
 
-/** Milliseconds to wait for other processes in {@link withFile}. */
 const PATIENCE = 2_000;
 
 export async function withFile<T>(path: string, kind: FileKind, work: (db: Database, file: string) => T): Promise<T> {
@@ -148,7 +138,6 @@ const faultCodes: Readonly<Record<FileFault, string>> = {
   damaged: "JOURNAL_DAMAGED",
 };
 
-/** The files of journals; their mark is "TRPE". */
 export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,

@@ -29,7 +29,6 @@ import {
 import { withTally } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** The open file and the runs that this journal owns in it. */
 interface OpenJournal {
   readonly db: Database;
   readonly locks: RunLocks;
@@ -247,7 +246,6 @@ export class Commits {
     this.#open = open;
   }
 
-  /** @throws JournalError of `change`; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
   commit<T>(change: JournalChange<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#asked.add({ change, resolve, reject });
@@ -271,7 +269,6 @@ export class Commits {
   }
 }
 
-/** Makes a change. The returned function answers its caller, after the commit. */
 function answered(db: Database, { change, resolve, reject }: AskedChange): () => void {
   try {
     const value = change(db);
@@ -308,7 +305,6 @@ class RunLocks {
     return this.#held.has(runId);
   }
 
-  /** @returns false when this journal already holds the run @throws JournalError `RUN_OWNED`, `JOURNAL_UNWRITABLE`, `JOURNAL_CLOSED` */
   take(runId: string): boolean {
     if (this.#isClosed) throw closedError();
     if (this.#held.has(runId)) return false;
@@ -327,7 +323,6 @@ class RunLocks {
     return true;
   }
 
-  /** Releases a run; it is no error if it is not held. */
   drop(runId: string): void {
     this.#held.get(runId)?.close();
     this.#held.delete(runId);

@@ -8,14 +8,9 @@ import { type Database, textOf } from "./sqlite-database.ts";
 import { damagedRun, unreadable } from "./sqlite-errors.ts";
 import { knownRun, type OwnedHead, ownedRun, PLACES, rowsBefore } from "./sqlite-runs.ts";
 
-/** Asks the open file, once no other process keeps it for itself. */
 export type AskFile = <T>(work: (db: Database) => T) => Promise<T>;
 
-/**
- * Reads a run. Writers are not blocked.
- *
- * @throws JournalError of `readRun`, `JOURNAL_UNREADABLE`, after everything intact before it
- */
+/** Reads a run. @throws JournalError of `readRun`, `JOURNAL_UNREADABLE`, after everything intact before it */
 export async function* readEvents(file: string, ask: AskFile, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   let intact = 0;
   try {
@@ -60,7 +55,6 @@ function turnsOf(db: Database, number: number, chats: readonly string[], known: 
 const TURN = `SELECT hex(before), hex(message), CAST(body AS BLOB) FROM chats LEFT JOIN chat_messages USING (number, message)
   WHERE number = ? AND chat = unhex(?)`;
 
-/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, state }: RunSnapshot): void {
   const run = ownedRun(db, runId, epoch);
   const head = checksumBefore(db, runId, run, seq);

@@ -21,18 +21,15 @@ import { compactFile, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 /*
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
  *
- * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
- * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
+ * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
  * (`giveEpoch`) the process of the owner is stored with the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
  * claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next claim reports it again.
  */
 
 /** Places of a run. Its events begin at its number times this. */
 export const PLACES: number = 2 ** 31;
-/** The largest run number whose places are safe integers. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
-/** Values of `owner` for a run that was given back: they say how. */
 const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken"];
 const DIED = "died";
 
@@ -54,7 +51,6 @@ export function headOf(db: Database, runId: string): OwnedHead | undefined {
   );
 }
 
-/** @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export function knownRun(db: Database, runId: string): OwnedHead {
   const head = headOf(db, runId);
   if (head !== undefined) return head;
@@ -100,7 +96,6 @@ function withKeptTally(db: Database, info: RunInfo): RunInfo {
   return tally === undefined ? info : { ...info, tally };
 }
 
-/** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
 export function keepTally(db: Database, tally: RunTally): void {
   const { text, checksum } = tallyText(tally);
   const { id, events } = tally.summary;
@@ -205,14 +200,12 @@ function writeChat(db: Database, number: number, { turns }: Chat): void {
   }
 }
 
-/** Returns at most two rows before an event, the last one first. */
 export function rowsBefore(db: Database, number: number, seq: number): readonly Position[] {
   const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 2";
   const rows = db.all(sql, [number * PLACES, number * PLACES + seq]);
   return rows.map(([place, checksum]) => ({ seq: Number(place) - number * PLACES, checksum: String(checksum) }));
 }
 
-/** Removes a run; an unknown one is no error. */
 export function removeRun(db: Database, runId: string): void {
   const head = headOf(db, runId);
   if (head === undefined) return;
@@ -232,7 +225,6 @@ function emptyRun(db: Database, { number }: RunHead): void {
   for (const table of ["chats", "chat_messages", "tallies", "snapshots"]) db.run(`DELETE FROM ${table} WHERE number = ?`, [number]);
 }
 
-/** Bytes that {@link writeAndRemove} writes: they need some pages, as an append does. */
 const PROBE = 16 * 1024;
 
 /** Writes as much as an append may, and removes it. No run has the number 0. */
@@ -246,7 +238,6 @@ function keyOf(runId: string): string {
   return JSON.stringify(runId);
 }
 
-/** Decodes the key of a run; undefined for a damaged one. */
 function idOf(key: unknown): string | undefined {
   try {
     const id: unknown = key instanceof Uint8Array ? JSON.parse(Buffer.from(key).toString()) : undefined;
@@ -270,20 +261,13 @@ function full(what: string): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected what one journal can hold, got ${what}. Use another file for what comes next.`);
 }
 
-/** Facts about a journal's file. */
 export interface JournalFacts {
-  /** The version of its schema. */
   readonly version: number;
   readonly runs: number;
-  /** Bytes of the file and its log. */
   readonly bytes: number;
 }
 
-/**
- * Reads facts about a journal's file and checks that it can be written.
- *
- * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
- */
+/** Reads facts about a journal's file and checks that it can be written. */
 export function journalFacts(path: string): Promise<JournalFacts> {
   return withFile(path, JOURNAL, (db, file) => {
     db.transaction("IMMEDIATE", () => {});
@@ -291,12 +275,7 @@ export function journalFacts(path: string): Promise<JournalFacts> {
   });
 }
 
-/**
- * Gives the space of removed runs back to the disk.
- *
- * @returns the bytes before and after
- * @throws JournalError `JOURNAL_UNWRITABLE` while another process uses the file, `JOURNAL_FULL`, `JOURNAL_DAMAGED`
- */
+/** Gives the space of removed runs back to the disk. Returns the bytes before and after. */
 export function compactJournal(path: string): Promise<{ readonly before: number; readonly after: number }> {
   return compactFile(path, JOURNAL);
 }

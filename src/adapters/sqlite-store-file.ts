@@ -15,7 +15,6 @@ const faultCodes: Readonly<Record<FileFault, string>> = {
   damaged: "MEMORY_DAMAGED",
 };
 
-/** SQL of the tables of `sqlite-words.ts`. */
 export const CREATE_WORDS = `CREATE VIRTUAL TABLE file.words USING fts5(
     terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'"
   );
@@ -47,10 +46,8 @@ export const STORE: FileKind = {
 /** SQL of a message's row as one line. A body is JSON without line breaks. */
 export const MESSAGE_LINE = "lower(hex(checksum)) || ' ' || place || ' ' || lower(hex(identity)) || ' ' || body";
 
-/** The row of a role. */
 export interface RoleRow extends StoreState {
   readonly number: number;
-  /** The row before its first place. */
   readonly base: number;
 }
 
@@ -99,15 +96,11 @@ export function withoutNames(db: Database): void {
 
 const HAS_MESSAGES = `EXISTS (SELECT 1 FROM messages WHERE place > roles.number * ${SPAN} AND place < (roles.number + 1) * ${SPAN})`;
 
-/** The contents of a store for one role. */
 export interface StoredRole {
   readonly roleId: string;
   readonly messages: number;
-  /** Characters of its messages as they are stored. */
   readonly characters: number;
-  /** The number of vectors by the fingerprint of their embedder. */
   readonly vectors: readonly { readonly fingerprint: string; readonly count: number }[];
-  /** Milliseconds since 1970 when its newest message was stored. */
   readonly newest: number;
 }
 
@@ -119,12 +112,7 @@ export function storedRoles(path: string): Promise<readonly StoredRole[]> {
   );
 }
 
-/**
- * Gives the space of removed messages back to the disk.
- *
- * @returns the bytes before and after
- * @throws MemoryError like the store itself; `MEMORY_UNWRITABLE` while another process uses it
- */
+/** Gives the space of removed messages back to the disk. Returns the bytes before and after. */
 export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
   return compactFile(path, STORE);
 }

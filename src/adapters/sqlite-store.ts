@@ -29,7 +29,6 @@ import { filePath, type FileOptions, openFile } from "./sqlite-file.ts";
 import { baseOf, madeRole, MESSAGE_LINE, roleOf, type RoleRow, scopesIn, STORE, withoutNames } from "./sqlite-store-file.ts";
 import { likeliestPlaces, removeWords, renewWords, writeWords } from "./sqlite-words.ts";
 
-/** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
 /** Rows of a page: other work runs between two pages. */
 const PAGE = 500;

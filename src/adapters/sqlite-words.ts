@@ -43,10 +43,7 @@ export function renewWords(db: Database): void {
   }
 }
 
-/**
- * Returns the places of at most `most` messages that hold the most and the rarest of some words. Searches the rarest words first, and frequent
- * ones only as far as needed.
- */
+/** Searches the rarest words first, and frequent ones only as far as needed. */
 export function likeliestPlaces(
   db: Database,
   { number, base, last }: RoleRow,
@@ -83,7 +80,6 @@ function placesWith(db: Database, expression: string, base: number): number[] {
   return textOf(places)?.split(" ").map(Number) ?? [];
 }
 
-/** Finds misspelt forms of a word. They share its beginning, or only its first letter if nothing else is found. */
 function misspeltWords(db: Database, number: number, { word, wrongLetters }: SoughtWord, isFound: boolean): readonly string[] {
   if (wrongLetters === 0) return [];
   const found = wordsLike(db, number, word, wrongLetters, word.slice(0, Math.floor(word.length / (wrongLetters + 1))));

@@ -8,8 +8,7 @@ import { SqliteJournal } from "./sqlite-journal.ts";
 /*
  * A journal on disk for all runs of a project: one SQLite file, over `libsql`, which the first call loads.
  *
- * SqliteJournal.J1 (`append`) a resolved append is on the disk (write-ahead log, synchronous=FULL); a change of a run's owner need not be,
- * because no owner survives a loss of power. SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a refused
+ * SqliteJournal.J1 (`append`) a resolved change is on the disk (write-ahead log, synchronous=FULL). SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a refused
  * one does not affect the others. SqliteJournal.J3 (`RunLocks`) a run has one living owner, and a stale epoch cannot append.
  * SqliteJournal.J4 (`readEvents`) every row is checked when it is read; a reader gets the intact events and then a typed error, never a
  * wrong event. SqliteJournal.J5 (`writeChat`) each message of a conversation is stored once in a run, however often a model reads it.

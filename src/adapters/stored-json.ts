@@ -12,21 +12,16 @@ export function assertPlain(text: string, what: string): void {
   if (fault !== undefined) throw new NotJsonError(what, fault);
 }
 
-/**
- * Parses a text of this package; undefined for any other text.
- *
- * @param isSurelyPlain the text is a part of one that is not {@link isSuspicious}
- */
-export function parsePlain(text: string, isSurelyPlain = false): { readonly value: unknown } | undefined {
+/** Parses JSON of this package; undefined for any other string. */
+export function parsePlain(text: string): { readonly value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return !isSurelyPlain && isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
+    return isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
   } catch {
     return undefined;
   }
 }
 
-/** Hexadecimal digits kept of a sha256: 128 bits. */
 const DIGEST_DIGITS = 32;
 
 /** The first {@link DIGEST_DIGITS} of the sha256 of bytes, or of a string as UTF-8, in capitals, as SQLite's own `hex()` writes them. */

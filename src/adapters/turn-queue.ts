@@ -11,7 +11,6 @@ export class TurnQueue<T> {
   #waiting: T[] = [];
   #running: Promise<void> | undefined;
 
-  /** @param work must not reject */
   constructor(work: (batch: readonly T[]) => Promise<void>) {
     this.#work = work;
   }

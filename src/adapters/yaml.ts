@@ -58,11 +58,7 @@ export async function readYaml<S extends z.ZodType>(text: string, form: CheckedF
   );
 }
 
-/**
- * Checks the form of a value that a program made.
- *
- * @throws UsageError as {@link readYaml}, without lines and columns
- */
+/** Checks a value that a program made. @throws UsageError as {@link readYaml}, without lines and columns */
 export function readForm<S extends z.ZodType>(value: unknown, form: CheckedForm<S>): z.infer<S> {
   const faults = faultsOf(form.schema, value);
   if (faults.kind === "fits") return faults.value;
