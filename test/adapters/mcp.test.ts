@@ -91,21 +91,6 @@ describe("the official servers", () => {
     expect(resultText(links.result)).toMatch(/: demo:\/\//);
   });
 
-  test("arguments that do not fit a server's schema never reach it", async () => {
-    const server = await opened({ server: node(EVERYTHING, "stdio") });
-    const { outcome, result } = await call(server, "s_get-sum", { a: "two" });
-    expect(outcome).toBe("invalid");
-    expect(resultText(result)).toMatch(/number/);
-  });
-
-  test("streamable HTTP gives the same tools as standard input and output, and the same answers", { tags: ["fleet", "long"] }, async () => {
-    const { url } = await overHttp();
-    const far = await opened({ server: { url } });
-    const near = await opened({ server: node(EVERYTHING, "stdio") });
-    expect(far.tools.map(({ spec }) => spec)).toEqual(near.tools.map(({ spec }) => spec));
-    expect((await call(far, "s_echo", { message: "hi" })).result).toEqual((await call(near, "s_echo", { message: "hi" })).result);
-  });
-
   test("the file server reads a file of its folder, and refuses one outside of it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "troupe-mcp-"));
     writeFileSync(join(folder, "note.txt"), "buy milk");
@@ -135,16 +120,6 @@ describe("a server that goes away", () => {
     expect(resultText(away.result)).toMatch(/connection ended/);
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toMatch(/Look at its command or address/);
     await overHttp(new URL(url).port);
-    expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
-  });
-
-  test("a remote one that has forgotten the session is greeted again", { tags: ["fleet", "long"] }, async () => {
-    const { url, child } = await overHttp();
-    const server = await opened({ server: { url } });
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    await overHttp(new URL(url).port);
-    expect((await call(server, "s_echo", { message: "hi" })).outcome).toBe("failed");
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
@@ -219,15 +194,6 @@ describe("tools that change", () => {
     expect(tools.names).toEqual([...others, first]);
     takeBack();
     expect([...tools]).toEqual([own]);
-  });
-
-  test("a name that is taken is refused when offered, and nothing is added then", async () => {
-    const [one, two] = [await opened({ server: liar("none") }), await opened({ server: liar("none") })];
-    const tools = new ToolCollection();
-    one.offerTo(tools);
-    const before = tools.names;
-    expect(() => two.offerTo(tools)).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
-    expect(tools.names).toEqual(before);
   });
 });
 
@@ -307,12 +273,6 @@ describe("a server that lies", () => {
   test("a pattern in its schema of answers does not keep the process busy", async () => {
     const server = await opened({ server: liar("pattern") });
     expect((await call(server, "s_slow")).result.data).toMatchObject({ text: expect.stringMatching(/!$/) as string });
-  });
-
-  test("what it calls an error is one, in its own words", async () => {
-    const called = await call(await opened({ server: liar("none", "the disk") }), "s_fail");
-    expect([called.outcome, saidBy(called)]).toEqual(["failed", "no luck with the disk"]);
-    expect(resultText(called.result)).toMatch(/^Error: /);
   });
 
   test("an answer of another shape is a failure", async () => {

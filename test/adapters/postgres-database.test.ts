@@ -141,12 +141,6 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  it("PostgresDatabase.P5 work waits for one of few connections", { tags: ["fleet", "long"] }, async () => {
-    const db = database(words, newSchema(), { connections: 2 });
-    const pids = await Promise.all(Array.from({ length: 9 }, () => db.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid")));
-    expect(new Set(pids.map(([row]) => row?.pid)).size).toBeLessThanOrEqual(2);
-  });
-
   it("PostgresDatabase.P6 closing ends what waits, and what comes later is refused", async () => {
     const db = database(words, newSchema());
     await db.rows("SELECT");

@@ -132,12 +132,6 @@ describe("a persistent connection", () => {
     expect([fake.connection.isOpen, fake.count("renewed")]).toEqual([true, 1]);
   });
 
-  it("PersistentConnection.C2 has a limit of idle time in the server before it has its lock", async () => {
-    const fake = new FakeDatabase();
-    await fake.connection.opened();
-    expect(fake.asked).toEqual([expect.stringContaining("idle_session_timeout"), "LOCK"]);
-  });
-
   it("PersistentConnection.C3 PersistentConnection.C4 a lost one is opened again, with growing pauses; each reason is told", async () => {
     const fake = new FakeDatabase();
     fake.connection.keep();

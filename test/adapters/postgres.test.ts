@@ -64,26 +64,6 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     expect((await readOut(one, "a")).events.length).toBe(2);
   });
 
-  it("PostgresJournal.J1 an owner hears of a removal", { tags: ["fleet", "long"] }, async () => {
-    const { one, other } = await twoJournals();
-    await one.create("a");
-    const { epoch } = await one.claim("a");
-    const told: string[] = [];
-    const taken = await other.claim("a", { take: true, lost: () => void told.push("lost") });
-    await other.remove("a");
-    expect(told).toEqual(["lost"]);
-    for (const each of [epoch, taken.epoch]) {
-      expect((await errorOf(one.append("a", each, 0, [started("a", 0)])))?.code).toBe("RUN_UNKNOWN");
-    }
-  });
-
-  it("PostgresJournal.J4 is free when its owner has closed its journal", { tags: ["fleet", "long"] }, async () => {
-    const { one, other } = await twoJournals();
-    await written(one, "a", [started("a", 0)]);
-    await one.close();
-    expect((await other.claim("a")).former).toBe("released");
-  });
-
   it("PostgresWatch.V2 is watched from elsewhere: a watcher hears of what is added, and of the end of the run", async () => {
     const { one, other } = await twoJournals();
     const epoch = await written(one, "a", [started("a", 0)]);

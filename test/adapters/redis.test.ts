@@ -175,21 +175,6 @@ describe("without a server", () => {
     ]);
   });
 
-  it("the package is missing: every question says what to install, and is not answered in silence", async () => {
-    const load = (): Promise<never> => Promise.reject(Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" }));
-    const connection = new RedisConnection({
-      url: "redis://localhost",
-      shown: "it",
-      timeout: 1000,
-      connectTimeout: 1000,
-      clock: systemClock,
-      load,
-    });
-    for (const work of [() => connection.get("a"), () => connection.set("a", "", 1), () => connection.get("a")]) {
-      expect(await errorOf(work)).toMatchObject({ code: "PACKAGE_MISSING", message: expect.stringContaining("npm install redis") });
-    }
-  });
-
   it.each(["", "localhost:6379", "http://localhost", "redis://"])("refuses %j as an address, without repeating it", (url) => {
     expect(() => redisCache({ url })).toThrow(expect.objectContaining({ code: "REDIS_URL_INVALID" }));
   });

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { NotJsonError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
-import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
@@ -38,18 +37,6 @@ describe("sqlite", () => {
     await journal.create("a");
     await journal.close();
     expect(existsSync(file)).toBe(true);
-  });
-
-  it("what was written is there for whoever opens the file later", async () => {
-    const file = newFile();
-    const events = lively("a", 100);
-    const first = sqlite({ path: file });
-    await written(first, "a", events);
-    await first.close();
-    const second = sqlite({ path: file });
-    expect(await readOut(second, "a")).toEqual({ events, error: undefined });
-    expect(await second.runs()).toEqual([{ runId: "a", events: 100 }]);
-    await second.close();
   });
 
   it("after close every question is refused, and giving back is done already", async () => {
@@ -147,36 +134,9 @@ describe("what comes back", () => {
     await journal.append("a", epoch, 1, [asked("a", 1, { messages: ["__proto__"], text: '{"__proto__":1}' })]);
     expect((await readOut(journal, "a")).events.length).toBe(2);
   });
-
-  it("events that are not the run's next are refused before they are written", async () => {
-    const journal = journalAt(newFile());
-    const epoch = await written(journal, "a", [started("a", 0)]);
-    const wrong = [[started("b", 1)], [started("a", 2)], [started("a", 1), started("a", 1)]];
-    for (const events of wrong) expect((await errorOf(journal.append("a", epoch, 1, events)))?.code).toBe("SEQ_MISMATCH");
-    expect((await readOut(journal, "a")).events.length).toBe(1);
-  });
-
-  it("a million letters in one event, and pages of them", async () => {
-    const journal = journalAt(newFile());
-    const events = Array.from({ length: 12 }, (_, seq) => started("a", seq, seq % 3 === 0 ? 1_000_000 : 10));
-    await written(journal, "a", events);
-    expect(await readOut(journal, "a")).toEqual({ events, error: undefined });
-  });
 });
 
 describe("a reader", () => {
-  it("sees what is appended until it comes to the end, in order", async () => {
-    const journal = journalAt(newFile());
-    const all = Array.from({ length: 1_500 }, (_, seq) => started("a", seq));
-    const epoch = await written(journal, "a", all.slice(0, 700));
-    const seen: RunEvent[] = [];
-    for await (const event of journal.read("a", 0)) {
-      if (event.seq === 100) await journal.append("a", epoch, 700, all.slice(700));
-      seen.push(event);
-    }
-    expect(seen).toEqual(all);
-  });
-
   it("SqliteRuns.N1 Cursor.P2 is told when the run is removed under it, even if another of its name takes its place", async () => {
     const journal = journalAt(newFile());
     await written(
