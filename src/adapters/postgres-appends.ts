@@ -2,8 +2,9 @@ import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
 import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
-import { rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
+import { rowsOf, type RunRow } from "./postgres-runs.ts";
 import { RUN_TABLES } from "./postgres-tables.ts";
+import { staleEpoch, unknownRun, wrongSeq } from "./stored-runs.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 const MOST_EVENTS = 2 ** 31 - 1;
@@ -77,7 +78,7 @@ export class PostgresAppends {
         `UPDATE ${schema}.runs SET events = 0, head = decode($3, 'hex') WHERE number = $1 AND epoch = $2 RETURNING number`,
         [row.number, epoch, head],
       );
-      if (emptied.length === 0 || epoch === 0) throw stale(runId, row.epoch, epoch);
+      if (emptied.length === 0 || epoch === 0) throw staleEpoch(runId, row.epoch, epoch);
       for (const table of RUN_TABLES) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
       const end = endOf({ ...row, epoch, events: 0, head });
       for (const page of pagesOf(events)) {
@@ -163,8 +164,8 @@ export class PostgresAppends {
     if (row !== undefined && row.epoch === epoch && row.events === after.events && row.head === after.checksum) return undefined;
     this.#ends.delete(runId);
     if (row === undefined) return unknownRun(runId);
-    if (row.epoch !== epoch) return stale(runId, row.epoch, epoch);
-    if (row.events !== end.events) return mismatch(runId, row.events, expectedSeq);
+    if (row.epoch !== epoch) return staleEpoch(runId, row.epoch, epoch);
+    if (row.events !== end.events) return wrongSeq(runId, row.events, expectedSeq);
     return new JournalError(
       "JOURNAL_DAMAGED",
       `Expected run ${runId} to end as its owner has written it, but its row or its events were changed since. Take the database from a copy.`,
@@ -195,20 +196,11 @@ function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[
 
 function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | undefined): JournalError | undefined {
   if (end === undefined) return unknownRun(runId);
-  if (end.epoch !== epoch || epoch === 0) return stale(runId, end.epoch, epoch);
-  if (end.events !== expectedSeq) return mismatch(runId, end.events, expectedSeq);
+  if (end.epoch !== epoch || epoch === 0) return staleEpoch(runId, end.epoch, epoch);
+  if (end.events !== expectedSeq) return wrongSeq(runId, end.events, expectedSeq);
   if (countAfter({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
   const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
   return new JournalError("JOURNAL_FULL", text, { data: { runId } });
-}
-
-export function stale(runId: string, now: number, epoch: number): JournalError {
-  const owner = now === 0 ? "it has no owner now" : "another owner has claimed it";
-  return new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
-}
-
-function mismatch(runId: string, next: number, expectedSeq: number): JournalError {
-  return new JournalError("SEQ_MISMATCH", `Expected event ${next} of run ${runId} next, got ${expectedSeq}.`);
 }
 
 function countAfter({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {

@@ -28,14 +28,12 @@ import {
   allRuns,
   CREATED,
   createRun,
-  DIED,
   endEpochs,
   giveEpoch,
   infoOf,
   isOwnerConnected,
   keepTally,
   knownRow,
-  LEFT,
   newestOf,
   NOBODY,
   removeRun,
@@ -47,6 +45,7 @@ import type { PostgresServer } from "./postgres-server.ts";
 import { JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
+import { DIED, LEFT, takenId } from "./stored-runs.ts";
 import { readRun } from "./run-reader.ts";
 import { withTally } from "./run-tallies.ts";
 
@@ -94,7 +93,7 @@ export class PostgresJournal implements Journal {
   async create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
     if (await createRun(this.#db, runId, randomUUID())) return;
-    throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+    throw takenId(runId);
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {

@@ -5,14 +5,13 @@ import { PostgresDatabase, type Rows } from "./postgres-database.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
 import { INDEXED, JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
 import { chainStart } from "./event-rows.ts";
+import { DIED, idOf, LAST_CHARACTER, nameOf, unknownRun } from "./stored-runs.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import { digestOf } from "./stored-json.ts";
 
 /** The session of a run without an owner. Its epoch is 0. */
 export const NOBODY = "0";
 export const CREATED = "created ";
-export const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken", "died"];
-export const DIED = "died";
 
 export interface RunRow {
   readonly number: number;
@@ -32,19 +31,7 @@ export function hex(column: string): string {
 /** Columns of {@link RunRow}. The number of an epoch fits into a float. */
 const RUN_COLUMNS = `r.number, r.run, r.epoch::float8 AS epoch, r.session::text AS session, r.owner, r.takes_commands, r.events, ${hex("r.head")} AS head`;
 
-/** Encodes an id without NUL and lone surrogates, which Postgres does not keep. */
-const nameOf = (runId: string): string => JSON.stringify(runId);
-
 const keyOf = (runId: string): string => digestOf(nameOf(runId));
-
-function idOf(name: string): string | undefined {
-  try {
-    const id: unknown = JSON.parse(name);
-    return typeof id === "string" ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: readonly string[]): Promise<ReadonlyMap<string, RunRow>> {
   const byKey = new Map(runIds.map((runId) => [keyOf(runId), runId]));
@@ -58,10 +45,6 @@ export async function knownRow(db: PostgresDatabase, runId: string): Promise<Run
   const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
   if (row === undefined) throw unknownRun(runId);
   return row;
-}
-
-export function unknownRun(runId: string): JournalError {
-  return new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
 interface ListRow {
@@ -79,9 +62,6 @@ const TALLY_COLUMNS = `tally, ${hex("checksum")} AS checksum`;
 export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]> {
   return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoIn);
 }
-
-/** The last character: no id that begins with a prefix comes after that prefix and this. */
-const LAST_CHARACTER = "\u{10ffff}";
 
 export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<readonly RunInfo[]> {
   const { limit, before, prefix = "", tallies = false } = o;

@@ -1,6 +1,6 @@
 import type { RedisClientType } from "redis";
 import { untilAborted, withTimeout } from "../kernel/abort.ts";
-import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { RemoteTexts } from "./remote-cache.ts";
@@ -43,11 +43,9 @@ export class RedisConnection implements RemoteTexts {
   readonly #closing = new AbortController();
   #connection: Promise<Client> | undefined;
   #package: ReturnType<LoadRedis> | undefined;
-  readonly #patient: Clock;
 
   constructor(server: RedisServer) {
     this.#server = server;
-    this.#patient = patientClock(server.clock);
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -92,7 +90,7 @@ export class RedisConnection implements RemoteTexts {
     try {
       const client = await untilAborted(connection, this.#closing.signal);
       isConnected = true;
-      return await withTimeout(this.#patient, timeout, `a command to Redis at ${shown}`, this.#closing.signal, () => run(client));
+      return await withTimeout(this.#server.clock, timeout, `a command to Redis at ${shown}`, this.#closing.signal, () => run(client));
     } catch (error) {
       const isReply = error instanceof redis.ErrorReply;
       if (!isReply || !isConnected) this.#giveUp(connection);
@@ -113,7 +111,7 @@ export class RedisConnection implements RemoteTexts {
     // A server that accepts the connection and never answers has no other limit.
     const what = `connecting to Redis at ${shown}`;
     try {
-      await withTimeout(this.#patient, connectTimeout, what, this.#closing.signal, () => client.connect());
+      await withTimeout(this.#server.clock, connectTimeout, what, this.#closing.signal, () => client.connect());
       return client;
     } catch (error) {
       destroy(client);
@@ -147,21 +145,6 @@ function unreachable(shown: string, error: unknown): CacheError {
     `Expected an answer of Redis at ${shown}, got none: ${thrownText(error)}. Start it, or look at its address.`,
     { cause: error },
   );
-}
-
-/** A clock whose timers first let the event loop read waiting answers: after a long busy time they have arrived already. */
-function patientClock(clock: Clock): Clock {
-  return {
-    now: () => clock.now(),
-    timer(ms, call) {
-      let isCancelled = false;
-      const cancel = clock.timer(ms, () => void nextMacrotask().then(() => (isCancelled ? undefined : call())));
-      return () => {
-        isCancelled = true;
-        cancel();
-      };
-    },
-  };
 }
 
 const PAGE = 1_000;

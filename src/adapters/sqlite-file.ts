@@ -6,7 +6,7 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
-import { fileError, type FileFault, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
+import { fileError, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
 
 /** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
 const BUSY_TIMEOUT = 20;
@@ -64,6 +64,7 @@ export async function withFile<T>(path: string, kind: FileKind, work: (db: Datab
   }
 }
 
+/** Gives the space of what was removed back to the disk. Returns the bytes before and after. */
 export function compactFile(path: string, kind: FileKind): Promise<{ readonly before: number; readonly after: number }> {
   return withFile(path, kind, (db, file) => {
     const before = sizeOf(file);
@@ -130,14 +131,6 @@ export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-const faultCodes: Readonly<Record<FileFault, string>> = {
-  foreign: "JOURNAL_FOREIGN",
-  newer: "JOURNAL_NEWER",
-  full: "JOURNAL_FULL",
-  unwritable: "JOURNAL_UNWRITABLE",
-  damaged: "JOURNAL_DAMAGED",
-};
-
 export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,
@@ -165,7 +158,7 @@ export const JOURNAL: FileKind = {
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;
    CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;`,
-  error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
+  error: (fault, message, o) => new JournalError(`JOURNAL_${fault.toUpperCase()}`, message, o),
 };
 
 /** Returns true for a file of its kind, false for an empty one. @throws errors of its kind: `foreign`, `newer` for any other version */

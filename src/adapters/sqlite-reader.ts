@@ -1,4 +1,3 @@
-import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import type { ChatRow } from "./event-chats.ts";
@@ -6,6 +5,7 @@ import { chainStart } from "./event-rows.ts";
 import { readRun, type RowSource } from "./run-reader.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { damagedRun, unreadable } from "./sqlite-errors.ts";
+import { snapshotAhead } from "./stored-runs.ts";
 import { knownRun, type OwnedHead, ownedRun, PLACES, rowsBefore } from "./sqlite-runs.ts";
 
 export type AskFile = <T>(work: (db: Database) => T) => Promise<T>;
@@ -58,9 +58,7 @@ const TURN = `SELECT hex(before), hex(message), CAST(body AS BLOB) FROM chats LE
 export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, state }: RunSnapshot): void {
   const run = ownedRun(db, runId, epoch);
   const head = checksumBefore(db, runId, run, seq);
-  if (head === undefined) {
-    throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${run.events} events of run ${runId}, got one of ${seq}.`);
-  }
+  if (head === undefined) throw snapshotAhead(runId, run.events, seq);
   const values = [run.number, seq, head, state];
   db.run("INSERT OR REPLACE INTO snapshots (number, seq, head, body) VALUES (?, ?, unhex(?), ?)", values);
 }

@@ -4,16 +4,8 @@ import { parsedJson } from "../kernel/json.ts";
 import type { StoreState } from "../memory/message-store.ts";
 import { changedMessage, decodeMessage, SPAN } from "./message-rows.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
-import type { FileFault, FileKind } from "./sqlite-errors.ts";
+import type { FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
-
-const faultCodes: Readonly<Record<FileFault, string>> = {
-  foreign: "MEMORY_FOREIGN",
-  newer: "MEMORY_NEWER",
-  full: "MEMORY_FULL",
-  unwritable: "MEMORY_UNWRITABLE",
-  damaged: "MEMORY_DAMAGED",
-};
 
 export const CREATE_WORDS = `CREATE VIRTUAL TABLE file.words USING fts5(
     terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'"
@@ -40,7 +32,7 @@ export const STORE: FileKind = {
    CREATE TABLE file.vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
    CREATE TABLE file.removed (number INTEGER NOT NULL, identity BLOB NOT NULL, PRIMARY KEY (number, identity)) STRICT, WITHOUT ROWID;
    ${CREATE_WORDS}`,
-  error: (fault, message, o) => new MemoryError(faultCodes[fault], message, o),
+  error: (fault, message, o) => new MemoryError(`MEMORY_${fault.toUpperCase()}`, message, o),
 };
 
 /** SQL of a message's row as one line. A body is JSON without line breaks. */
@@ -113,9 +105,7 @@ export function storedRoles(path: string): Promise<readonly StoredRole[]> {
 }
 
 /** Gives the space of removed messages back to the disk. Returns the bytes before and after. */
-export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return compactFile(path, STORE);
-}
+export const compactStore = (path: string): ReturnType<typeof compactFile> => compactFile(path, STORE);
 
 function roleIn(db: Database, [number, name]: SqlRow): StoredRole {
   const range = [Number(number) * SPAN, (Number(number) + 1) * SPAN];

@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { z } from "zod";
 import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../../src/adapters/mcp.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { freePort } from "../kernel/free-port.ts";
@@ -16,7 +15,6 @@ import { callTool } from "../../src/tool/call-tools.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { usd } from "../../src/model/money.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
-import { defineTool } from "../../src/tool/tool.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -155,46 +153,12 @@ describe("a server that goes away", () => {
   });
 });
 
-describe("tools that change", () => {
-  test("a collection shows what the server has now; a tool that is gone is unknown", async () => {
-    const server = await opened({ server: liar("none") });
-    const tools = new ToolCollection();
-    const takeBack = server.offerTo(tools);
-    expect(tools.names).toContain("s_work");
-    await call(server, "s_rename", {}, tools);
-    await server.refresh();
-    expect(tools.names).toEqual(["s_renamed"]);
-    expect((await call(server, "s_work", {}, tools)).outcome).toBe("unknown");
-    expect(saidBy(await call(server, "s_renamed", {}, tools))).toBe("did renamed");
-    takeBack();
-    expect(tools.size).toBe(0);
-  });
-
-  test("a tool of another that has a name of the server's stays, also when its own are taken back", async () => {
-    const server = await opened({ server: liar("none") });
-    const own = defineTool({ name: "s_renamed", description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
-    const tools = new ToolCollection([own]);
-    const takeBack = server.offerTo(tools);
-    await call(server, "s_rename", {}, tools);
-    await server.refresh();
-    expect(server.tools.map(({ name }) => name)).toEqual(tools.names);
-    takeBack();
-    expect([...tools]).toEqual([own]);
-  });
-
-  test("a refused offer leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
-    const server = await opened({ server: liar("none") });
-    const tools = new ToolCollection();
-    const takeBack = server.offerTo(tools);
-    const [first = "", ...others] = tools.names;
-    const own = defineTool({ name: first, description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
-    tools.remove(first);
-    tools.add(own);
-    expect(() => server.offerTo(tools)).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
-    expect(tools.names).toEqual([...others, first]);
-    takeBack();
-    expect([...tools]).toEqual([own]);
-  });
+test("after a change the tools are those that the server lists now", async () => {
+  const server = await opened({ server: liar("none") });
+  await call(server, "s_rename");
+  await server.refresh();
+  expect(server.tools.map(({ name }) => name)).toEqual(["s_renamed"]);
+  expect(saidBy(await call(server, "s_renamed"))).toBe("did renamed");
 });
 
 describe("a server that lies", () => {

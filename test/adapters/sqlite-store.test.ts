@@ -138,8 +138,6 @@ describe("a store in a file", () => {
   });
 });
 
-describe("two storages on one file", () => {});
-
 describe("one store of several storages", () => {
   it("is not closed by one of them under a change of another, which waits for its turn to write", async () => {
     const path = newFile("memory.db");
