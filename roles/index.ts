@@ -9,11 +9,6 @@ export type { SystemDesign, WorkOrder, WorkTask } from "../actions/company/work-
 
 // The waterfall of MetaGPT.
 export { waterfallCompany } from "./waterfall/waterfall-company.ts";
-export { ProductManager } from "./waterfall/waterfall-company.ts";
-export { Architect } from "./waterfall/waterfall-company.ts";
-export { ProjectManager } from "./waterfall/waterfall-company.ts";
-export { Engineer } from "./waterfall/waterfall-company.ts";
-export { QaEngineer } from "./waterfall/waterfall-company.ts";
 
 // Small crews of MetaGPT's.
 export { dataInterpreter } from "./data-interpreter.ts";

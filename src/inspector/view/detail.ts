@@ -57,8 +57,8 @@ export function stepDetail(timeline: RunTimeline, index: number, shown: number =
   const starts = events.filter((event) => event?.type === "step.started");
   const ends = events.filter((event) => event?.type === "step.ended");
   // `cost` is in micro-dollars: null for an unknown price, undefined while the try has not ended.
-  const tries = starts.map(({ seq, try: nth, time }, index) => {
-    const isLast = !starts.slice(index + 1).some((later) => later.try === nth);
+  const tries = starts.map(({ seq, try: nth, time }, at) => {
+    const isLast = !starts.slice(at + 1).some((later) => later.try === nth);
     const end = isLast ? ends.findLast((one) => one.try === nth && one.seq > seq) : undefined;
     return { try: nth, started: seq, ms: end && end.time - time, ok: end?.ok, error: end?.error, cost: end?.cost };
   });
