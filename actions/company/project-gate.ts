@@ -171,20 +171,13 @@ function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
   return failed > 0 ? { ...suite, failures, failed, reason } : { ...suite, kind: "passed", failures, failed, reason };
 }
 
-export interface WorkReport {
-  /** `stuck`: the work cannot be done, or not in these steps. `disputed`: a test or a check contradicts the user's words. */
-  readonly status: "finished" | "stuck" | "disputed";
-  /** Whose check is disputed. */
-  readonly criterion?: string | undefined;
-  /** The work, or why it could not be done, or the fault of the test. */
-  readonly summary: string;
-}
-
-export const WorkReportSchema: z.ZodType<WorkReport> = z.object({
+export const WorkReportSchema = z.object({
   status: z.enum(["finished", "stuck", "disputed"]),
   criterion: z.string().optional(),
   summary: z.string(),
 });
+
+export type WorkReport = z.infer<typeof WorkReportSchema>;
 
 export interface DoneToolOptions {
   readonly gate: ProjectGate;
