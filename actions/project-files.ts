@@ -15,7 +15,6 @@ export interface ProjectFile {
 export interface ActionCommit {
   readonly message: string;
   readonly paths: readonly string[];
-  /** Id of the message about it. */
   readonly messageId: string;
 }
 

@@ -16,7 +16,6 @@ const ComplaintSchema = z.object({
   state: z.enum(["failing", "answered", "unproven"]),
 });
 
-/** An objection of the reviewer. */
 export type Complaint = z.infer<typeof ComplaintSchema>;
 
 const UnmergedTaskSchema = z.object({
@@ -44,7 +43,6 @@ export const DeliverySchema = z.object({
   assumptions: z.array(z.string()),
   /** The engineer's summary, or why the work was not done. */
   summary: z.string(),
-  /** Rounds of repair before this. */
   round: z.number(),
   /** Tasks of a product of size L that were left to the last engineer. */
   unmerged: z.array(UnmergedTaskSchema).optional(),
@@ -53,7 +51,6 @@ export const DeliverySchema = z.object({
 /** The product's state with its evidence, not the words of its authors. Plain JSON. */
 export type Delivery = z.infer<typeof DeliverySchema>;
 
-/** All that must be is proven, and no objection stands. */
 export function isDeliverable(verification: Verification, complaints: readonly Complaint[], accepts: boolean): boolean {
   const stands = complaints.some(({ state }) => state === "failing" || (state === "unproven" && !accepts));
   return isProven(verification) && !isRed(verification) && !stands;
@@ -65,7 +62,6 @@ export function complaintCriteria(complaints: readonly Complaint[]): readonly Cr
   );
 }
 
-/** Shared, so that the verifier can take over the engineer's results. */
 export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): GateRequest {
   return {
     criteria: [...order.criteria, ...complaintCriteria(complaints)],
@@ -76,7 +72,6 @@ export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]):
   };
 }
 
-/** Deliveries that were handed back since the user's present words, oldest first. */
 export interface WorkSoFar {
   readonly order: WorkOrder;
   readonly earlier: readonly Delivery[];
@@ -101,7 +96,6 @@ export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | un
   };
 }
 
-/** The later order, with the parts that only the earlier one has. */
 function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
   const isOlder = (before.corrected ?? []).length > (next.corrected ?? []).length;
   const { criteria, corrected } = isOlder ? before : next;

@@ -21,7 +21,6 @@ import {
 interface DesignSystemOptions {
   readonly gate: ProjectGate;
   readonly receivers: readonly Address[];
-  /** A person approves the design first. Default false. */
   readonly approves?: boolean | undefined;
 }
 

@@ -32,7 +32,6 @@ export class MergeTasks extends Action<WorkOrder, readonly []> {
   }
 }
 
-/** More tasks cost more in words and merges than they save in time. */
 export const MOST_TASKS = 8;
 const READ = 40_000;
 
@@ -86,7 +85,6 @@ function planFaults(tasks: readonly WrittenTask[], { design, tests = [] }: WorkO
   return faults;
 }
 
-/** @throws PlanError for needs that no order of work can meet */
 function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const plan = new Plan({

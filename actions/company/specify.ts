@@ -25,18 +25,13 @@ import {
 } from "./work-order.ts";
 
 interface SpecifyOptions {
-  /** Default: the product manager decides. */
   readonly size?: Size | undefined;
-  /** Default: the product manager decides. */
   readonly stack?: StackName | undefined;
   readonly receivers: Readonly<Record<Size, readonly Address[]>>;
-  /** The project has files of a user. Default false. */
   readonly existing?: boolean | undefined;
   readonly gate: ProjectGate;
   readonly mayInstall?: boolean | undefined;
-  /** A person approves the criteria first. Default false. */
   readonly approves?: boolean | undefined;
-  /** Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
 }
 
@@ -209,7 +204,6 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
 }
 
 interface Project {
-  /** Documents of an earlier company. */
   readonly words: string | null;
   readonly acceptance: AcceptanceFile | null;
   readonly map: string;
@@ -221,7 +215,6 @@ interface Project {
 interface KnownFacts {
   readonly earlier: WorkOrder | undefined;
   readonly project: Project | undefined;
-  /** Null where a page can be opened. */
   readonly noPages: string | null;
   readonly answers: readonly string[];
 }

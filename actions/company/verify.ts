@@ -76,13 +76,10 @@ interface VerifyOptions {
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
   /** The difference to the project before; undefined where there was none. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Default true. */
   readonly review?: boolean | undefined;
-  /** Default: the role's. */
   readonly model?: ChatModel | undefined;
   /** Roles that divide a product of size L, and must know when the work has ended. */
   readonly planners?: readonly Address[] | undefined;
-  /** Removes what is left of tasks when the product is done. */
   readonly board?: Pick<TaskBoard, "closed"> | undefined;
 }
 
@@ -97,7 +94,6 @@ const SAME_AGAIN =
 interface Round {
   readonly order: WorkOrder;
   readonly work: WorkReport;
-  /** Handed back since the order, oldest first. */
   readonly earlier: readonly Delivery[];
   readonly verification: Verification;
   readonly complaints: Complaint[];
@@ -161,7 +157,6 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     };
   }
 
-  /** The changed files, or the project's own files. */
   async #work(ctx: ActionContext<readonly []>): Promise<string> {
     const { diff } = this.#options;
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));

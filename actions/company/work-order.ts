@@ -24,13 +24,11 @@ const WorkTaskSchema = z.object({
   state: z.enum(["open", "working", "merged", "stuck"]),
   by: z.string().optional(),
   tries: z.number(),
-  /** For the next engineer. */
   note: z.string().optional(),
   /** The fork with unmerged work. */
   keptIn: z.string().optional(),
 });
 
-/** A part of a product of size L. Plain JSON. */
 export type WorkTask = z.infer<typeof WorkTaskSchema>;
 
 export const WorkOrderSchema = z.object({
@@ -58,7 +56,6 @@ export const WorkOrderSchema = z.object({
   tests: z.array(z.string()).optional(),
   /** Each comes after its needs. */
   tasks: z.array(WorkTaskSchema).optional(),
-  /** The recipient's task. */
   task: z.string().optional(),
 });
 
@@ -98,7 +95,6 @@ export function acceptanceIn(text: string | undefined): AcceptanceFile | undefin
 const INSTALL =
   "The user allows packages to be installed. Use few, well-kept ones; name them with versions in package.json or requirements.txt, and call install_packages before done.";
 
-/** What stays the same comes first. */
 export function renderOrder(order: WorkOrder): string {
   return parted([...sharedParts(order), checksPart(order), ...ownParts(order)]);
 }
@@ -129,7 +125,6 @@ export function checksPart({ criteria }: Pick<WorkOrder, "criteria">): PromptPar
   return [`The checks of the criteria (${ACCEPTANCE_FILE})`, run.map(({ id, check }) => `${id}: ${JSON.stringify(check)}`).join("\n")];
 }
 
-/** Parts that come to be while it is worked on. */
 export function ownParts(order: WorkOrder): readonly PromptPart[] {
   return [["Tests, written by QA; only QA changes them", bullets(order.tests ?? [])], ...taskParts(order)];
 }
@@ -145,7 +140,6 @@ export function renderForReview({ requirement, feedback, assumptions, criteria, 
   ]);
 }
 
-/** Parts without text are left out. */
 export function parted(parts: readonly PromptPart[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")
@@ -195,7 +189,6 @@ export function forkFolder(name: string): string {
   return `.troupe/trees/${name}`;
 }
 
-/** Only the product manager writes these. */
 export const WRITTEN_BY_MANAGER: ReadonlySet<string> = new Set([REQUIREMENT_FILE, ACCEPTANCE_FILE]);
 
 export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | undefined {
@@ -203,7 +196,6 @@ export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | 
   return found === undefined ? undefined : WorkOrderSchema.parse(found.instructContent);
 }
 
-/** No delivery has come since. */
 export function isUnderWay(memory: { get(): readonly Message[] }): boolean {
   const all = memory.get();
   const ordered = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
@@ -225,7 +217,6 @@ export function isOrder(payload: unknown): boolean {
   return (payload as { readonly kind?: unknown } | undefined)?.kind === "order";
 }
 
-/** In any of the stacks. */
 export function isTestPath(path: string): boolean {
   return (
     /(^|\/)(tests?|__tests__|spec)\//.test(path) ||

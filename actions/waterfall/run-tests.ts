@@ -84,7 +84,6 @@ export function renderDebugReport({ round, analysis, files }: DebugReport): stri
   ]);
 }
 
-/** Options of the test run. */
 export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace"> {
   readonly sandbox: Sandbox;
   /** Milliseconds for all tests. Default 60,000. */

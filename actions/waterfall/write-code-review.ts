@@ -63,7 +63,6 @@ function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;
 }
 
-/** Options of a review. */
 export interface WriteCodeReviewOptions extends ProjectActionOptions {
   /** Rounds for each file. Default 2. */
   readonly rounds?: number;
@@ -105,7 +104,6 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, WriteCodeReview
     return renderReviewReport(output);
   }
 
-  /** Rewritten files are put into `project`. */
   async #review(
     ctx: ActionContext<InputsOf<WriteCodeReviewNeeds>>,
     path: string,

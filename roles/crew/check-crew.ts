@@ -19,14 +19,10 @@ export interface CrewToCheck {
   readonly roles: Iterable<Role>;
   /** Roles that one can hire. The bounds do not count them. */
   readonly reserve?: Iterable<Role> | undefined;
-  /** Of roles without their own. */
   readonly model?: Pick<ChatModel, "id" | "price" | "maxOutputTokens"> | undefined;
-  /** By the names of roles. */
   readonly models?: Readonly<Record<string, Pick<ChatModel, "id" | "price" | "maxOutputTokens">>> | undefined;
   readonly prices?: PriceTable | undefined;
-  /** Default: no bound. */
   readonly budget?: MicroUsd | undefined;
-  /** Default false. */
   readonly allowUnpriced?: boolean | undefined;
   /** Default 100, as for a team. */
   readonly rounds?: number | undefined;
@@ -58,7 +54,6 @@ export interface CrewFinding {
     | "MODEL_MISSING"
     | "PRICE_UNKNOWN"
     | "CALLS_UNBOUNDED";
-  /** Undefined: the crew. */
   readonly role?: string;
   readonly message: string;
 }
@@ -68,7 +63,6 @@ export interface CrewReport {
   readonly faults: readonly CrewFinding[];
   readonly warnings: readonly CrewFinding[];
   readonly roles: readonly RoleBound[];
-  /** Undefined where they are not bounded. */
   readonly calls: number | undefined;
   /** In micro-dollars, by its calls or by its budget; undefined where neither bounds it. */
   readonly cost: MicroUsd | undefined;

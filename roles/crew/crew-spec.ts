@@ -110,7 +110,6 @@ export const crewForm = z.strictObject({
   use: z.string().optional(),
   with: z.record(z.string(), plain).optional(),
   roles: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
-  /** Roles that a run can hire. */
   reserve: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
   /** The actions whose messages are the result. Default: those that no role watches. */
   output: names.min(1).optional(),
@@ -123,7 +122,6 @@ export type CrewAction = z.infer<typeof actionSchema>;
 export type CrewField = z.infer<typeof field>;
 export type FieldKind = z.infer<typeof kind>;
 
-/** For editors. */
 export function crewJsonSchema(): Record<string, unknown> {
   return { ...z.toJSONSchema(crewForm, { io: "input" }), title: "A crew of Troupe" };
 }

@@ -8,7 +8,6 @@ import { dataInterpreter } from "../data-interpreter.ts";
 import { research } from "../research.ts";
 import { waterfallCompany } from "../waterfall/waterfall-company.ts";
 
-/** The ports that shipped crews use. */
 interface ShippedPorts {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;

@@ -36,11 +36,9 @@ beforeAll(async () => {
 
 /** @param constraints of the QA engineer, whose prompt has them */
 function company(constraints?: string): readonly Role[] {
-  const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-  const roles = waterfallCompany({ workspace, sandbox });
-  return constraints === undefined
-    ? roles
-    : roles.map((role) => (role.name === QA ? defineRole({ ...role, constraints } as RoleOptions) : role));
+  const roles = waterfallCompany({ workspace: fileWorkspace({ root: scratchFolder(), git: false }), sandbox });
+  const changed = (role: Role): Role => defineRole(Object.assign({}, role, { constraints }) as RoleOptions);
+  return constraints === undefined ? roles : roles.map((role) => (role.name === QA ? changed(role) : role));
 }
 
 const STRICTER = "test what the requirements say, at its edges first";
