@@ -113,9 +113,7 @@ export class MemoryDraft implements MessageMemory {
     const fromStart = index < 0 ? this.size + index : index;
     const [first = this.#base, second] = this.#parts;
     if (fromStart < 0) return undefined;
-    return second !== undefined && fromStart >= first.size
-      ? second.getByPosition(fromStart - first.size)
-      : first.getByPosition(fromStart);
+    return second !== undefined && fromStart >= first.size ? second.getByPosition(fromStart - first.size) : first.getByPosition(fromStart);
   }
 
   getByRole(role: Message["role"]): Message[] {
@@ -204,7 +202,7 @@ export class MemoryDraft implements MessageMemory {
 
   #find(target: Message | string): Message | undefined {
     const known = resolveTarget(this, checkedTarget(target));
-    return known && this.#held(typeof known === "string" ? known : identityIn(this.#base, known));
+    return known === undefined ? undefined : this.#held(typeof known === "string" ? known : identityIn(this.#base, known));
   }
 
   #copied(): Memory {

@@ -118,7 +118,7 @@ export class Memory implements MessageMemory {
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
     const known = resolveTarget(this, checkedTarget(target));
-    return known && this.held(typeof known === "string" ? known : identityIn(this, known));
+    return known === undefined ? undefined : this.held(typeof known === "string" ? known : identityIn(this, known));
   }
 
   get(k = 0): Message[] {

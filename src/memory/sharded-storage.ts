@@ -1,4 +1,3 @@
-import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -57,8 +56,6 @@ export class ShardedStorage {
   constructor(options: ShardedStorageOptions) {
     checkGivenOptions("new ShardedStorage", options, shardedStorageOptions);
     const { shards, retired = [] } = options;
-    takes("new ShardedStorage", "shards", shards, listOf(having("a MemoryStorage", "add", "recover")));
-    takes("new ShardedStorage", "retired", retired, listOf(having("a MemoryStorage", "add", "recover")));
     if (shards.length === 0 || new Set([...shards, ...retired]).size < shards.length + retired.length) {
       throw new UsageError(
         "OPTION_INVALID",
@@ -124,11 +121,8 @@ export class ShardedStorage {
     return added;
   }
 
-  /**
-   * Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no
-   * `hybrid`.
-   */
-  async searchSimilar(target: Message | string, given: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+  /** Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. */
+  async searchSimilar(target: Message | string, given: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkKnownOptions("searchSimilar", given, searchOptions);
     const { k = FOUND, ...o } = given;
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
@@ -185,7 +179,7 @@ export class ShardedStorage {
       if (theirs.length === 0) continue;
       await target.adopt(theirs);
       // Removed last: a message in two shards is found once, a message in none would be lost.
-      await shard.discard(theirs.map(({ place }) => place));
+      await shard.discard(theirs);
     }
   }
 }

@@ -57,7 +57,7 @@ afterEachFile(async () => {
 messageStoreContract({ describe, it, expect }, "postgresStore with pgvector", () => newStore());
 
 describe("a memory in Postgres with pgvector", () => {
-  it("StoreIndex.I3 PendingVectors.P1 finds what an exact index finds, and reads no vectors into the process", async () => {
+  it("StoreIndex.I3 VectorSearch.P1 finds what an exact index finds, and reads no vectors into the process", async () => {
     const store = newStore();
     await memory(store, { embedder: watched({ dimensions: 64 }) }).addBatch(messages);
     const read = vi.spyOn(store, "readVectors");
@@ -75,7 +75,7 @@ describe("a memory in Postgres with pgvector", () => {
     expect(embedder.batches).toEqual(Array.from({ length: 4 }, () => ["stone bridge"]));
   });
 
-  it("PendingVectors.P1 an index of the user wins", async () => {
+  it("VectorSearch.P1 an index of the user wins", async () => {
     const store = newStore();
     const asked = vi.spyOn(nearestOf(store), "isAvailable");
     const index = exactIndex();

@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from "vitest";
 import { fingerprintOf, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { exactIndex } from "../../src/memory/exact-index.ts";
 import { inMemoryStore, type MessageStore, type NearVector, type VectorLookup } from "../../src/memory/message-store.ts";
-import { StoreIndex } from "../../src/memory/store-index.ts";
 import { messageStoreContract } from "../../src/testing/contracts/message-store.ts";
 import { idsOf, say, storageOver } from "./storage-setup.ts";
 
@@ -36,7 +35,7 @@ messageStoreContract({ describe, it, expect }, "a store with nearest", () => nea
 describe("a memory over a store that finds the nearest vectors", () => {
   const words = fc.array(fc.constantFrom("ferry", "bridge", "stone", "wood", "nine"), { maxLength: 4 }).map((some) => some.join(" "));
 
-  it("StoreIndex.I1 StoreIndex.I2 PendingVectors.P1 finds what a memory with an exact index finds", async () => {
+  it("StoreIndex.I1 StoreIndex.I2 VectorSearch.P1 finds what a memory with an exact index finds", async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ content: words }) },
       { weight: 1, arbitrary: fc.record({ remove: fc.nat(20) }) },
@@ -59,7 +58,7 @@ describe("a memory over a store that finds the nearest vectors", () => {
     );
   });
 
-  it("PendingVectors.P1 the index is chosen once: the user's, else the store's where it is available", async () => {
+  it("VectorSearch.P1 the index is chosen once: the user's, else the store's where it is available", async () => {
     let isThere = false;
     let asked = 0;
     const store = nearStore(() => {
@@ -75,18 +74,6 @@ describe("a memory over a store that finds the nearest vectors", () => {
     const index = exactIndex();
     expect(idsOf(await storageOver(store, { index }).searchSimilar("words of a", { k: 1 }))).toEqual(["a"]);
     expect([index.size, asked, read.mock.calls.length > 0]).toEqual([2, 1, true]);
-  });
-
-  it("StoreIndex.I1 what another process has added meanwhile is not found before it was read", async () => {
-    const store = nearStore();
-    const fingerprint = fingerprintOf(hashingEmbedder());
-    await storageOver(store).addBatch([say("a"), say("b")]);
-    const index = new StoreIndex(store.nearest, "role", fingerprint);
-    const [query = new Float32Array(0)] = (await hashingEmbedder().embed(["words of a"])).map((numbers) => Float32Array.from(numbers));
-    expect(await index.search(query, 9)).toEqual([]);
-    index.add(2);
-    expect((await index.search(query, 1)).map(({ key }) => key)).toEqual([2]);
-    expect([index.delete(2), index.delete(2), index.size]).toEqual([true, false, 0]);
   });
 
   it("StoreIndex.I3 vectors that the store has lost are computed again", async () => {
