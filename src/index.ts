@@ -19,8 +19,7 @@ export { type LimitOptions, modelLimits } from "./model/limits.ts";
 export { type ModelPrice, priceOf, type PriceTable } from "./model/price.ts";
 
 // It is remembered.
-export { BrainMemory } from "./memory/brain-memory.ts";
-export type { BrainMemoryOptions } from "./memory/brain-memory-options.ts";
+export { BrainMemory, type BrainMemoryOptions } from "./memory/brain-memory.ts";
 export { Memory } from "./memory/memory.ts";
 export { Plan } from "./role/plan.ts";
 export type { Task } from "./agent/task.ts";
