@@ -7,7 +7,7 @@ import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, type RankedMessage } from "./memory-storage.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
-import { AskedBefore, wordsOf } from "./text-terms.ts";
+import { repeatsOf, wordsOf } from "./text-terms.ts";
 import { WriteBehind } from "./write-behind.ts";
 
 export interface KeptMemoryOptions {
@@ -130,10 +130,9 @@ export class KeptMemory {
     await this.#takeInherited();
     await this.saved();
     const { k } = this.#o.parts;
-    let before: AskedBefore | undefined;
+    const repeats = repeatsOf(asked);
     const filter = (message: Message, runId: string): boolean =>
-      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) &&
-      !(before ??= new AskedBefore(asked)).has(message.content);
+      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) && !repeats(message.content);
     const found = await this.#storage.search(question, { filter, embedder, signal, k: k * DEPTH });
     const seen = new Set(known.map(wordsOf));
     return this.#withNeighbours(this.#withoutRepeats(found, seen).slice(0, k), seen, filter);
