@@ -13,7 +13,6 @@ import { answeredUnderWay } from "../team/runs.ts";
 import { executed, giveCommand } from "./command-wire.ts";
 import { Follower } from "./follower.ts";
 
-/** Limit on the tries of a request whose run gets and loses owners in between. */
 const MOST_TRIES = 3;
 
 /** Milliseconds until the next look at a run whose owner neither takes commands nor lets another one claim it. */
@@ -23,7 +22,6 @@ export function isUnowned(error: unknown): boolean {
   return error instanceof JournalError && error.code === "RUN_UNOWNED";
 }
 
-/** Returns the runs that other processes own, as the runs of this process reach them. */
 export function remoteRuns(local: LocalRuns): RemoteRuns {
   return new CommandedRuns(local);
 }

@@ -75,9 +75,7 @@ export const served: Readonly<Record<string, Door>> = {
       clock: is.clock(),
     },
   ],
-  runWorkspaces: () => [
-    { objects: whole({ put() {}, get() {}, list() {}, remove() {} }), folder, mostBytes: 5, mostLeft: 5, logger: is.logger() },
-  ],
+  runWorkspaces: () => [{ objects: whole({ put() {}, get() {}, list() {}, remove() {} }), folder, mostBytes: 5 }],
   edge: () => [or({ name: "e", decide: () => ({}) }, 5, "x", null, {}, [5])],
   corrupt: () => [0.5, () => "x"],
   delay: () => [1, 2],
