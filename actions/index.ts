@@ -14,10 +14,9 @@ export { DebugError } from "./waterfall/debug-error.ts";
 export { type Prd, PrdSchema } from "./waterfall/write-prd.ts";
 export { type Design, DesignSchema } from "./waterfall/write-design.ts";
 export { TaskPlanSchema } from "./waterfall/write-tasks.ts";
-export { type WrittenFiles, WrittenFilesSchema } from "./project-files.ts";
-export { type Review, type ReviewReport, ReviewReportSchema, ReviewSchema, type Verdict } from "./waterfall/write-code-review.ts";
-export { type TestReport, TestReportSchema } from "./waterfall/run-tests.ts";
-export { DebugReportSchema } from "./waterfall/run-tests.ts";
+export { type WrittenFiles } from "./project-files.ts";
+export { type Review, type ReviewReport, ReviewSchema, type Verdict } from "./waterfall/write-code-review.ts";
+export { type TestReport } from "./waterfall/run-tests.ts";
 
 // For actions of your own.
 export { payloadOf, ProjectAction } from "./project-action.ts";

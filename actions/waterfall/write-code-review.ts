@@ -45,7 +45,7 @@ export interface ReviewedFile extends Review {
 }
 
 /** Guards a {@link ReviewReport}. */
-export const ReviewReportSchema: z.ZodType<ReviewReport> = z.object({
+const ReviewReportSchema: z.ZodType<ReviewReport> = z.object({
   files: z.array(
     z.object({
       path: z.string(),

@@ -68,7 +68,7 @@ const aFlowEvent: Shape = object("an event");
  *
  * @example
  * import { createMessage } from "troupe";
- * import { flowMermaid, messageFlow } from "troupe/memory";
+ * import { flowMermaid, messageFlow } from "troupe/inspector";
  *
  * const flow = messageFlow([createMessage("Hello", { sentFrom: "Ada", sendTo: ["Ben"], causeBy: "Greet" })]);
  * console.log(flowMermaid(flow).includes("Greet")); // true

@@ -66,7 +66,7 @@ export interface RoleMemoryOptions {
   readonly embedder?: Embedder;
   /** Makes the index of vectors of one role. It needs an embedder. Default: the store's `nearest` where it is available, else `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/minisearch`; with an embedder none. */
+  /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/memory`; with an embedder none. */
   readonly lexical?: () => LexicalIndex;
   /**
    * How far the role remembers. Default: for the user that its run names, else for the conversation; for all runs where the run has no scope, as
