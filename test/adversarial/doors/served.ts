@@ -32,7 +32,6 @@ export const served: Readonly<Record<string, Door>> = {
           streams: 5,
           connections: 5,
           bytes: 5000,
-          replays: 5,
           rate: { perSecond: 1.5, burst: 5 },
         },
       ],
