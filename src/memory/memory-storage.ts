@@ -226,7 +226,7 @@ export class MemoryStorage {
       await this.#sync();
       await this.#expire();
       await pending.embed(o.signal, o.embedder);
-      return this.#ranking.bySimilarity(text, query, await pending.index(), { ...o, threshold: o.threshold ?? vectors.threshold });
+      return this.#ranking.bySimilarity(text, query, pending.index, { ...o, threshold: o.threshold ?? vectors.threshold });
     });
   }
 

@@ -3,7 +3,6 @@ import { dotProduct, embedBatches, type Embedder, fingerprintOf } from "./embedd
 import { exactIndex, type VectorIndex } from "./exact-index.ts";
 import type { StoredVector } from "./message-store.ts";
 import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
-import { StoreIndex } from "./store-index.ts";
 import type { StoredMessages } from "./stored-messages.ts";
 
 type PendingParts = Pick<StorageParts, "store" | "roleId" | "clock">;
@@ -11,8 +10,6 @@ type PendingParts = Pick<StorageParts, "store" | "roleId" | "clock">;
 /**
  * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages, the
  * dimensions, and the index.
- *
- * PendingVectors.P1 (`index`) the index is the user's, else the store's `nearest` where it is available, else an exact one. It is chosen once.
  */
 export class PendingVectors {
   readonly #parts: PendingParts;
@@ -21,8 +18,7 @@ export class PendingVectors {
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
   #dimensions: number | undefined;
-  /** Undefined until it is chosen. */
-  #index: VectorIndex | undefined;
+  readonly index: VectorIndex;
 
   constructor(parts: PendingParts, vectors: VectorParts, known: StoredMessages) {
     this.#parts = parts;
@@ -30,7 +26,7 @@ export class PendingVectors {
     this.#known = known;
     this.#fingerprint = fingerprintOf(vectors.embedder);
     this.#dimensions = vectors.embedder.dimensions;
-    this.#index = vectors.index;
+    this.index = vectors.index ?? exactIndex();
   }
 
   get size(): number {
@@ -47,16 +43,7 @@ export class PendingVectors {
 
   async forget(place: number): Promise<void> {
     this.#waiting.delete(place);
-    await this.#index?.delete(place);
-  }
-
-  async index(): Promise<VectorIndex> {
-    const { store, roleId } = this.#parts;
-    if (this.#index !== undefined) return this.#index;
-    const { nearest } = store;
-    const isAvailable = nearest !== undefined && (await nearest.isAvailable());
-    this.#index = isAvailable ? new StoreIndex(nearest, roleId, this.#fingerprint) : exactIndex();
-    return this.#index;
+    await this.index.delete(place);
   }
 
   async measure(): Promise<void> {
@@ -69,31 +56,15 @@ export class PendingVectors {
   }
 
   async load(): Promise<void> {
-    if (this.#index instanceof StoreIndex) for (const place of await this.#index.lost()) this.#waiting.add(place);
     if (this.size === 0) return;
     const { store, roleId } = this.#parts;
     let first = Infinity;
     for (const place of this.#waiting) first = Math.min(first, place);
-    const index = await this.index();
-    if (index instanceof StoreIndex) return this.#find(index, first - 1);
     for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
       for (const { place, vector } of page) {
         if (!this.#waiting.has(place)) continue;
-        const taking = this.#take(index, place, vector);
+        const taking = this.#take(place, vector);
         if (typeof taking === "boolean" ? taking : await taking) this.#waiting.delete(place);
-      }
-    }
-  }
-
-  async #find(index: StoreIndex, after: number): Promise<void> {
-    for await (const page of index.stored(after)) {
-      for (const { place, dimensions } of page) {
-        if (!this.#waiting.has(place)) continue;
-        if (dimensions > 0) {
-          if (dimensions !== (this.#dimensions ??= dimensions)) continue;
-          index.add(place);
-        }
-        this.#waiting.delete(place);
       }
     }
   }
@@ -102,7 +73,6 @@ export class PendingVectors {
     if (this.size === 0) return;
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = embedderOf(this.#vectors, given);
-    const index = await this.index();
     const places = [...this.#waiting].sort((a, b) => a - b);
     const texts = places.map((place) => this.#known.at(place)?.message.content ?? "");
     try {
@@ -112,7 +82,7 @@ export class PendingVectors {
           vector: vector ?? new Float32Array(0),
         }));
         await store.writeVectors(roleId, this.#fingerprint, made);
-        for (const { place, vector } of made) if (await this.#take(index, place, vector)) this.#waiting.delete(place);
+        for (const { place, vector } of made) if (await this.#take(place, vector)) this.#waiting.delete(place);
       }
     } catch (error) {
       throw error instanceof MemoryError ? this.#stillWaiting(error) : error;
@@ -123,16 +93,16 @@ export class PendingVectors {
   async restart(): Promise<void> {
     const { store, roleId } = this.#parts;
     await store.clearVectors(roleId);
-    await (await this.index()).clear();
+    await this.index.clear();
     this.#dimensions = this.#vectors.embedder.dimensions;
     for (const { place } of this.#known.all()) this.#waiting.add(place);
   }
 
   /** Returns true when the vector is usable. A promise only if the index returns one, because there may be a hundred thousand calls. */
-  #take(index: VectorIndex, place: number, vector: Float32Array): boolean | Promise<boolean> {
+  #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
     if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
-    const kept = index.add(place, vector);
+    const kept = this.index.add(place, vector);
     return kept === undefined ? true : kept.then(() => true);
   }
 

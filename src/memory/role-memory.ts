@@ -64,7 +64,7 @@ export interface RoleMemoryOptions {
   readonly store?: MessageStore;
   /** Finds messages by meaning, such as `openaiEmbedder(...)`. Default: none; messages are found by their words. */
   readonly embedder?: Embedder;
-  /** Makes the index of vectors of one role. It needs an embedder. Default: the store's `nearest` where it is available, else `exactIndex`. */
+  /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
   /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/memory`; with an embedder none. */
   readonly lexical?: () => LexicalIndex;
