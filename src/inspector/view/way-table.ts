@@ -12,9 +12,9 @@ const BLOCK = 256;
 
 /**
  * The ways of messages to their recipients, in the order in which they were sent. It owns the ways and where each of them is: sent, delayed,
- * held by a full mailbox, delivered, taken, consumed or dropped.
+ * delivered, taken, consumed or dropped.
  *
- * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
+ * WayTable.W1 (`settle`) a way is delivered by the event that puts its message into the mailbox of the runtime's state.
  * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, and a block with a way that has no end is
  * never passed over, so that `between` misses none.
  * WayTable.W3 (`retire`, `#arrive`) a way to a retired role ends: its message is a dead letter of the runtime's state.
@@ -30,9 +30,8 @@ export class WayTable {
   readonly #ids: string[] = [];
   #waiting: number[] = [];
   readonly #delayed = new Agenda<number>();
-  /** Delivered by the present event, if their mailboxes have room. */
+  /** Delivered by the present event. */
   #coming: number[] = [];
-  #held: Way[] = [];
 
   get size(): number {
     return this.#ways.length;
@@ -91,18 +90,13 @@ export class WayTable {
     this.#reach(way.index, seq);
   }
 
-  /** Finds out what the event of a number delivered, held back and dropped, after the state has applied it. */
-  settle({ held, justDropped, roles }: RunState, seq: number): void {
-    if (this.#coming.length > 0 || this.#held.length > 0) {
-      const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
-      const left = this.#held;
-      this.#held = [];
-      for (const way of [...left, ...this.#coming.map((index) => this.#ways[index] as Way)]) {
-        if (isHeld.has(`${this.#ids[way.index] ?? ""} ${way.role}`)) this.#held.push(way);
-        else this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
-      }
-      this.#coming = [];
+  /** Marks what the event of a number delivered and dropped, after the state has applied it. */
+  settle({ justDropped, roles }: RunState, seq: number): void {
+    for (const index of this.#coming) {
+      const way = this.#ways[index] as Way;
+      this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
     }
+    this.#coming = [];
     for (const { role, message } of justDropped) {
       const way = this.#leave(role.name, message.id);
       if (way === undefined) continue;
@@ -118,8 +112,6 @@ export class WayTable {
       this.#leave(name, id);
       this.#die(way, seq);
     }
-    for (const way of this.#held) if (way.role === name) this.#die(way, seq);
-    this.#held = this.#held.filter(({ role }) => role !== name);
   }
 
   /** The ways that touch the events `from` to `until`, both included, in the order sent. */

@@ -10,7 +10,7 @@ import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf } from "./a
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
-import { deliverHeld, measureMailboxes, send } from "./delivery.ts";
+import { measureMailboxes, send } from "./delivery.ts";
 import {
   type ActEnded,
   type ActFailed,
@@ -328,7 +328,6 @@ function completeActivation(state: RunState, role: RoleState): void {
     role.ranIn = state.round;
     state.acted += 1;
   } else if (state.clock === "activations") state.tick += 1;
-  if (state.delivery === "turn" && state.held.length > 0) deliverHeld(state);
 }
 
 /** Returns the role of an activation that ended: it must be the role's open one, or its next one. */
