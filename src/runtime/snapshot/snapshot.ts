@@ -1,6 +1,5 @@
 import { deserialize, serialize } from "node:v8";
-import { promisify } from "node:util";
-import { deflate, deflateSync, inflateSync, type ZlibOptions } from "node:zlib";
+import { deflate, deflateSync, inflateSync } from "node:zlib";
 import { contentHash, deepFreeze, textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import type { RunEvent } from "../record/event.ts";
@@ -31,7 +30,7 @@ const HASH_LENGTH = 64;
 const MAX_BYTES = 2 ** 30;
 
 /** The fastest level makes it twenty times smaller. */
-const LEVEL: ZlibOptions = { level: 1 };
+const LEVEL = { level: 1 };
 
 /** Returns the snapshot of a state. @param last the event that the state has applied last. Default: it belongs to no record */
 export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
@@ -41,7 +40,10 @@ export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
 /** As `snapshotOf`. The state is read at once, and deflated aside. */
 export async function writtenSnapshot(state: RunState, last: RunEvent): Promise<RunSnapshot> {
   const { seq } = state;
-  return stored(seq, await promisify(deflate)(clone(state, last), LEVEL));
+  const bytes = clone(state, last);
+  return new Promise((resolve, reject) =>
+    deflate(bytes, LEVEL, (error, deflated) => (error === null ? resolve(stored(seq, deflated)) : reject(error))),
+  );
 }
 
 function stored(seq: number, bytes: Buffer): RunSnapshot {
