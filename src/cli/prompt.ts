@@ -146,8 +146,6 @@ function isYes(answer: string | undefined, byDefault: boolean): boolean {
 export interface PaidRun {
   readonly idea: string;
   readonly by?: Worker;
-  /** True when the idea may be a mistyped command: then no answer means no. */
-  readonly isDoubtful: boolean;
   readonly model: string;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
@@ -171,16 +169,8 @@ export async function confirmPaidRun(session: Session, run: PaidRun): Promise<vo
   ];
   screen.print([screen.style.strong("This asks a model and may cost money:")]);
   screen.print(labelledLines(rows, { style: screen.style, width: screen.width, labels: 7, margin: 2 }));
-  const question = run.isDoubtful ? "One word only. Is that your idea? [y/N] " : "Start? [Y/n] ";
-  const answer = await screen.aside(() => promptLine(host, interruptions, question));
-  if (!isYes(answer, !run.isDoubtful)) throw new AbortedError("it was not confirmed, and nothing was started");
-}
-
-/** The error for a single word that may be a mistyped command, without a person to ask. */
-export function doubtfulIdea(idea: string): UsageError {
-  const word = shown(idea, 60);
-  const expected = `Expected an idea of more than one word: "${word}" may be a mistyped command and nobody is here to ask`;
-  return new UsageError("IDEA_DOUBTFUL", `${expected}. If it is your idea, say: troupe run ${word}, or add --yes.`);
+  const answer = await screen.aside(() => promptLine(host, interruptions, "Start? [Y/n] "));
+  if (!isYes(answer, true)) throw new AbortedError("it was not confirmed, and nothing was started");
 }
 
 /** Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand. */

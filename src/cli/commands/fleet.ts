@@ -90,7 +90,7 @@ function onlyQuestion(runId: string, pending: readonly PendingQuestion[]): strin
 
 function ideaIn(words: readonly string[], { file }: Flags): IdeaSource {
   const example = 'Say what to work on: troupe submit --team writers "a poem"';
-  return ideaSource(words, file, { isCommandNamed: true, example });
+  return ideaSource(words, file, { isMeant: true, example });
 }
 
 type Beginning = Awaited<ReturnType<typeof beginningOf>>;

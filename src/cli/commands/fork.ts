@@ -15,11 +15,9 @@ import { restoreFiles } from "../../workspace/restore-files.ts";
 import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout, standingOf } from "../about.ts";
 import { assertOwnProject, crewOf, sandboxFor, workerOf } from "../company.ts";
 import { NO_PORTS } from "../crew-file.ts";
-import { demoIdeas } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { folderName, type Host } from "../host.ts";
-import { modelOfRecord, noModel, realModel, recordedModel } from "../model-choice.ts";
-import type { ChosenModel } from "../model-settings.ts";
+import { modelOfRecord } from "../model-choice.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { inOutFolder } from "../out-folder.ts";
@@ -61,7 +59,7 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
   const { out, seed = about.seed } = companySettings(flags);
   const { reuse = "all" } = flags;
   const settings: CompanySettings = { ...recordedSettings(about, standingOf(parent.state, plan.add.length > 0), flags), out, seed };
-  const chosen = await modelFor(session, about, settings, flags);
+  const chosen = await modelOfRecord(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   screen.say(screen.style.strong(`Forking run ${shown(parent.runId, 100)} at event ${plan.at}.`));
   const damage = await damageAfter(store.journal, parent.runId, plan.at, interruptions.signal);
@@ -69,21 +67,12 @@ async function forked(session: Session, wanted: Fork, flags: Flags): Promise<Exi
   return inOutFolder({ cwd: host.cwd, out, name: basename(about.out), force: settings.force }, async (folder) => {
     if (chosen.isPaid && flags.yes !== true) {
       const bounds = { model: chosen.text, budget: chosen.budget, bounds: boundsOf(settings), tests: testsPlan(settings, sandbox) };
-      const run = { idea: `fork of: ${about.idea}`, by: workerOf(settings), isDoubtful: false, folder: folderName(host, folder) };
+      const run = { idea: `fork of: ${about.idea}`, by: workerOf(settings), folder: folderName(host, folder) };
       await confirmPaidRun(session, { ...run, ...bounds });
     }
     throwIfAborted(interruptions.signal);
     return produce(session, await productionOf(session, wanted, { about, settings, chosen, sandbox, folder, reuse }));
   });
-}
-
-/** The parent's model, unless the options name another model or place. */
-async function modelFor(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
-  if (about.demo === undefined || (flags.model === undefined && flags.baseUrl === undefined))
-    return modelOfRecord(session, about, settings, flags);
-  const choice = recordedModel(about, flags, session.host.env, session.folder === undefined ? [] : [session.folder]);
-  if (choice.kind === "none") throw noModel(choice.asked, await demoIdeas());
-  return realModel(choice.model, settings);
 }
 
 interface ForkCommandParts extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder"> {

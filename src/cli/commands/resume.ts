@@ -108,7 +108,7 @@ export async function continueRun(session: Session, { store, run, flags, begin, 
   const { reuse = "all" } = flags;
   const { signal } = session.interruptions;
   const { rounds, force } = settings;
-  if (!force) await assertSameModule(session.host, about.crew, run.state);
+  if (!force) await assertSameModule(session.host, about.crew);
   await confirmChanges(session, about, run, force);
   const chosen = await modelOfRecord(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
