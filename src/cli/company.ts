@@ -14,7 +14,7 @@ import { openWorkspace } from "../workspace/open-workspace.ts";
 import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { AgentRoleParts } from "./agent-work.ts";
+import type { AgentRoleParts } from "./agent-role.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { modelsByRole } from "./model-choice.ts";
@@ -134,7 +134,7 @@ export async function crewOf(
   } & Pick<AgentRoleParts, "more" | "tell">,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
-    const { agentRole } = await import("./agent-work.ts");
+    const { agentRole } = await import("./agent-role.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
   const { workspace, sandbox } = parts;

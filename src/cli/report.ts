@@ -3,7 +3,6 @@ import { formatCost } from "../model/money.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
-import type { CommitReport } from "./agent-work.ts";
 import { deliveryOf, testsOf } from "./delivery-report.ts";
 import { exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
@@ -16,6 +15,14 @@ export interface ChangeReport extends ProjectChanges {
   readonly branch?: string;
   /** Why the work was not done in the user's folder, or not committed. */
   readonly reason?: string;
+}
+
+export interface CommitReport {
+  /** Undefined where no commit was made. */
+  readonly id?: string;
+  readonly files: number;
+  /** Why there is none, or which files are not in it; may be empty. */
+  readonly note: string;
 }
 
 export interface ReportFacts {

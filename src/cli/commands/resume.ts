@@ -149,9 +149,6 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
   throw new AbortedError(`run ${runId} was not resumed`);
 }
 
-/** The form of a question's id, which is not taken for an answer. */
-const ID_LETTERS = /^[0-9a-f]{4,}$/;
-
 export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, (store) =>
@@ -183,9 +180,12 @@ async function answered(session: Session, store: Store, run: LoadedRun, words: r
   });
 }
 
+/** The form of a question's id, which is not taken for an answer. */
+const ID_LETTERS = /^[0-9a-f]{4,}$/;
+
 /**
- * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person is there,
- * so that a missing text can be asked for
+ * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person can be
+ * asked for a missing text
  */
 export function chosenQuestion(
   words: readonly string[],
@@ -194,32 +194,28 @@ export function chosenQuestion(
   asks = false,
 ): { readonly question: string; readonly text: string | undefined } {
   const [first, second] = words;
-  if (first === undefined) return { question: onlyQuestion(pending, runId, asks), text: undefined };
-  if (second !== undefined) return { question: first, text: second };
-  const id = shown(runId, 60);
-  if (pending.some((question) => ID_LETTERS.test(first) && question.id.startsWith(first))) {
-    if (asks) return { question: first, text: undefined };
-    const expected = "Expected an answer, got the id of the question alone";
-    throw new UsageError("ANSWER_MISSING", `${expected}. Say: troupe answer ${id} ${first} "..."`);
-  }
-  return { question: onlyQuestion(pending, runId, true), text: first };
+  const isId = first !== undefined && pending.some(({ id }) => ID_LETTERS.test(first) && id.startsWith(first));
+  const text = second ?? (isId ? undefined : first);
+  const question = isId || second !== undefined ? (first ?? "") : onlyQuestion(pending, runId);
+  if (text !== undefined || asks) return { question, text };
+  const command = `troupe answer ${shown(runId, 60)}${isId ? ` ${first}` : ""} "..."`;
+  throw new UsageError("ANSWER_MISSING", `Expected an answer, got ${isId ? "the id of the question alone" : "none"}. Say: ${command}`);
 }
 
-function onlyQuestion(pending: readonly PendingQuestion[], runId: string, asks: boolean): string {
+function onlyQuestion(pending: readonly PendingQuestion[], runId: string): string {
   const id = shown(runId, 60);
   const [only, ...others] = pending;
+  if (only !== undefined && others.length === 0) return only.id;
   if (only === undefined) {
     const expected = `Expected a run with a question that waits, but run ${id} has none`;
-    throw new UsageError("QUESTION_MISSING", `${expected}. See how it stands: troupe runs show ${id}`);
+    throw new UsageError("QUESTION_MISSING", `${expected}. See: troupe runs show ${id}`);
   }
-  if (others.length === 0 && !asks) throw new UsageError("ANSWER_MISSING", `Expected an answer. Say: troupe answer ${id} "..."`);
-  if (others.length === 0) return only.id;
   const waiting = pending.map((question) => `${question.id} (${shown(question.role, 60)}: ${shown(question.text, 80)})`).join(", ");
   throw new UsageError("QUESTION_MISSING", `Expected the id of a question of run ${id} before the answer. Waiting: ${waiting}.`);
 }
 
 async function answerText(text: string, host: Host): Promise<string> {
   const answer = text === "-" ? (await readText(host, "-", "the answer")).replace(/\r?\n$/, "") : text;
-  if (answer.trim() === "") throw new UsageError("ANSWER_MISSING", "Expected an answer, got an empty text.");
+  if (answer.trim() === "") throw new UsageError("ANSWER_MISSING", "Expected an answer, got an empty string.");
   return answer;
 }

@@ -1,24 +1,22 @@
 import { join, relative, resolve } from "node:path";
-import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
+import { untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { chosenRun } from "../chosen-run.ts";
-import { sandboxFor, workerOf } from "../company.ts";
+import { sandboxFor } from "../company.ts";
 import { writeConfig } from "../config.ts";
 import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk, folderName } from "../host.ts";
+import { canAsk } from "../host.ts";
 import { ideaSource, readIdea } from "../idea.ts";
 import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
-import type { ChosenModel } from "../model-settings.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { inOutFolder, slugOf } from "../out-folder.ts";
-import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
-import { confirmPaidRun } from "../prompt.ts";
+import { slugOf } from "../out-folder.ts";
+import { inConfirmedFolder, newProduction, type NewRun, produce } from "../production.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type AgentSettings, agentSettings, companySettings, type CompanySettings, conflict, type CrewSettings } from "../settings.ts";
+import { agentSettings, companySettings, type CompanySettings, conflict, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 import { isFile, isInside } from "../text-file.ts";
 import { resume } from "./resume.ts";
@@ -43,7 +41,7 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
     const chosen = await realModel(model.model, settings);
     if (crew !== undefined) await assertSound(session, crew, settings, chosen);
     const name = slugOf(flags.projectName ?? idea);
-    return begin(session, { settings: askingSettings(session, settings), idea, name, chosen, flags, isConfirmed });
+    return begin(session, flags, { settings: askingSettings(session, settings), idea, name, chosen, isConfirmed });
   }
   const known = matchIdea(idea, bundled);
   if (model.asked !== undefined || known === undefined || crew !== undefined) throw noModel(model.asked, bundled);
@@ -51,7 +49,7 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   screen.say(screen.style.strong(text));
   const scripted: CompanySettings = { ...settings, crew: scriptedCrew(known, settings) };
   const name = flags.projectName === undefined ? known.id : slugOf(flags.projectName);
-  return begin(session, { settings: scripted, idea, name, chosen: scriptModel(known, scripted, session), flags });
+  return begin(session, flags, { settings: scripted, idea, name, chosen: scriptModel(known, scripted, session), isConfirmed });
 }
 
 async function recovered(session: Session, words: readonly string[], flags: Flags, path: string): Promise<ExitCode> {
@@ -84,7 +82,7 @@ export async function demo(session: Session, flags: Flags, id: string = "shoppin
   const text = `Playing the bundled script for "${shown(known.title)}". No model is asked; everything after the replies is real.`;
   screen.say(screen.style.strong(text));
   const chosen = scriptModel(known, settings, session);
-  const { code, runId } = await started(session, { settings, idea: known.idea, name: known.id, chosen, flags });
+  const { code, runId } = await started(session, flags, { settings, idea: known.idea, name: known.id, chosen, isConfirmed: true });
   if (known.change === undefined || code !== 0) return code;
   screen.say("");
   // A given limit of rounds holds for each part.
@@ -131,50 +129,22 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
   const idea = await untilAborted(readIdea(source, host), interruptions.signal);
   if (model.kind === "none") throw noAgentModel(model.asked);
   const chosen = await realModel(model.model, settings);
-  return begin(session, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, flags, isConfirmed });
+  return begin(session, flags, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, isConfirmed });
 }
 
-interface BeginningRun {
-  readonly settings: CompanySettings;
-  readonly idea: string;
-  readonly name: string;
-  readonly chosen: ChosenModel;
-  readonly flags: Flags;
-  readonly isConfirmed?: boolean;
+async function begin(session: Session, flags: Flags, run: Omit<NewRun, "sandbox">): Promise<ExitCode> {
+  return (await started(session, flags, run)).code;
 }
 
-async function begin(session: Session, beginning: BeginningRun): Promise<ExitCode> {
-  return (await started(session, beginning)).code;
-}
-
-async function started(session: Session, { settings, idea, name, chosen, flags, isConfirmed }: BeginningRun) {
-  const { host, interruptions } = session;
+async function started(session: Session, flags: Flags, { settings, chosen, ...run }: Omit<NewRun, "sandbox">) {
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
-  const { out, force, agent: own } = settings;
-  return inOutFolder({ cwd: host.cwd, out, name, force }, async (folder) => {
-    if (chosen.isPaid && isConfirmed !== true) {
-      await confirmPaidRun(session, {
-        idea,
-        by: workerOf(settings),
-        model: chosen.text,
-        budget: chosen.budget,
-        bounds: boundsOf(settings),
-        folder: folderName(host, folder),
-        tests: own === undefined ? testsPlan(settings, sandbox) : toolsText(own),
-      });
-    }
-    throwIfAborted(interruptions.signal);
-    return withStore(session, flags, async (store) => {
-      const production = newRun(session, { idea, settings, chosen, sandbox, folder, store });
+  const parts = { settings, chosen, sandbox, idea: run.idea };
+  return inConfirmedFolder(session, { ...parts, ...run }, (folder) =>
+    withStore(session, flags, async (store) => {
+      const production = newProduction(session, { ...parts, folder, store });
       return { code: await produce(session, production), runId: production.runId };
-    });
-  });
-}
-
-function toolsText({ tools, allow, mcp }: AgentSettings): string {
-  const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
-  const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;
-  return `${tools.join(", ")}${servers}; what writes or runs is asked for${free}`;
+    }),
+  );
 }
 
 /** Refuses uses of MetaGPT's options that would have no effect. */

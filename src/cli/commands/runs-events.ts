@@ -14,7 +14,6 @@ import type {
 } from "../../runtime/record/event.ts";
 import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
-import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
@@ -22,7 +21,7 @@ import { column } from "../screen/layout.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { shown } from "../screen/text.ts";
 import { printLines, printResult, type Session } from "../session.ts";
-import { eventAt, loadRun, withRun } from "../stored-run.ts";
+import { eventAt, eventsOf, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
@@ -158,18 +157,10 @@ const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } sati
   (flow: MessageFlow) => string
 >;
 
-export async function runsFlow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function runsFlow(session: Session, flags: Flags, id: string): Promise<void> {
   const format = flags.format ?? "mermaid";
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
-    const events: RunEvent[] = [];
-    const visit = (event: RunEvent): void => {
-      if (event.type === "message" || event.type === "act.ended") events.push(event);
-    };
-    const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
-    const flow = messageFlow(events);
+  return withRun(session, flags, id, async ({ journal }, runId) => {
+    const flow = messageFlow(await eventsOf(journal, runId, session.interruptions.signal));
     await printResult(session, { type: "flow", runId, ...flow }, () => FORMATS[format](flow).split("\n"));
-    if (trouble === undefined) return 0;
-    session.screen.print([session.screen.style.bad(`Only part of it can be read: ${shown(trouble.message)}`)]);
-    return 2;
   });
 }

@@ -33,7 +33,7 @@ export interface ScreenOptions {
   readonly profiles: ReadonlyMap<string, string>;
   readonly progress?: Progress;
   /** True when other code prints what happens, so that no plain lines are needed. */
-  readonly isTold?: boolean;
+  readonly isPrinted?: boolean;
 }
 
 const LONGEST_WARNING = 600;
@@ -147,7 +147,7 @@ export class Screen {
     const checks = checksIn(this.#progress, observed, this.#options.profiles);
     this.#progress = progressAfter(this.#progress, observed);
     if (checks !== undefined) return this.#tellChecks(checks);
-    if (this.#region !== undefined || this.#options.isTold === true) return;
+    if (this.#region !== undefined || this.#options.isPrinted === true) return;
     const line = plainLine(this.#progress, observed, this.#options.profiles);
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
   }
