@@ -11,7 +11,7 @@ import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
 import { labelledLines } from "./screen/layout.ts";
 import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
-import { linesOf, LONGEST_QUESTION, shown, type Style } from "./screen/text.ts";
+import { linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 
@@ -77,7 +77,7 @@ export function askPerson(session: Session, question: HumanQuestion, signal: Abo
   const { screen, host } = session;
   const { role, text, to, form, deadline } = question;
   return screen.aside(async () => {
-    const lines = text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
+    const lines = text.split("\n").map((line) => `  ${shown(line, MAX_QUESTION)}`);
     const until = deadlineText(question, host.clock.now());
     const asked = `${shown(role)} asks ${to === undefined ? "you" : shown(to, 60)}:`;
     screen.print([screen.style.strong(asked), ...lines, ...(until === undefined ? [] : [screen.style.faint(`  ${until}`)])], 2);

@@ -116,7 +116,7 @@ export interface NextSteps {
 }
 
 /** Fewest letters of a question's id that are shown. */
-const LEAST = 4;
+const MIN_LETTERS = 4;
 
 export function nextSteps(
   { status, questions, error }: Pick<RunResult, "status" | "questions" | "error">,
@@ -124,7 +124,7 @@ export function nextSteps(
 ): NextSteps {
   const run = `${shellWord(short)}${store.option}`;
   const ids = questions.map(({ id }) => id);
-  const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
+  const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, MIN_LETTERS)} "..."`);
   if (status === "moved") return { answers };
   if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";

@@ -13,22 +13,21 @@ import { freshRunId } from "../../kernel/id.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
-import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
+import { pendingQuestions } from "../../runtime/record/questions.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
-import type { ExitCode } from "../errors.ts";
 import { type Fleet, knownRun, LOOK, MAX_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
 import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { escapedJson } from "../output.ts";
+import { onlyQuestion } from "../questions.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import { printLines, report, resultStyle, type Session } from "../session.ts";
-import { eventLine } from "./runs-events.ts";
+import { eventLines } from "./runs-events.ts";
 
 const DEFAULT_LIMIT = 30;
 const STOP_LIMIT = 30_000;
@@ -40,52 +39,40 @@ const DRAIN_LIMIT = 120_000;
  */
 const UNSEEN = 3_000;
 
-export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
-  // A run that is known has an idea.
+  const { host, json } = session;
+  // A known run has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
-  const idea = isAsked ? await readIdea(ideaIn(words, flags), session.host) : undefined;
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
-    const mask = maskSecrets(secretsIn(session.host.env));
-    const runId = flags.id ?? freshRunId(session.host.clock.now());
+  const idea = isAsked ? await readIdea(ideaIn(words, flags), host) : undefined;
+  return withFleet(session, flags, async ({ journal, driver }) => {
+    const mask = maskSecrets(secretsIn(host.env));
+    const runId = flags.id ?? freshRunId(host.clock.now());
     const known = (await eventsOf(journal, runId)) === 0 ? undefined : await beginningOf(journal, runId);
     if (known === undefined && idea === undefined) ideaIn([], flags);
     assertSameBeginning(runId, known, { team: flags.team, idea: idea && mask(idea) });
     const { team: name = known?.team ?? "" } = flags;
     if (name.trim() === "") throw invalidOption("--team", "the name of a team", name);
     await submitRun({ name, journal, mask, driver }, { runId, idea: known === undefined ? idea : undefined, about: undefined });
-    if (session.json === undefined) session.host.stdout.write(`${runId}\n`);
-    else await session.json.write({ type: "submitted", run: runId, team: name });
-    return 0;
+    if (json === undefined) host.stdout.write(`${runId}\n`);
+    else await json.write({ type: "submitted", run: runId, team: name });
   });
 }
 
-async function submitAnswered(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+async function submitAnswered(session: Session, words: readonly string[], flags: Flags): Promise<void> {
   const { id: runId = "", answer = "", team, file } = flags;
   if (runId === "" || answer.trim() === "" || words.length > 0 || file !== undefined || team !== undefined) {
     const expected = "Expected --answer with a text and --id with the run that waits, and no idea and no team";
     throw new UsageError("OPTION_CONFLICT", `${expected}. Say: troupe submit --id <run> --answer "yes"`);
   }
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+  return withFleet(session, flags, async ({ journal, driver }) => {
     const { signal } = session.interruptions;
     const { state } = await recordedState(journal, runId, (from) => journal.read(runId, from));
-    const question = flags.question ?? onlyQuestion(runId, pendingQuestions(state));
+    const question = flags.question ?? onlyQuestion(pendingQuestions(state), runId, "in --question");
     const secrets = secretsIn(session.host.env);
     await submitAnswer(runId, question, answer, { journal, driver, secrets, clock: session.host.clock, signal });
-    const name = shown(runId, 60);
-    await report(session, `The answer is recorded, and ${name} continues.`, { type: "answered", run: runId });
-    return 0;
+    await report(session, `The answer is recorded, and ${shown(runId, 60)} continues.`, { type: "answered", run: runId });
   });
-}
-
-function onlyQuestion(runId: string, pending: readonly PendingQuestion[]): string {
-  const [only, ...others] = pending;
-  if (only !== undefined && others.length === 0) return only.id;
-  const name = shown(runId, 60);
-  const waiting = pending.map(({ id, role, text }) => `${id} (${shown(role, 60)}: ${shown(text, 80)})`).join(", ");
-  const expected = only === undefined ? "a run with a question that waits" : `--question with the id of one of the questions of ${name}`;
-  const came = only === undefined ? `${name} has none. See: troupe logs ${name}` : `these wait: ${waiting}`;
-  throw new UsageError("QUESTION_MISSING", `Expected ${expected}, but ${came}`);
 }
 
 function ideaIn(words: readonly string[], { file }: Flags): IdeaSource {
@@ -113,9 +100,9 @@ function assertSameBeginning(runId: string, known: Beginning | undefined, { team
   throw new JournalError("RUN_IDEA_DIFFERS", `${expected}. To continue it: troupe submit --id ${name}, or leave out --id for a new run.`);
 }
 
-export function ps(session: Session, flags: Flags): Promise<ExitCode> {
+export function ps(session: Session, flags: Flags): Promise<void> {
   const limit = flags.limit ?? DEFAULT_LIMIT;
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+  return withFleet(session, flags, async ({ journal, driver }) => {
     const [jobs, workers, infos] = await Promise.all([
       driver.list({ limit: MAX_JOBS }),
       driver.workers(),
@@ -134,7 +121,6 @@ export function ps(session: Session, flags: Flags): Promise<ExitCode> {
       return { run: runId, team, status: statusOf("queued", job), moved: null, events: 0, idea: "" };
     });
     await print(session, [...queued.slice(0, limit), ...rows], workers);
-    return 0;
   });
 }
 
@@ -183,16 +169,8 @@ export function logs(session: Session, flags: Flags, id: string): Promise<void> 
     const runId = await (flags.follow === true ? knownRun(fleet, id) : recordedRun(journal, id));
     if (flags.follow === true) await untilBegun(session, fleet, runId);
     const events = flags.follow === true ? followed(session, journal, runId, from) : journal.read(runId, from);
-    await printLines(session, linesOf(events, session.output.isJson));
+    await printLines(session, eventLines(events, { isJson: session.output.isJson }));
   });
-}
-
-async function* linesOf(events: AsyncIterable<RunEvent>, isJson: boolean): AsyncIterable<string> {
-  let began: number | undefined;
-  for await (const event of events) {
-    began ??= event.time;
-    yield isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
-  }
 }
 
 async function* followed({ host, interruptions }: Session, journal: Journal, runId: string, from: number): AsyncIterable<RunEvent> {

@@ -2,7 +2,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import type { MicroUsd } from "../../model/money.ts";
-import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
+import { pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
 import { runResult } from "../../runtime/run-result.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
@@ -22,6 +22,7 @@ import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
+import { chosenQuestion } from "../questions.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
@@ -178,40 +179,6 @@ async function answered(session: Session, store: Store, run: LoadedRun, words: r
       return team.resume(run.runId, o);
     },
   });
-}
-
-/** The form of a question's id, which is not taken for an answer. */
-const ID_LETTERS = /^[0-9a-f]{4,}$/;
-
-/**
- * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person can be
- * asked for a missing text
- */
-export function chosenQuestion(
-  words: readonly string[],
-  pending: readonly PendingQuestion[],
-  runId: string,
-  asks = false,
-): { readonly question: string; readonly text: string | undefined } {
-  const [first, second] = words;
-  const isId = first !== undefined && pending.some(({ id }) => ID_LETTERS.test(first) && id.startsWith(first));
-  const text = second ?? (isId ? undefined : first);
-  const question = isId || second !== undefined ? (first ?? "") : onlyQuestion(pending, runId);
-  if (text !== undefined || asks) return { question, text };
-  const command = `troupe answer ${shown(runId, 60)}${isId ? ` ${first}` : ""} "..."`;
-  throw new UsageError("ANSWER_MISSING", `Expected an answer, got ${isId ? "the id of the question alone" : "none"}. Say: ${command}`);
-}
-
-function onlyQuestion(pending: readonly PendingQuestion[], runId: string): string {
-  const id = shown(runId, 60);
-  const [only, ...others] = pending;
-  if (only !== undefined && others.length === 0) return only.id;
-  if (only === undefined) {
-    const expected = `Expected a run with a question that waits, but run ${id} has none`;
-    throw new UsageError("QUESTION_MISSING", `${expected}. See: troupe runs show ${id}`);
-  }
-  const waiting = pending.map((question) => `${question.id} (${shown(question.role, 60)}: ${shown(question.text, 80)})`).join(", ");
-  throw new UsageError("QUESTION_MISSING", `Expected the id of a question of run ${id} before the answer. Waiting: ${waiting}.`);
 }
 
 async function answerText(text: string, host: Host): Promise<string> {

@@ -12,7 +12,7 @@ import type {
   StepEnded,
   StepStarted,
 } from "../../runtime/record/event.ts";
-import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
+import { runInfo } from "../../runtime/record/journal.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
@@ -31,19 +31,21 @@ export async function runsEvents(session: Session, flags: Flags, id: string): Pr
   const { from = 0, type } = flags;
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
-    await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
+    const began = (await eventAt(journal, info, 0))?.time;
+    await printLines(session, eventLines(journal.read(runId, from), { isJson: session.output.isJson, began, type }));
   });
 }
 
-async function* linesOf(
-  journal: Journal,
-  info: RunInfo,
-  { from, type, isJson }: { from: number; type: string | undefined; isJson: boolean },
+/** The lines of events. @param o.began milliseconds of the run's first event; default: of the first one here */
+export async function* eventLines(
+  events: AsyncIterable<RunEvent>,
+  o: { readonly isJson: boolean; readonly began?: number | undefined; readonly type?: string | undefined },
 ): AsyncIterable<string> {
-  const began = isJson ? 0 : ((await eventAt(journal, info, 0))?.time ?? 0);
-  for await (const event of journal.read(info.runId, from)) {
-    if (type !== undefined && event.type !== type) continue;
-    yield isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
+  let { began } = o;
+  for await (const event of events) {
+    began ??= event.time;
+    if (o.type !== undefined && event.type !== o.type) continue;
+    yield o.isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
   }
 }
 
