@@ -16,9 +16,10 @@ import {
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxLimits,
+  type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
-import { runLimited, startBy, type TalkedRequest } from "./cgroup.ts";
+import { runLimited } from "./cgroup.ts";
 import { NOBODY } from "./temporary-owner.ts";
 
 export interface BubblewrapMeans {
@@ -68,7 +69,7 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
   const missing = missingOf(means);
   const as = means.setpriv === undefined ? "" : ", as nobody";
-  const run = async (request: TalkedRequest): Promise<SandboxResult> => {
+  const run = async (request: SandboxRequest): Promise<SandboxResult> => {
     const limits = sandboxLimits(request.limits);
     checkSandboxRequest(request);
     const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
@@ -88,7 +89,6 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
     describe: [`bubblewrap: a copy of the project, no network, no other files, no keys${as}`, ...missing].join("; "),
     missing,
     run,
-    start: startBy(run),
   };
 }
 
@@ -101,7 +101,7 @@ interface InsideOptions {
 
 async function runInside(
   means: BubblewrapMeans,
-  request: TalkedRequest,
+  request: SandboxRequest,
   copy: ProjectCopy,
   { owner, limits, missing, gate }: InsideOptions,
 ): Promise<Exclude<SandboxResult, Refusal>> {

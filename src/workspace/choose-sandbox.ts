@@ -4,7 +4,7 @@ import { writeFile, mkdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
-import { findCgroups, type LimitedOptions, runLimited, startBy, type TalkedRequest } from "./cgroup.ts";
+import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
 import { temporaryFolder, inCopy, keepFolder } from "./project-copy.ts";
 import { runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
@@ -21,6 +21,7 @@ import {
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxMode,
+  type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
 import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
@@ -125,7 +126,7 @@ export function plainSandbox(): Sandbox {
   const limits = prlimit === undefined ? "no limits of memory and file size (prlimit is missing)" : "memory and file size limited";
   const cgroups = process.platform === "linux" ? findCgroups() : { reason: "there is no cgroup v2" };
   const missing = missingOf(cgroups);
-  const run = async (request: TalkedRequest): Promise<SandboxResult> => {
+  const run = async (request: SandboxRequest): Promise<SandboxResult> => {
     checkSandboxRequest(request);
     const refusal = missingMount(request.mounts) ?? movedMount(request.mounts) ?? openNetwork(request.network);
     if (refusal !== undefined) return refusal;
@@ -141,7 +142,6 @@ export function plainSandbox(): Sandbox {
     describe: [`no isolation: a copy of the project, an environment without keys, ${limits}`, ...missing].join("; "),
     missing,
     run,
-    start: startBy(run),
   };
 }
 
@@ -168,7 +168,7 @@ function missingOf(cgroups: ReturnType<typeof findCgroups>): string[] {
 }
 
 async function runPlainly(
-  request: TalkedRequest,
+  request: SandboxRequest,
   scratch: string,
   { prlimit, held }: { readonly prlimit: string | undefined; readonly held: LimitedOptions },
 ): Promise<Exclude<SandboxResult, Refusal>> {

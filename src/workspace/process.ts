@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { plainEnvironment } from "./program-path.ts";
-import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */
@@ -23,9 +22,7 @@ export interface ProcessRequest {
   /** Bytes kept of stdout, and of stderr. Default 1 MiB; more is read and dropped. */
   readonly outputLimit?: number;
   /** Written to the program's stdin, which is then closed. Default: stdin is empty. */
-  readonly stdin?: string | Readable;
-  /** Hears stdout as it comes; then the result has none. */
-  readonly onOutput?: ((chunk: Uint8Array) => void) | undefined;
+  readonly stdin?: string;
   readonly clock?: Clock;
   /** Hears the id of the program's process, which leads its group, as soon as it has begun. */
   readonly onStart?: (pid: number) => void;
@@ -112,16 +109,14 @@ class RunningProcess {
     // When this process ends at once, nothing it started may outlive it.
     this.#cancels.push(atExit(() => this.#killGroup("SIGKILL")));
     const { stdin, stdout, stderr } = this.#child;
-    const { stdin: given, onOutput = (chunk: Buffer) => this.#stdout.add(chunk) } = this.#request;
     this.#child.on("error", (error) => this.#failToStart(error));
     this.#child.on("exit", (code, signal) => this.#exit(code, signal));
     this.#child.on("close", () => this.#settle());
-    stdout?.on("data", onOutput);
+    stdout?.on("data", (chunk: Buffer) => this.#stdout.add(chunk));
     stderr?.on("data", (chunk: Buffer) => this.#stderr.add(chunk));
     // A program may end without reading its input; that shows in its result, not here.
     stdin?.on("error", () => {});
-    if (typeof given === "object" && stdin !== null) given.pipe(stdin);
-    else stdin?.end(given);
+    stdin?.end(this.#request.stdin);
     this.#limitTime();
     this.#heedSignal();
     if (this.#child.pid !== undefined) this.#request.onStart?.(this.#child.pid);

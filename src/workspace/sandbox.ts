@@ -26,26 +26,6 @@ export interface Sandbox {
    * limit
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
-  /** Starts a program that stays, as `run` does; S1 to S7 hold until it has ended. Without it a sandbox can keep no program. */
-  start?(request: SandboxStart): SandboxProcess;
-}
-
-/** A program to start in a copy of a project, which stays until its signal aborts. */
-export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep"> {
-  /** Ends the program and all it started. */
-  readonly signal: AbortSignal;
-  /** Milliseconds of its whole life. Default: no limit. */
-  readonly timeout?: number | undefined;
-  /** Hears its standard output as it comes; nothing of it is kept. */
-  readonly onOutput: (chunk: Uint8Array) => void;
-}
-
-/** A program that was started in a sandbox. */
-export interface SandboxProcess {
-  /** Writes to its standard input. Does nothing when it has ended. */
-  write(text: string): void;
-  /** Its end, with what it wrote to stderr. Rejects as {@link Sandbox.run}. */
-  readonly ended: Promise<SandboxResult>;
 }
 
 /** A command to run in a copy of a project. */
@@ -140,8 +120,7 @@ export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "reason", reason, aText);
   takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
-  const ended = Promise.resolve(refusal);
-  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => ended, start: () => ({ write: () => {}, ended }) };
+  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
 }
 
 /** Limits of a sandboxed command and all processes it starts, together. */
