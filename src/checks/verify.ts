@@ -15,7 +15,7 @@ import { checkCommands } from "./commands.ts";
 import { type Job, runJobs } from "./jobs.ts";
 import { checkPages } from "./page-check.ts";
 import { checkReadme } from "./readme.ts";
-import { findWeakTests, spotCheck } from "./spot-check.ts";
+import { spotCheck } from "./spot-check.ts";
 import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
@@ -92,7 +92,7 @@ async function verified(request: VerifyRequest): Promise<Verification> {
   if (depth === "syntax") return { verdicts: [], suites: [], faults: syntax };
   const suites = isFull ? await suitesOf(request, say) : [];
   const criteria = await checkCriteria(request, say);
-  const tests = isFull ? [...suiteFaults(suites, request.stack), ...(await findWeakTests({ ...projectOf(request), suites }))] : [];
+  const tests = isFull ? suiteFaults(suites, request.stack) : [];
   const plan = isFull ? await missingFiles(request) : [];
   const more = depth === "whole" ? await wholeFaults(request, suites, say) : [];
   return { verdicts: criteria.verdicts, suites, faults: joined([...syntax, ...tests, ...plan, ...criteria.faults], more) };
