@@ -9,19 +9,13 @@ type PartKind = "experiment" | "edge" | "scheduler" | "role";
 
 /** A place in a role, an experiment, a policy of edges or a scheduler whose value differs from run to run. */
 export interface DeterminismFault {
-  /** From 1. */
   readonly line: number;
-  /** From 1. */
   readonly column: number;
-  /** The source of the value: `Math.random`, `Date.now`. */
   readonly name: string;
-  /** What it is found in. */
   readonly part: PartKind;
-  /** One sentence with the replacement. */
   readonly text: string;
 }
 
-/** Replacements of sources, by the part that names them. */
 const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> = {
   role: {
     chance: "draw from out.random() or rc.random(), which the seed decides",
@@ -99,7 +93,6 @@ function unreadable(): UsageError {
   );
 }
 
-/** What makes parts from its arguments, by its exported name. */
 const MAKERS: ReadonlyMap<string | undefined, PartKind> = new Map([
   ["experiment", "experiment"],
   ["edge", "edge"],
@@ -108,9 +101,7 @@ const MAKERS: ReadonlyMap<string | undefined, PartKind> = new Map([
 ]);
 const ROLE_MAKERS: ReadonlySet<string> = new Set(["defineRole", "defineAction"]);
 const ROLE_BASES: ReadonlySet<string> = new Set(["Role", "Action"]);
-/** What takes schedulers and policies of edges among its options. */
 const RUNNERS: ReadonlySet<string | undefined> = new Set(["Environment", "Team"]);
-/** A role within an experiment counts as a role. */
 const ORDER: readonly PartKind[] = ["experiment", "edge", "scheduler", "role"];
 
 interface Part {
@@ -118,7 +109,6 @@ interface Part {
   readonly node: AnyNode;
 }
 
-/** The parts of a program, the inner ones after those that may contain them. */
 function partsOf(program: Program, names: FileNames): readonly Part[] {
   const all = [...nodesIn(program)].flatMap((node) => partsAt(node, names));
   return all.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
@@ -158,7 +148,6 @@ interface Member {
   readonly value: AnyNode;
 }
 
-/** The members of an object, also of one that the file names or spreads. */
 function membersOf(node: AnyNode | undefined, names: FileNames, seen: readonly AnyNode[] = []): readonly Member[] {
   const named = node?.type === "Identifier" ? names.declared.get(node.name) : undefined;
   if (named !== undefined && !seen.includes(named)) return membersOf(named, names, [...seen, named]);
@@ -170,7 +159,6 @@ function membersOf(node: AnyNode | undefined, names: FileNames, seen: readonly A
   });
 }
 
-/** The nodes that a part has, and those of functions and values of the file that it names. Effects of recorded steps are left out. */
 function* reached(part: AnyNode, names: FileNames): Generator<AnyNode> {
   const open = [part];
   const seen = new Set<AnyNode>();
@@ -197,7 +185,6 @@ function labelOf(node: AnyNode): AnyNode | undefined {
   return node.type === "Property" && !node.computed && !node.shorthand ? node.key : undefined;
 }
 
-/** True for `rc.step("name", request, effect)`. */
 function isStep(node: AnyNode): node is Extract<AnyNode, { type: "CallExpression" }> {
   return node.type === "CallExpression" && node.callee.type === "MemberExpression" && namesOf(node.callee).at(-1) === "step";
 }

@@ -8,11 +8,8 @@ export class FileNames {
   readonly declared: Map<string, AnyNode> = new Map();
   /** Imported names, by the member of a global object that they mean: `randomUUID` is `crypto.randomUUID`. */
   readonly imported: Map<string, string> = new Map();
-  /** The names that other modules export, by the name that the file gives them. */
   readonly exported: Map<string, string> = new Map();
-  /** Names from this package, those of whole modules included. */
   readonly #ours: Set<string> = new Set();
-  /** Names of the file's own, which hide global ones. */
   readonly own: Set<string> = new Set();
 
   constructor(program: Program) {
@@ -86,7 +83,6 @@ const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKind>([
   ["crypto.randomInt", "chance"],
 ]);
 const FUNCTIONS: ReadonlySet<string> = new Set(["setTimeout", "setInterval", "setImmediate"]);
-/** Modules of Node.js whose named exports are sources, by the object above. */
 const MODULES: ReadonlyMap<string, string> = new Map([
   ["crypto", "crypto"],
   ["perf_hooks", "performance"],

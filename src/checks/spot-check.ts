@@ -17,7 +17,6 @@ import type { Fault, SuiteReport } from "./verification.ts";
 export interface SpotCheckRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
-  /** The reports of its tests. Those that have passed are checked. */
   readonly suites: readonly SuiteReport[];
   /** Chooses the functions; an equal seed chooses equal ones. Default 0. */
   readonly seed?: number | undefined;
@@ -26,19 +25,16 @@ export interface SpotCheckRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A function of a source file, and the code units of UTF-16 that its body takes. */
 interface SourceFunction {
   readonly file: string;
   readonly name: string;
   readonly start: number;
   readonly end: number;
-  /** A body that does nothing. */
   readonly replacement: string;
 }
 
 type Language = SuiteReport["language"];
 
-/** Functions that are emptied, one after another, before the tests are called weak. */
 const TRIES = 3;
 const MAX_FILES = 200;
 const MAX_FUNCTIONS = 2_000;
@@ -66,7 +62,6 @@ export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   return faults;
 }
 
-/** The functions that have a name and do something. */
 async function functionsOf({ root, sandbox, signal }: SpotCheckRequest, language: Language): Promise<readonly SourceFunction[]> {
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const sources = files.filter((file) => SOURCES[language].test(file) && !TEST_FILE.test(file) && isNormalPath(file)).slice(0, MAX_FILES);

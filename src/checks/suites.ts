@@ -15,7 +15,6 @@ import { runDriver } from "./driver.ts";
 
 /** A project whose tests to run. */
 export interface SuitesRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
   /** The languages whose tests to run. Default: all. */
@@ -25,10 +24,8 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Limit on the failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
-/** Names of test files that need a compiler or another runner. */
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
 /** Runs all the tests of a project in the sandbox, with `node --test` and pytest. Tests that need something else are "not run". */
@@ -61,7 +58,6 @@ async function javaScriptReports({ root, sandbox, timeout, signal }: SuitesReque
   ];
 }
 
-/** The script `test` of package.json, where it is another runner than `node --test`. */
 async function otherRunner(root: string): Promise<string | undefined> {
   const manifest = parsedJson((await textIn(root, "package.json")) ?? "");
   const scripts = isRecord(manifest) ? manifest["scripts"] : undefined;
@@ -132,7 +128,6 @@ const Report = z.union([
 type Ran = Exclude<z.infer<typeof Report>, { lacks: string }>;
 type Failure = SuiteReport["failures"][number];
 
-/** True for the path of a file that pytest takes for tests. */
 function isPythonTest(path: string): boolean {
   return /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path) && !/(^|\/)(\.?venv|site-packages|\.packages)\//.test(path);
 }
@@ -176,7 +171,6 @@ function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport
   return { language: "python", kind: failed === 0 ? "passed" : "failed", ...counts, files, failures };
 }
 
-/** The faults besides failed tests. */
 function moreFailures(ran: Ran): Failure[] {
   const { running } = ran;
   if (ran.timedOut) {

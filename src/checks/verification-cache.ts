@@ -11,7 +11,6 @@ import type { Sandbox } from "../workspace/sandbox.ts";
 import { isRed, type Verification } from "./verification.ts";
 import { verifyProject, type VerifyRequest } from "./verify.ts";
 
-/** Files of a project whose state is read; a larger one runs each time. */
 const MAX_FILES = 20_000;
 
 /** Runs a project and reports what that proves; see {@link verifyProject}. */
@@ -59,7 +58,6 @@ function isChecked({ verdicts, suites, notChecked }: Verification): boolean {
   return notChecked === undefined && !isOpen && suites.every(({ kind }) => kind !== "not run");
 }
 
-/** Undefined for a project that is too large, or changes while it is read. */
 async function keyOf({ root, signal, depth, criteria, stack, planned = [], timeout }: CachedRequest): Promise<string | undefined> {
   const skip = (name: string): boolean => [".git", ".troupe"].includes(name.toLowerCase());
   try {

@@ -25,12 +25,9 @@ import type { Fault, SuiteReport, Verdict, Verification } from "./verification.t
 
 /** A project to verify. */
 export interface VerifyRequest {
-  /** The project's folder. */
   readonly root: string;
-  /** Where all of its code runs. One that refuses proves nothing. */
   readonly sandbox: Sandbox;
   readonly criteria: readonly Criterion[];
-  /** The stack of the project. With it, tests and the files that every project of the stack has are expected. */
   readonly stack?: StackName | undefined;
   /** Paths that must be there and not empty. */
   readonly planned?: readonly string[] | undefined;
@@ -39,7 +36,6 @@ export interface VerifyRequest {
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Hears what is done now, as a line for a screen. */
   readonly progress?: ((line: string) => void) | undefined;
 }
 
@@ -106,7 +102,6 @@ async function verified(request: VerifyRequest): Promise<Verification> {
   return { verdicts: held, suites, faults: [...faults, ...loaded, ...readme, ...weak] };
 }
 
-/** Why nothing can be run; undefined when something can. */
 async function refusalOf({ root, sandbox, signal }: VerifyRequest): Promise<string | undefined> {
   if (sandbox.kind !== "refused") return undefined;
   const result = await sandbox.run({ root, command: ["node", "--version"], signal });
@@ -120,7 +115,6 @@ async function refused(request: VerifyRequest, reason: string): Promise<Verifica
   return { verdicts, suites: [], faults, notChecked: reason };
 }
 
-/** The verdicts in the order of the criteria, and the errors of the page that was opened for them. */
 async function checkCriteria(
   request: VerifyRequest,
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly faults: readonly Fault[] }> {
@@ -134,7 +128,6 @@ async function checkCriteria(
   return { verdicts, faults: pages.faults };
 }
 
-/** Unproven where every criterion of P0 holds without the project too. One beside others may be a prohibition. */
 async function withoutVacuous(
   { sandbox, criteria, signal, timeout }: Pick<VerifyRequest, "sandbox" | "criteria" | "signal"> & { readonly timeout: number },
   verdicts: readonly Verdict[],
@@ -156,7 +149,6 @@ function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdic
     : { id, priority, outcome: "not checked", by: "nothing", evidence: reason };
 }
 
-/** The faults of tests that all pass. */
 function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefined): Fault[] {
   if (suites.length === 0 && stack !== undefined) {
     return [{ kind: "tests", message: `The project has no tests. Write some, such as ${stackNamed(stack).testPath}.` }];
@@ -172,12 +164,9 @@ function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefine
     });
 }
 
-/** Limit on the faults of one plan. */
 const MAX_FAULTS = 50;
-/** Files that are empty in good projects. */
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
-/** A fault for each file of the stack or the plan that is missing, no file, or empty. */
 async function missingFiles({ root, stack, planned = [] }: VerifyRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const path of new Set([...(stack === undefined ? [] : stackNamed(stack).layout), ...planned])) {
@@ -199,19 +188,15 @@ async function faultOf(root: string, path: string): Promise<string | undefined> 
   }
 }
 
-/** Limit on the modules that are loaded. */
 const MAX_MODULES = 40;
 /** Milliseconds for one module. One that does not end, such as a server, is no fault. */
 const MODULE_TIMEOUT = 3_000;
-/** The exit codes of the drivers that load modules. */
 const LOADED = 85;
 const THREW = 86;
 
-/** Modules that are started by themselves, or by a tool. */
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
-/** Finds modules that throw while they are loaded. */
 async function checkImports(
   { root, sandbox, signal }: Pick<VerifyRequest, "root" | "sandbox" | "signal">,
   stack: StackName,

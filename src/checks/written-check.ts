@@ -7,9 +7,7 @@ import { isList, isRecord } from "../kernel/value-kind.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members that say what a step is for; nothing follows from them. */
 const REMARKS = new Set(["note", "comment", "description", "why", "title", "name", "timeout"]);
-/** A regular expression between slashes. One with a slash inside is a path. */
 const LITERAL = /^\/((?:[^/\\]|\\.)+)\/[gm]*$/s;
 
 /** Returns a check in its form: `kind` and `steps` as the rest implies them, without nulls and remarks. */
@@ -50,7 +48,6 @@ function readStep(step: unknown): unknown {
   };
 }
 
-/** A path alone is a file that must be there. */
 function readFile(file: unknown): unknown {
   return typeof file === "string" ? { path: file } : isRecord(file) ? readRule(file) : file;
 }
@@ -60,7 +57,6 @@ function readRule(rule: Members): Members {
   return literal === undefined ? rule : { ...rule, matches: literal };
 }
 
-/** The words of a command that is written as one string. One that needs a shell stays a string. */
 function wordsOf(run: unknown): unknown {
   const line = isList(run) && run.length === 1 ? run[0] : run;
   if (typeof line !== "string" || (isList(run) && !/\s/.test(line)) || /[`\n]/.test(line)) return run;

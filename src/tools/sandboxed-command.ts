@@ -18,7 +18,6 @@ export const START: ShellState = { cwd: "", env: {} };
 
 interface SandboxedCommand {
   readonly program: "sh" | "node" | "python" | "cells";
-  /** The command, the source of the program, or the list of cells as JSON. */
   readonly text: string;
   readonly state: ShellState;
   /** Milliseconds. */
@@ -27,7 +26,6 @@ interface SandboxedCommand {
 
 /** Represents the project's folder in an environment, which is another for each command. No environment can have it by itself. */
 const PROJECT_MARK = "\0project\0";
-/** Folders of others, and caches that Python's programs leave wherever they run. Their changes are not seen. */
 const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /** Linux takes no single argument of 128 KiB or more. */
 const MAX_TEXT = 120_000;
@@ -36,11 +34,8 @@ const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
 const MAX_FILES = 100_000;
 const MAX_SKIPPED = 50;
-/** The default limit of a file of a workspace. */
 const FILE_BYTES = 1024 ** 2;
-/** Limit on the bytes of an environment, as JSON. */
 const MAX_ENVIRONMENT = 60_000;
-/** JSON may write a character of a change as six. */
 const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 /** Milliseconds for copying and comparing the project around the command. */
 const DRIVER_TIME = 60_000;
@@ -56,7 +51,6 @@ const bounds: JsonObject = {
   unseen: UNSEEN,
 };
 
-/** A string that systems take in paths and environments; it may hold the mark of the project's folder. */
 const plain = z.string().refine((text) => !text.replaceAll(PROJECT_MARK, "").includes("\0"));
 
 const Report = z.object({
@@ -74,7 +68,6 @@ const Report = z.object({
       .max(CHANGED_FILES),
     removed: z.array(z.string()).max(MAX_FILES),
     skipped: z.array(z.object({ path: z.string(), reason: z.string().max(200) })).max(MAX_SKIPPED),
-    /** Files of the project before the command. */
     files: z.number().int(),
   }),
 });

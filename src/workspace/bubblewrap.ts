@@ -34,11 +34,9 @@ export interface BubblewrapMeans {
   readonly cgroups: { readonly parent: string } | { readonly reason: string };
 }
 
-/** The user a command believes to be. */
 const INSIDE_USER = "1000";
 /** Bytes of the page in which memory is given to a file, however small. */
 const PAGE = 4096;
-/** The folders of the room itself. */
 const ROOM_ENTRIES = 4;
 const NODE = "/troupe/node";
 /** The project as it was, read only, beside the folder in which a command works. */
@@ -47,13 +45,11 @@ export const SOURCE_FOLDER = "/source";
 /** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
 const WRAPPERS = 4;
 
-/** Fills the project's folder, which is memory, from the read-only copy, and becomes the command, which comes as arguments. */
 const ENTER: readonly string[] = ["/bin/sh", "-c", `cp -R ${SOURCE_FOLDER}/. /project/ && exec "$@"`, "enter"];
 
 /** Mounts the room where only the sandbox sees it, and becomes bubblewrap, which alone cannot bound the number of files. */
 const FURNISH = '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" && shift 3 && exec "$@"';
 
-/** Does the same, waits for bubblewrap and copies a folder of the room to the disk, whose size the room bounds. */
 const FURNISH_AND_KEEP =
   '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" || exit 1; room=$3 folder=$4 kept=$5; shift 5; "$@"; ' +
   'code=$?; if [ "$code" = 0 ] && [ -d "$room/project/$folder" ] && [ ! -L "$room/project/$folder" ]; then cp -R -P "$room/project/$folder" "$kept" || exit 1; fi; exit "$code"';
@@ -146,7 +142,6 @@ async function runInside(
   return result;
 }
 
-/** Root of an own namespace, which is `nobody` outside, may mount memory. */
 function roomWords(
   { unshare, mount }: { unshare: string; mount: string },
   room: string,

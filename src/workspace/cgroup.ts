@@ -135,7 +135,6 @@ function isWritable(path: string): boolean {
 export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
   readonly cgroups: string | undefined;
-  /** The bounds that are not kept, for the result. */
   readonly missing: readonly string[];
 }
 

@@ -26,7 +26,6 @@ import {
 } from "./sandbox.ts";
 import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
 
-/** A working sandbox answers in a fraction of this. */
 const PROBE_TIMEOUT = 20_000;
 const PROBE_WORD = "the sandbox works";
 
@@ -65,7 +64,6 @@ export async function probeBubblewrap(): Promise<Sandbox> {
   return refused(`bubblewrap is installed but does not work here: ${first}`, hintFor(first));
 }
 
-/** From the whole profile down to what can be left out and still isolates. */
 async function meansOf(bwrap: string): Promise<BubblewrapMeans[]> {
   const isRoot = process.getuid?.() === 0;
   const setpriv = isRoot ? findProgram("setpriv") : undefined;
@@ -89,7 +87,6 @@ async function knowsDisableUserns(bwrap: string): Promise<boolean> {
   return help.kind === "exited" && help.stdout.includes("--disable-userns");
 }
 
-/** The fault of a sandbox; undefined when it ran Node.js. */
 async function troubleOf(sandbox: Sandbox): Promise<string | undefined> {
   const { path: project, remove } = temporaryFolder("troupe-probe-");
   try {

@@ -15,7 +15,6 @@ import { checkTreeName, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link workspaceForks}. */
 export interface WorkspaceForksOptions {
-  /** The project. */
   readonly workspace: FileWorkspace;
   /** Limits of each fork. Default: those of a workspace. */
   readonly limits?: Partial<WorkspaceLimits>;
@@ -30,7 +29,6 @@ export type ForkComparison =
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
 export interface ForkUpdate {
-  /** Paths that are now in the fork as they are in the project, or merged. */
   readonly updated: readonly string[];
   /** Paths with both versions between marks of git, or, where one side removed the file or it is binary, as the fork has them. */
   readonly conflicts: readonly string[];
@@ -56,7 +54,6 @@ export interface WorkspaceForks {
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
   /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */
   missing(signal?: AbortSignal): Promise<string | undefined>;
-  /** Removes a fork with all that is not merged. One that is not open is no error. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
 }
 
@@ -165,7 +162,6 @@ class DiskForks implements WorkspaceForks {
     });
   }
 
-  /** The worktrees, or why there can be none. */
   async #worktrees(signal: AbortSignal | undefined): Promise<Worktrees | string> {
     const root = await ifThere(realpath(this.#project.root));
     return root === undefined ? "its folder is not there" : Worktrees.open(root, signal);
@@ -178,7 +174,6 @@ class DiskForks implements WorkspaceForks {
     throw new WorkspaceError("WORKSPACE_GIT", `Expected a git repository with a commit for the fork "${name}", but ${trees}. ${advice}`);
   }
 
-  /** The common version of the project and a fork. */
   async #base(name: string, signal: AbortSignal | undefined): Promise<ForkBase> {
     checkTreeName(name);
     const trees = await this.#trees(name, signal);
@@ -190,7 +185,6 @@ class DiskForks implements WorkspaceForks {
 
 interface BaseParts {
   readonly name: string;
-  /** Id of the commit. */
   readonly base: string;
   readonly project: FileWorkspace;
   readonly signal: AbortSignal | undefined;
@@ -239,10 +233,8 @@ async function programAt(root: string, signal: AbortSignal | undefined): Promise
 type MaybeText = string | undefined;
 type Versions<Text> = Readonly<Record<"base" | "ours" | "theirs", Text>>;
 
-/** The merged file, or a conflict with a text that marks both sides, where both have one. */
 type MergedFile = { readonly kind: "clean"; readonly text: MaybeText } | { readonly kind: "conflict"; readonly marked: MaybeText };
 
-/** The side that changed counts; where both did, git merges their lines. A file that one side removed or both made is a conflict. */
 async function mergeFile({ base, ours, theirs }: Versions<MaybeText>, signal?: AbortSignal): Promise<MergedFile> {
   if (ours === theirs || theirs === base) return { kind: "clean", text: ours };
   if (ours === base) return { kind: "clean", text: theirs };

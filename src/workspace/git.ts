@@ -16,18 +16,14 @@ export type GitState =
   | { readonly kind: "none"; readonly reason: string };
 
 export interface PathsCommit extends Omit<CommitRequest, "paths"> {
-  /** In normal form. A path with no file is removed from the tree. */
   readonly paths: readonly string[];
 }
 
 export interface RepositoryState {
-  /** Paths that differ from the last commit, untracked ones included; a folder of which nothing is tracked stands for all in it and ends in `/`. */
   readonly changed: readonly string[];
-  /** An unfinished operation of the user, such as `a merge`. */
   readonly underWay: string | undefined;
 }
 
-/** Files in git's own folder that are there while something is under way. */
 const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
   ["MERGE_HEAD", "a merge"],
   ["rebase-merge", "a rebase"],
@@ -152,7 +148,6 @@ export class GitRepository {
     return [...removed.map((path) => `0 ${"0".repeat(head?.length ?? 0)}\t${path}\0`), ...files].join("");
   }
 
-  /** Writes the contents into the repository. Line ends are converted only where the user's checkout converts them. */
   async #hashes(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
     const converted = await this.#convertedPaths(paths, signal);
@@ -166,7 +161,6 @@ export class GitRepository {
     return ids;
   }
 
-  /** Files with CRLF that git knows with LF, and new ones with CRLF of which the attributes say that they are text. */
   async #convertedPaths(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlySet<string>> {
     const converted = new Set<string>();
     if (this.isNew || paths.length === 0) return converted;

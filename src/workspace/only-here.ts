@@ -6,7 +6,6 @@ import { walkFiles } from "./folders.ts";
 import { GitProgram } from "./git-program.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
-/** A larger file is not compared, and counts as one that is only here. */
 const COMPARED_BYTES = 64 * 1024 * 1024;
 /** Not compared: packages are installed again, and the repository is compared by its commits. */
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
@@ -47,7 +46,6 @@ async function commitsAt(folder: string, signal: AbortSignal | undefined): Promi
   return [...own.map((line) => line.slice(0, line.indexOf(" "))), ...(head === undefined ? [] : [head])];
 }
 
-/** Returns the first of these objects that the repository at a folder does not have. */
 async function missingIn(folder: string, ids: readonly string[], signal: AbortSignal | undefined): Promise<string | undefined> {
   const git = ids.length === 0 ? undefined : await repositoryAt(folder);
   if (git === undefined) return ids[0];

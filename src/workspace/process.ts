@@ -8,7 +8,6 @@ import { StringDecoder } from "node:string_decoder";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */
 export interface ProcessRequest {
-  /** A program's path, or a name looked up on the PATH of `env`. */
   readonly file: string;
   readonly args?: readonly string[];
   readonly cwd: string;
@@ -24,7 +23,6 @@ export interface ProcessRequest {
   /** Written to the program's stdin, which is then closed. Default: stdin is empty. */
   readonly stdin?: string;
   readonly clock?: Clock;
-  /** Hears the id of the program's process, which leads its group, as soon as it has begun. */
   readonly onStart?: (pid: number) => void;
 }
 
@@ -48,11 +46,9 @@ export type ProcessResult =
 /** The longest time a timer of Node.js can wait, in ms; it takes a longer one for none at all. */
 export const LONGEST_TIMEOUT: number = 2 ** 31 - 1;
 
-/** One mebibyte. */
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds to read pipes after the program has ended: a process that left its group may still hold them. */
 const DRAIN = 1_000;
-/** Process groups exist on POSIX systems only. */
 const HAS_GROUPS = process.platform !== "win32";
 
 /** Runs a program in a process group of its own, which is killed with it. Rejects only for arguments that no program can take. */
@@ -184,7 +180,6 @@ class RunningProcess {
   }
 }
 
-/** Work to do when this process exits, in the order added. One listener does all of it. */
 const duties = new Set<() => void>();
 
 /** Runs a function when this process ends, the newest first. The returned function cancels it. */

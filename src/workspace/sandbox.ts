@@ -17,7 +17,6 @@ import { findProgram } from "./program-path.ts";
  */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none" | "refused";
-  /** One line for a screen: what isolates, and which limits are missing. */
   readonly describe: string;
   /** The bounds that this machine does not keep, or only watches; a phrase for each. Empty when all are kept. */
   readonly missing?: readonly string[];
@@ -30,7 +29,6 @@ export interface Sandbox {
 
 /** A command to run in a copy of a project. */
 export interface SandboxRequest {
-  /** The project's folder. */
   readonly root: string;
   /** A program and its arguments. `node` is the Node.js this process runs on. */
   readonly command: readonly [string, ...string[]];
@@ -74,7 +72,6 @@ export type SandboxResult = ((ProcessResult | LimitHit) & Bounded) | Refusal;
 
 /** The limits that were not enforced for a result. */
 export interface Bounded {
-  /** As {@link Sandbox.missing}; left out when all bounds were kept. */
   readonly missing?: readonly string[];
 }
 
@@ -82,7 +79,6 @@ export interface Bounded {
 export interface Refusal {
   readonly kind: "refused";
   readonly reason: string;
-  /** The user's remedy. */
   readonly hint: string;
 }
 
@@ -98,7 +94,6 @@ export const SANDBOX_OUTPUT = 1_000_000;
 /** Limit on the bytes of standard input: 16 MiB. */
 const SANDBOX_INPUT = 16 * 1024 ** 2;
 
-/** Folders that the sandbox makes itself; nothing can be mounted on or below them. */
 const RESERVED = [
   "/project",
   "/source",
@@ -156,7 +151,6 @@ export interface LimitHit extends ProcessOutput {
   readonly bound: Exclude<keyof SandboxLimits, "addressSpace">;
   /** The bound, in the unit of {@link SandboxLimits}. */
   readonly limit: number;
-  /** The measured use, in the same unit. */
   readonly used: number;
 }
 
