@@ -63,83 +63,73 @@ const NOTHING_KEPT: Refusal = {
 /** A sandbox of namespaces by bubblewrap. Invariants S1-S7 of sandbox.ts. */
 export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
-  const missing = missingOf(means);
   const as = means.setpriv === undefined ? "" : ", as nobody";
   const run = async (request: SandboxRequest): Promise<SandboxResult> => {
     const limits = sandboxLimits(request.limits);
     checkSandboxRequest(request);
     const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
     if (refusal !== undefined) return refusal;
-    return inCopy(request.root, { owner, signal: request.signal }, async (copy) => {
-      const { network = [] } = request;
+    const { network = [], keep, signal } = request;
+    return inCopy(request.root, { owner, signal }, async (copy) => {
       const gate = network.length === 0 ? undefined : await openGate(copy.scratch, network, owner);
       try {
-        return await runInside(means, request, copy, { owner, limits, missing, gate });
+        const kept = join(copy.scratch, "kept");
+        const words = await wordsFor(means, request, copy, { owner, limits, gate, kept });
+        // bubblewrap's own environment can be read from inside, at /proc/1/environ.
+        const place = { cwd: "/", env: plainEnvironment() };
+        const result = await runLimited(request, words, place, {
+          limits,
+          cgroups: "parent" in means.cgroups ? means.cgroups.parent : undefined,
+          folders: ["/project", "/tmp", "/dev/shm"],
+          entries: copy.entries + ROOM_ENTRIES,
+          wrappers: WRAPPERS,
+        });
+        if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(kept, keep.folder), keep.to);
+        return result;
       } finally {
         gate?.close();
       }
     });
   };
-  return {
-    kind: "bubblewrap",
-    describe: [`bubblewrap: a copy of the project, no network, no other files, no keys${as}`, ...missing].join("; "),
-    missing,
-    run,
-  };
+  const what = `bubblewrap: a copy of the project, no network, no other files, no keys${as}`;
+  return { kind: "bubblewrap", describe: [what, ...missingOf(means)].join("; "), run };
 }
 
 interface InsideOptions {
   readonly owner: number | undefined;
   readonly limits: SandboxLimits;
-  readonly missing: readonly string[];
   readonly gate: NetworkGate | undefined;
+  /** Where a kept folder goes. */
+  readonly kept: string;
 }
 
-async function runInside(
+/** The words that start the command: those that drop root, make the room, and become bubblewrap. */
+async function wordsFor(
   means: BubblewrapMeans,
-  request: SandboxRequest,
-  copy: ProjectCopy,
-  { owner, limits, missing, gate }: InsideOptions,
-): Promise<Exclude<SandboxResult, Refusal>> {
-  const { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep } = request;
-  const carried = gate === undefined ? [] : [{ from: join(driverFolder("workspace"), "carrier.mjs"), to: CARRIER }];
-  const shown = [...gateWords(gate), ...(await mountWords([...mounts, ...carried], { scratch: copy.scratch, owner, signal }))];
-  const node = await findNode(copy.scratch, owner !== undefined);
-  const etc = await writeEtc(copy.scratch, owner);
-  const room = join(copy.scratch, "room");
-  const kept = join(copy.scratch, "kept");
+  { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep, command }: SandboxRequest,
+  { scratch, project, bytes, entries }: ProjectCopy,
+  { owner, limits, gate, kept }: InsideOptions,
+): Promise<string[]> {
+  const carrier = gate === undefined ? [] : [{ from: join(driverFolder("workspace"), "carrier.mjs"), to: CARRIER }];
+  const shown = [...gateWords(gate), ...(await mountWords([...mounts, ...carrier], { scratch, owner, signal }))];
+  const node = await findNode(scratch, owner !== undefined);
+  const etc = await writeEtc(scratch, owner);
+  const room = join(scratch, "room");
   for (const folder of [room, kept]) await mkdir(folder);
   await own([room, kept], owner);
   const bounds = { ...limits, processes: means.limitsProcesses ? limits.processes : undefined };
   const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, bounds);
-  const [name, ...args] = request.command;
-  const carrier = gate === undefined ? [] : carrierWords(NODE);
-  const command = [...ENTER, ...each, ...carrier, name === "node" ? NODE : name, ...args];
-  const size = limits.bytes + copy.bytes + PAGE * copy.entries;
+  const [name, ...args] = command;
+  const carried = gate === undefined ? [] : carrierWords(NODE);
+  const size = limits.bytes + bytes + PAGE * entries;
+  const files = limits.files + entries + ROOM_ENTRIES;
   const writable = means.room === undefined ? tmpfsWords(size) : bindWords(room);
-  const words = [
-    ...dropWords(means.setpriv),
-    ...(means.room === undefined
-      ? []
-      : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES, keep: keep && [keep.folder, kept] })),
-    ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project, shown }), "--", ...command],
+  return [
+    ...(means.setpriv === undefined ? [] : [means.setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--"]),
+    ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files, keep: keep && [keep.folder, kept] })),
+    ...[means.bwrap, ...profile(means, { node, etc, writable, source: project, shown }), "--"],
+    ...[...ENTER, ...each, ...carried, name === "node" ? NODE : name, ...args],
   ];
-  // bubblewrap's own environment can be read from inside, at /proc/1/environ.
-  const result = await runLimited(
-    request,
-    words,
-    { cwd: "/", env: plainEnvironment() },
-    {
-      limits,
-      missing,
-      cgroups: "parent" in means.cgroups ? means.cgroups.parent : undefined,
-      folders: ["/project", "/tmp", "/dev/shm"],
-      entries: copy.entries + ROOM_ENTRIES,
-      wrappers: WRAPPERS,
-    },
-  );
-  if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(kept, keep.folder), keep.to);
-  return result;
 }
 
 function roomWords(
@@ -161,21 +151,12 @@ function tmpfsWords(size: number): string[] {
   return ["/dev/shm", "/tmp", "/project"].flatMap((folder) => ["--size", String(size), "--tmpfs", folder]);
 }
 
-function dropWords(setpriv: string | undefined): string[] {
-  return setpriv === undefined ? [] : [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--"];
-}
-
 /** The arguments of bubblewrap. Order matters: each mounts on what the ones before made. */
 function profile(
   means: BubblewrapMeans,
-  {
-    node,
-    etc,
-    writable,
-    source,
-    shown,
-  }: { node: string; etc: string; writable: readonly string[]; source: string; shown: readonly string[] },
+  given: { node: string; etc: string; writable: readonly string[]; source: string; shown: readonly string[] },
 ): string[] {
+  const { node, etc, writable, source, shown } = given;
   return [
     ...["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
     ...(means.forbidsNamespaces ? ["--disable-userns"] : []),

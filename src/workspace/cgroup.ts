@@ -135,7 +135,6 @@ function isWritable(path: string): boolean {
 export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
   readonly cgroups: string | undefined;
-  readonly missing: readonly string[];
 }
 
 /** Runs a program with bounds for all it starts: in a cgroup where one can be made, and watched, for a cgroup counts no files. */
@@ -155,11 +154,10 @@ export async function runLimited(
       ...{ file, args, timeout, outputLimit, signal },
       onStart: (pid) => watch.start(pid),
     });
-    const unbounded = options.missing.length === 0 ? {} : { missing: options.missing };
     const breach = watch.breach ?? group?.breach;
-    if (breach === undefined || !("stdout" in result)) return { ...result, ...unbounded };
+    if (breach === undefined || !("stdout" in result)) return result;
     const { stdout, stderr, isCut } = result;
-    return { kind: "limit", ...breach, stdout, stderr, isCut, ...unbounded };
+    return { kind: "limit", ...breach, stdout, stderr, isCut };
   } finally {
     watch.stop();
     group?.end();

@@ -12,14 +12,12 @@ import { findProgram } from "./program-path.ts";
  * Sandbox.S2 nothing of this process's environment reaches the command, keys least of all.
  * Sandbox.S3 when `run` resolves, the command and all processes of its group have ended.
  * `bubblewrap` adds: Sandbox.S4 no network, Sandbox.S5 no file of the machine but the system's programs and libraries, read only, Sandbox.S6 nothing it started
- * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} names those that
+ * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.describe} names those that
  * this machine cannot keep, or only watches.
  */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none" | "refused";
   readonly describe: string;
-  /** The bounds that this machine does not keep, or only watches; a phrase for each. Empty when all are kept. */
-  readonly missing?: readonly string[];
   /**
    * Runs one command in a copy of the project. @throws WorkspaceError when it cannot be copied; UsageError `OPTION_INVALID` for a wrong
    * limit
@@ -68,12 +66,7 @@ export interface SandboxMount {
 }
 
 /** The end of a command: its own, a kill at a limit, or a refusal with advice. */
-export type SandboxResult = ((ProcessResult | LimitHit) & Bounded) | Refusal;
-
-/** The limits that were not enforced for a result. */
-export interface Bounded {
-  readonly missing?: readonly string[];
-}
+export type SandboxResult = ProcessResult | LimitHit | Refusal;
 
 /** Why a command was not run. */
 export interface Refusal {
