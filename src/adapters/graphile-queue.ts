@@ -81,7 +81,7 @@ export class GraphileQueue {
 
   /** Gives back the job of a row, to be delivered again. @returns false when another worker has the row, or none; true when it may be removed */
   giveBack(row: { readonly id: string; readonly worker: string }, queued: QueuedJob, after: number): Promise<boolean> {
-    return this.database.transaction(async ({ rows }) => {
+    return this.database.transaction(async (rows) => {
       const [found] = await rows<{ key: string | null; locked_by: string | null }>(
         `SELECT key, locked_by FROM ${this.#jobs} WHERE id = $1 FOR UPDATE`,
         [row.id],
@@ -188,7 +188,7 @@ export class GraphileQueue {
 
   async #migrate(): Promise<void> {
     const { runMigrations, Logger } = await this.load();
-    await this.database.patiently(async ({ rows }) => {
+    await this.database.patiently(async (rows) => {
       const lock = [`troupe queue "${this.schemaName}"`];
       // Workers start together, and two of them must not make the tables at the same time.
       await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", lock);

@@ -1,7 +1,7 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
 import { chained, chainStart, type EventBlock } from "./event-rows.ts";
-import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
+import type { PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
 import { rowsOf, type RunRow } from "./postgres-runs.ts";
 import { RUN_TABLES } from "./postgres-tables.ts";
 import { staleEpoch, unknownRun, wrongSeq } from "./stored-runs.ts";
@@ -70,7 +70,7 @@ export class PostgresAppends {
 
   async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
     const { schema } = this.#db;
-    await this.#db.transaction(async ({ rows }) => {
+    await this.#db.transaction(async (rows) => {
       const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
       if (row === undefined) throw unknownRun(runId);
       const head = chainStart(runId);
@@ -114,7 +114,7 @@ export class PostgresAppends {
 
   async #together(batch: readonly Asked[]): Promise<void> {
     try {
-      const errors = await this.#db.patiently((connection) => this.#write(connection, batch));
+      const errors = await this.#db.patiently((rows) => this.#write(rows, batch));
       for (const asked of batch) {
         const error = errors.get(asked);
         if (error === undefined) asked.resolve();
@@ -125,7 +125,7 @@ export class PostgresAppends {
     }
   }
 
-  async #write({ rows }: PostgresConnection, batch: readonly Asked[]): Promise<ReadonlyMap<Asked, JournalError>> {
+  async #write(rows: Rows, batch: readonly Asked[]): Promise<ReadonlyMap<Asked, JournalError>> {
     const errors = new Map<Asked, JournalError>();
     await this.#look(rows, batch);
     const prepared: Prepared[] = [];

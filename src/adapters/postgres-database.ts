@@ -11,10 +11,6 @@ export type Statement = string | { readonly name: string; readonly text: string 
 /** Runs one statement, or several without values. Returns the rows of one statement. */
 export type Rows = <R extends object>(statement: Statement, values?: readonly unknown[]) => Promise<readonly R[]>;
 
-export interface PostgresConnection {
-  readonly rows: Rows;
-}
-
 /**
  * Lets the server probe the connection, because a client machine that disappears sends nothing: seconds to the first probe, seconds between
  * probes, failed probes; milliseconds for unacknowledged data. Otherwise its locks would be held for hours. Some systems lack some of them.
@@ -83,18 +79,18 @@ export class PostgresDatabase {
     return this.#closing.signal;
   }
 
-  readonly rows: Rows = (statement, values) => this.patiently((connection) => connection.rows(statement, values));
+  readonly rows: Rows = (statement, values) => this.patiently((rows) => rows(statement, values));
 
   /** Runs work as one transaction. When the answer to COMMIT is lost, the work is repeated: it must recognize what an earlier try has written. */
-  readonly transaction = <T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> =>
-    this.patiently((connection) => inTransaction(connection, () => work(connection)));
+  readonly transaction = <T>(work: (rows: Rows) => Promise<T>): Promise<T> =>
+    this.patiently((rows) => inTransaction(rows, () => work(rows)));
 
-  async once<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  async once<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     await this.#prepared();
     return this.#connected(work);
   }
 
-  async patiently<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  async patiently<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     const o: RetryOptions = {
       isClosed: () => this.closing.aborted,
       pause: (tries) => Math.min(FIRST_PAUSE * 2 ** tries, LONGEST_PAUSE),
@@ -121,7 +117,7 @@ export class PostgresDatabase {
 
   /** Overwrites removed rows. The database does so by itself later, so a failure does not matter. */
   async vacuum(...tables: readonly string[]): Promise<void> {
-    for (const table of tables) await succeeds(this.once(({ rows }) => rows(`VACUUM ${this.schema}.${table}`)));
+    for (const table of tables) await succeeds(this.once((rows) => rows(`VACUUM ${this.schema}.${table}`)));
   }
 
   /** Opens a connection outside the pool, which the caller ends. @throws errors of `pg`; error of the part `refused` behind a pooler */
@@ -134,7 +130,7 @@ export class PostgresDatabase {
     try {
       await this.#within("connecting to Postgres", () => client.connect());
       await this.#configure(client);
-      const { rows } = this.#asking(client);
+      const rows = this.#rowsOf(client);
       await this.#assertUnshared(rows);
       return { client, rows };
     } catch (error) {
@@ -156,17 +152,17 @@ export class PostgresDatabase {
   #prepared(): Promise<void> {
     if (this.closing.aborted) return Promise.reject(postgresClosed(this.part, this.server));
     if (this.#isReady) return Promise.resolve();
-    this.#preparing ??= this.#connected((connection) => this.#create(connection))
+    this.#preparing ??= this.#connected((rows) => this.#create(rows))
       .then(() => void (this.#isReady = true))
       .finally(() => (this.#preparing = undefined));
     return this.#preparing;
   }
 
-  async #connected<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  async #connected<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     const client = await (await this.#opened()).connect();
     try {
       await this.#configure(client);
-      const result = await work(this.#asking(client));
+      const result = await work(this.#rowsOf(client));
       client.release();
       return result;
     } catch (error) {
@@ -194,7 +190,7 @@ export class PostgresDatabase {
   /** Configures a connection once: a pooler takes no time limit at connect, and a commit that does not wait for the disk is not durable. */
   async #configure(client: Client | PoolClient): Promise<void> {
     if (this.#configured.has(client)) return;
-    const answer = await this.#asking(client).rows(
+    const answer = await this.#rowsOf(client)(
       `SELECT set_config('statement_timeout', $1, false),
          set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
          (${KEEPALIVE})`,
@@ -209,7 +205,7 @@ export class PostgresDatabase {
   async #assertUnshared(rows: Rows): Promise<void> {
     if (this.#isUnshared) return;
     const own = await backendOf(rows);
-    const other = await this.#connected((connection) => backendOf(connection.rows));
+    const other = await this.#connected(backendOf);
     if (own === other || own !== (await backendOf(rows))) {
       throw this.#failure(
         "refused",
@@ -219,14 +215,12 @@ export class PostgresDatabase {
     this.#isUnshared = true;
   }
 
-  #asking(client: Client | PoolClient): PostgresConnection {
-    return {
-      rows: async <R extends object>(statement: Statement, values: readonly unknown[] = []): Promise<readonly R[]> => {
-        const query = typeof statement === "string" ? { text: statement } : statement;
-        // A text without values may be several statements.
-        const asked = values.length === 0 ? query : { ...query, values: [...values] };
-        return (await this.#within("a statement in Postgres", () => client.query<R & { [column: string]: unknown }>(asked))).rows;
-      },
+  #rowsOf(client: Client | PoolClient): Rows {
+    return async <R extends object>(statement: Statement, values: readonly unknown[] = []): Promise<readonly R[]> => {
+      const query = typeof statement === "string" ? { text: statement } : statement;
+      // A string without values may be several statements.
+      const asked = values.length === 0 ? query : { ...query, values: [...values] };
+      return (await this.#within("a statement in Postgres", () => client.query<R & { [column: string]: unknown }>(asked))).rows;
     };
   }
 
@@ -243,19 +237,19 @@ export class PostgresDatabase {
     else logger.info(`Postgres at ${shown} answers again.`);
   }
 
-  async #create(connection: PostgresConnection): Promise<void> {
+  async #create(rows: Rows): Promise<void> {
     const { name, version, tables } = this.part;
-    if (await this.#hasTables(connection)) return;
-    await inTransaction(connection, async () => {
-      await connection.rows("SELECT pg_advisory_xact_lock(hashtext($1), 0)", [`troupe schema ${this.server.schema}`]);
-      if (await this.#hasTables(connection)) return;
-      await this.#createSchema(connection);
-      await connection.rows(tables(this.schema));
-      await connection.rows(`INSERT INTO ${this.schema}.troupe_parts (part, version) VALUES ($1, $2)`, [name, version]);
+    if (await this.#hasTables(rows)) return;
+    await inTransaction(rows, async () => {
+      await rows("SELECT pg_advisory_xact_lock(hashtext($1), 0)", [`troupe schema ${this.server.schema}`]);
+      if (await this.#hasTables(rows)) return;
+      await this.#createSchema(rows);
+      await rows(tables(this.schema));
+      await rows(`INSERT INTO ${this.schema}.troupe_parts (part, version) VALUES ($1, $2)`, [name, version]);
     });
   }
 
-  async #hasTables({ rows }: PostgresConnection): Promise<boolean> {
+  async #hasTables(rows: Rows): Promise<boolean> {
     const { name, version } = this.part;
     if (!(await this.#hasTable(rows, "troupe_parts"))) return false;
     const [row] = await rows<{ version: number }>(`SELECT version FROM ${this.schema}.troupe_parts WHERE part = $1`, [name]);
@@ -266,7 +260,7 @@ export class PostgresDatabase {
     );
   }
 
-  async #createSchema({ rows }: PostgresConnection): Promise<void> {
+  async #createSchema(rows: Rows): Promise<void> {
     if (await this.#hasTable(rows, "troupe_parts")) return;
     const [found] = await rows<{ encoding: string; has_schema: boolean }>(
       "SELECT current_setting('server_encoding') AS encoding, EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS has_schema",
@@ -309,7 +303,7 @@ async function backendOf(rows: Rows): Promise<number | undefined> {
   return found?.pid;
 }
 
-async function inTransaction<T>({ rows }: PostgresConnection, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(rows: Rows, work: () => Promise<T>): Promise<T> {
   await rows("BEGIN");
   try {
     const result = await work();

@@ -121,7 +121,7 @@ export class PostgresJournal implements Journal {
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
     this.#disown(runId, epoch);
-    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
+    await this.#db.patiently((rows) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -184,7 +184,7 @@ export class PostgresJournal implements Journal {
 
   async remove(runId: string): Promise<void> {
     for (;;) {
-      const row = (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId);
+      const row = (await this.#db.patiently((rows) => rowsOf(this.#db, rows, [runId]))).get(runId);
       if (row === undefined) return;
       await this.#formerOf(runId, row, {});
       if (!(await removeRun(this.#db, row))) continue;
@@ -206,7 +206,7 @@ export class PostgresJournal implements Journal {
     for (const run of owned) this.#disown(run.runId, run.epoch);
     // The lock ends with the connection, so a database that is away is not waited for.
     const ended = owned.map(({ runId, epoch }) => ({ runId, epoch, how: "released" as const }));
-    if (ended.length > 0) await succeeds(this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, ended)));
+    if (ended.length > 0) await succeeds(this.#db.once((rows) => endEpochs(rows, this.#db.schema, ended)));
     this.#watch.close();
     await this.#presence.connection.close();
     await this.#db.close();

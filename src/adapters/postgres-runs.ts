@@ -42,7 +42,7 @@ export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: r
 }
 
 export async function knownRow(db: PostgresDatabase, runId: string): Promise<RunRow> {
-  const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
+  const row = (await db.patiently((rows) => rowsOf(db, rows, [runId]))).get(runId);
   if (row === undefined) throw unknownRun(runId);
   return row;
 }
@@ -65,7 +65,7 @@ export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]>
 
 export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<readonly RunInfo[]> {
   const { limit, before, prefix = "", tallies = false } = o;
-  const end = before === undefined ? undefined : (await db.patiently(({ rows }) => rowsOf(db, rows, [before]))).get(before);
+  const end = before === undefined ? undefined : (await db.patiently((rows) => rowsOf(db, rows, [before]))).get(before);
   if (before !== undefined && end === undefined) throw unknownBefore(before);
   const from = nameOf(prefix).slice(0, -1);
   const isNamed = `AND left(run, ${INDEXED}) >= left($3, ${INDEXED}) AND left(run, ${INDEXED}) < left($3, ${INDEXED}) || '${LAST_CHARACTER}' AND starts_with(run, $3)`;

@@ -194,7 +194,7 @@ class PostgresStore implements MessageStore {
     for await (const { base, page } of this.#pages<VectorRow>(roleId, after, "place, checksum, vector", table, key)) {
       const whole = page.filter(({ place, checksum, vector }) => vectorChecksum(Number(place), key, vector) === Number(checksum));
       if (whole.length === 0) continue;
-      yield whole.map(({ place, vector }) => ({ place: Number(place) - base, vector: numbersOf(vector, 0, vector.length) }));
+      yield whole.map(({ place, vector }) => ({ place: Number(place) - base, vector: numbersOf(vector) }));
     }
   }
 
@@ -235,7 +235,7 @@ class PostgresStore implements MessageStore {
   /** Works on a role in one transaction, in which no one else writes to it. @param none the result where nothing of the role is stored */
   #inRole<T>(roleId: string, none: T, work: (rows: Rows, role: RoleRow, schema: string) => Promise<T>): Promise<T> {
     return this.#ask(({ transaction, schema }) =>
-      transaction(async ({ rows }) => {
+      transaction(async (rows) => {
         const [role] = await rows<RoleRow>(`SELECT number, last FROM ${schema}.memory_roles WHERE key = $1 FOR UPDATE`, [keyOf(roleId)]);
         return role === undefined ? none : work(rows, role, schema);
       }),

@@ -257,7 +257,7 @@ function messagesIn(db: Database, sql: string, values: readonly (number | string
 function vectorIn([row, bytes, checksum]: SqlRow, fingerprint: string, base: number): StoredVector[] {
   if (!(bytes instanceof Uint8Array) || bytes.length % 4 !== 0) return [];
   if (vectorChecksum(Number(row), fingerprint, bytes) !== Number(checksum)) return [];
-  return [{ place: Number(row) - base, vector: numbersOf(bytes, 0, bytes.length) }];
+  return [{ place: Number(row) - base, vector: numbersOf(bytes) }];
 }
 
 // One flipped bit can make text of any value, and text that is not UTF-8 ends the process: columns are read as bytes or numbers.

@@ -104,7 +104,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
       const db = database(words, newSchema(), { logger: { debug: tell, info: tell, warn: tell, error: tell } });
       await db.rows(`INSERT INTO ${db.schema}.words VALUES ('first')`);
       let tries = 0;
-      await db.transaction(async ({ rows }) => {
+      await db.transaction(async (rows) => {
         tries += 1;
         await rows(`INSERT INTO ${db.schema}.words VALUES ('second')`);
         if (tries > 1) return;
