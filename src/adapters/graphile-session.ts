@@ -17,17 +17,21 @@ export interface JobInHand {
  * JobsInHand.H2 (`ended`) resolves when no delivery is left.
  */
 export class JobsInHand {
-  readonly #all = new Set<{ readonly row: string; readonly runId: string; readonly abort: AbortController }>();
-  readonly #waiting = new Set<() => void>();
+  readonly #all = new Set<{
+    readonly row: string;
+    readonly runId: string;
+    readonly abort: AbortController;
+    readonly ended: Promise<void>;
+  }>();
 
   begin(row: string, runId: string): JobInHand {
-    const one = { row, runId, abort: new AbortController() };
+    let resolve = (): void => undefined;
+    const ended = new Promise<void>((done) => (resolve = done));
+    const one = { row, runId, abort: new AbortController(), ended };
     this.#all.add(one);
     const end = (): void => {
       this.#all.delete(one);
-      if (this.#all.size > 0) return;
-      for (const resolve of this.#waiting) resolve();
-      this.#waiting.clear();
+      resolve();
     };
     return { signal: one.abort.signal, end };
   }
@@ -37,7 +41,7 @@ export class JobsInHand {
   }
 
   async ended(): Promise<void> {
-    if (this.#all.size > 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    while (this.size > 0) await Promise.all([...this.#all].map(({ ended }) => ended));
   }
 
   has(row: string): boolean {

@@ -56,10 +56,10 @@ export class SqliteJournal implements Journal {
   /** The option `take` changes nothing: only the operating system ends the lock of a process. */
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     takesRun("Journal.claim", runId);
-    const { db, locks } = await this.#opened();
+    const { locks } = await this.#opened();
     const isOurs = locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
-    if (!isOurs) await this.#ask(() => knownRun(db, runId));
+    if (!isOurs) await this.#ask((db) => knownRun(db, runId));
     const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
     return claim;
@@ -82,9 +82,8 @@ export class SqliteJournal implements Journal {
   }
 
   async purge(): Promise<void> {
-    const { db } = await this.#opened();
     await this.#commits.settled();
-    await this.#ask(() => db.purge());
+    await this.#ask((db) => db.purge());
   }
 
   async release(runId: string, epoch: number, o: ReleaseOptions = {}): Promise<void> {
@@ -98,52 +97,38 @@ export class SqliteJournal implements Journal {
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    const { clock, patience } = this.#options;
-    return readEvents(
-      this.#options.file,
-      async (work) => {
-        const { db } = await this.#opened();
-        return patiently(() => work(db), clock, patience);
-      },
-      runId,
-      from,
-    );
+    return readEvents(this.#options.file, (work) => this.#patiently(work), runId, from);
   }
 
-  async runs(): Promise<readonly RunInfo[]> {
-    const { db } = await this.#opened();
-    return this.#ask(() => allRuns(db));
+  runs(): Promise<readonly RunInfo[]> {
+    return this.#ask(allRuns);
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    const { db } = await this.#opened();
-    const found = await this.#ask(() => newestOf(db, page));
+    const found = await this.#ask((db) => newestOf(db, page));
     return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
   }
 
   async info(runId: string): Promise<RunInfo> {
-    const { db } = await this.#opened();
-    return this.#tallied(await this.#ask(() => infoOf(db, runId)));
+    return this.#tallied(await this.#ask((db) => infoOf(db, runId)));
   }
 
   /** In a transaction of its own: an append beside it may need less room. */
   async probe(): Promise<void> {
-    const { db } = await this.#opened();
-    await this.#ask(() => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
+    await this.#ask((db) => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
     await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot));
   }
 
-  async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
-    const { db } = await this.#opened();
-    return this.#ask(() => newestSnapshot(db, runId));
+  newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
+    return this.#ask((db) => newestSnapshot(db, runId));
   }
 
   async remove(runId: string): Promise<void> {
-    const { db, locks } = await this.#opened();
-    if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
+    const { locks } = await this.#opened();
+    if (!locks.holds(runId) && (await this.#ask((db) => headOf(db, runId))) === undefined) return;
     await this.#holding(runId, (open) => removeRun(open, runId));
     locks.dropForGood(runId);
     this.#owners.lose(runId);
@@ -209,13 +194,17 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  async #ask<T>(question: () => T): Promise<T> {
-    const { kind, clock, patience, file } = this.#options;
+  async #ask<T>(question: (db: Database) => T): Promise<T> {
     try {
-      return await patiently(question, clock, patience);
+      return await this.#patiently(question);
     } catch (error) {
-      throw fileError(kind, file, error);
+      throw fileError(this.#options.kind, this.#options.file, error);
     }
+  }
+
+  async #patiently<T>(work: (db: Database) => T): Promise<T> {
+    const { db } = await this.#opened();
+    return patiently(() => work(db), this.#options.clock, this.#options.patience);
   }
 }
 
