@@ -30,9 +30,8 @@ export interface Engine extends Pick<FleetDriver, "submit" | "cancel" | "workers
 }
 
 /**
- * Returns the driver of an engine. It owns its workers, from their start to their stop.
- *
- * DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it is left.
+ * The driver of an engine. DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it is
+ * left.
  */
 export function engineDriver(engine: Engine): FleetDriver {
   const workers = new Set<Working>();

@@ -8,10 +8,9 @@ import { type Chat, chatOf } from "./event-chats.ts";
 import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
 
 /*
- * Events as rows. A row is a block: the deflated JSON of the events of one append, without their run and their numbers. The messages that
- * a model read are stored elsewhere, because they repeat: `[event, chat]` is an event with the digest of its conversation. The checksum of
- * a row covers the checksum before it and the body, and starts from the run's id: a row that was changed, moved, removed or taken from
- * another run does not match.
+ * Events as rows. A row is a block: the deflated JSON of the events of one append, without their run and their numbers. The messages that a model
+ * read repeat, so they are stored elsewhere: `[event, chat]` is an event with the digest of its conversation. The checksum of a row covers its body
+ * and the checksum before it, and starts from the run's id, so a row that was changed, moved or removed does not match.
  */
 
 /** Limits on the events of a block, and on the characters of their JSON unless one event has more. */

@@ -55,11 +55,9 @@ interface FoundEntry {
 }
 
 /**
- * A cache in a folder, one object of `FileObjects` for each key, which gives whole files, checksums and conditional writes.
- *
- * FileCache.F2 (`nameOf`) the name of a file is a hash of the key, so that no key leads out of the folder, is too long, or differs from
- * another in case alone. FileCache.F3 (`entryIn`) a file that is not the entry of its key is damaged, not missing. FileCache.F4 (`#sweep`)
- * expired entries are removed by later writes. FileCache.F6 (`replace`) of several processes that expect the same entry, one writes.
+ * A cache in a folder, one object of `FileObjects` for each key. FileCache.F2 (`pathOf`) the name of a file is a hash of the key: no key leads out of
+ * the folder, or is too long. FileCache.F3 (`entryIn`) a file that is not the entry of its key is damaged, not missing. FileCache.F4 (`#sweep`) later
+ * writes remove expired entries. FileCache.F6 (`replace`) of several processes that expect the same entry, one writes.
  */
 class FolderCache implements Cache {
   readonly #dir: string;

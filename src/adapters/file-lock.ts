@@ -20,12 +20,9 @@ export interface FileLockOptions {
 }
 
 /**
- * A lock between processes of one machine: a file next to the guarded one, whose text names the owner.
- *
- * FileLock.L1 one of several concurrent callers of `take` gets it: only one hard link can be created. FileLock.L2 (`removeAbandoned`) the
- * lock of a dead process is taken over, and every lock older than `abandoned`: its owner may run on another machine, or another process may
- * have its number. FileLock.L3 `confirm` throws if the owner has lost the lock, for example while its process was stopped. It uses the
- * system's clock, whatever clock the cache has.
+ * A lock between processes of one machine: a file beside the guarded one, which names the owner. FileLock.L1 one caller of `take` gets it: only one
+ * hard link can be created. FileLock.L2 (`removeAbandoned`) the lock of a dead process is taken over, and every lock older than `abandoned`: its
+ * owner may run on another machine. FileLock.L3 `confirm` throws if the owner has lost the lock, for example while its process was stopped.
  */
 export class FileLock {
   readonly #path: string;

@@ -64,10 +64,8 @@ export function fileObjects(options: FileObjectsOptions): ObjectStore {
 }
 
 /**
- * Owns the files of a folder.
- *
- * FileObjects.O1 (`put`) a file is whole or absent, because it is renamed into its place. FileObjects.O2 (`#locked`) conditions hold among
- * processes: every change is made under a lock of the key. FileObjects.O3 (`get`) a damaged file is the error `OBJECT_DAMAGED`. FileObjects.O4 (`list`)
+ * Owns the files of a folder. FileObjects.O1 (`put`) a file is whole or absent: it is renamed into place. FileObjects.O2 (`#locked`) conditions hold
+ * among processes: every change holds a lock of the key. FileObjects.O3 (`get`) a damaged file is the error `OBJECT_DAMAGED`. FileObjects.O4 (`list`)
  * what a killed writer has left is removed a day later.
  */
 export class FileObjects implements ObjectStore {

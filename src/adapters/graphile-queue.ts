@@ -42,12 +42,9 @@ const PART: PostgresPart = {
 };
 
 /**
- * The statements about the jobs of a Postgres database. The package `graphile-worker` owns the tables, in the schema `<schema>_queue`. One row
- * that waits stands for a run.
- *
- * GraphileQueue.Q3 (`look`) the jobs of a worker that lives never become free by age. A job goes back only while its worker has it, and never in
- * place of a newer one (`giveBack`). A row whose run is in the hands of a worker by an older row is due at no time, and at once when no worker
- * has that one (`#add`, `look`). An older row that its worker has lost is removed, because the newer one stands for the run (`free`).
+ * The statements about the jobs of a Postgres database. `graphile-worker` owns the tables, in the schema `<schema>_queue`. One waiting row stands for
+ * a run. GraphileQueue.Q3 (`look`) no job of a living worker becomes free by age. A job goes back only while its worker has it, and never in place of
+ * a newer one (`giveBack`). A row whose run a worker has by an older row becomes due when no worker has that one (`#add`, `look`).
  */
 export class GraphileQueue {
   readonly database: PostgresDatabase;

@@ -11,10 +11,8 @@ export interface JobInHand {
 }
 
 /**
- * The deliveries of a worker that have not ended. It owns their list.
- *
- * JobsInHand.H1 (`begin`) a row that comes back to the worker while its former delivery works is in hand until both have ended.
- * JobsInHand.H2 (`ended`) resolves when no delivery is left.
+ * The deliveries of a worker that have not ended. JobsInHand.H1 (`begin`) a row that returns to the worker while its former delivery works is in hand
+ * until both have ended. JobsInHand.H2 (`ended`) resolves when no delivery is left.
  */
 export class JobsInHand {
   readonly #all = new Set<{
@@ -72,12 +70,11 @@ const LOOK = 1_000;
 const LOOKS = 3;
 
 /**
- * The connection by which a worker shows that it lives. It owns the lock of the worker, and what its last looks have found.
- *
- * A worker is dead when no one holds its lock in two looks of one connection, which holds its own lock, while the server has run for some seconds
- * (`#look`): a restart of the server frees no job of a living worker. A job that was fetched by a lost answer is free again within seconds
- * (`#freeUnheard`). GraphileSession.S2 (`PersistentConnection`) until `close` a lost connection is opened again; afterwards the lock is free.
- * GraphileSession.S5 (`#prepare`, `#look`) the next connection, or the next look, finds a cancel that this worker missed.
+ * The connection by which a worker shows that it lives. It owns the lock of the worker, and the results of its last looks. A worker is dead when its
+ * lock is free in two looks of one connection that holds its own lock, while the server has run for some seconds (`#look`): a restart of the server
+ * frees no job of a living worker. A job whose answer was lost is free again within seconds (`#freeUnheard`). GraphileSession.S2
+ * (`PersistentConnection`) until `close` a lost connection is opened again. GraphileSession.S5 (`#prepare`, `#look`) the next connection, or look,
+ * finds a cancel that this worker missed.
  */
 export class GraphileSession {
   readonly #parts: SessionParts;

@@ -41,8 +41,8 @@ export function toolsOf(listed: readonly ServerTool[], connection: McpConnection
 }
 
 /**
- * Returns the name `server_tool` in the characters and the length that model servers accept. A changed name ends in a hash of the original
- * one, so that two tools never get the same name.
+ * Returns the name `server_tool` in the characters and the length that model servers accept. A changed name ends in a hash of the original: names
+ * stay distinct.
  */
 export function toolName(server: string, tool: string): string {
   takes("mcpToolName", "server", server, aText);

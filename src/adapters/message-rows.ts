@@ -6,8 +6,8 @@ import { MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { assertPlain } from "./stored-json.ts";
 
 /*
- * Encoding of the messages and vectors of long-term memories as rows of a database. A checksum covers the place, the owner and the content of
- * each: a row that was changed, or moved to another place, does not match. The number of a role is part of its places.
+ * Messages and vectors of long-term memories as rows. A checksum covers place, owner and content: a row that was changed or moved does not match. The
+ * number of a role is part of its places.
  */
 
 /** Places of a role. A row is the role's number times this, plus the place. */

@@ -1,6 +1,6 @@
 /*
- * Every name of a trace and a metric, in one place. Those of GEN_AI, OPERATIONS and METRICS are those of the conventions for generative AI,
- * v0.1.0 (open-telemetry/semantic-conventions-genai); what the conventions have no name for is under `troupe`.
+ * Every name of a trace and a metric. Those of GEN_AI, OPERATIONS and METRICS are from the conventions for generative AI, v0.1.0
+ * (open-telemetry/semantic-conventions-genai); the others are under `troupe`.
  */
 
 export const GEN_AI = {

@@ -12,9 +12,7 @@ export interface Arrival {
 }
 
 /**
- * Knows for each mailbox of a run which spans sent its messages. It owns a state of the run whose messages have no content, changed by the
- * runtime's own fold, so a message stays only while it waits.
- *
+ * Knows which spans sent the messages in each mailbox. It owns a state of the run whose messages have no content, folded by the runtime.
  * MessageOrigins.O1 (`apply`) the messages of an activation are those that the runtime gave it. MessageOrigins.O2 (`slim`) contents, payloads,
  * memories and steps are not kept. MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
  */

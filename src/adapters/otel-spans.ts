@@ -67,14 +67,10 @@ interface LateAnswer {
 }
 
 /**
- * Turns the events of a run into spans, for live and recorded runs. It owns the open spans, and what later spans refer to: the last try of each
- * activation that continues later, the times of open questions, and the senders of waiting messages. A leg is a part of a run from its start or
- * a resume to its next end.
- *
- * RunSpans.T1 (`#endAct`, `finish`) every span ends, at the latest with its leg; one that was cut off is marked as unfinished.
- * RunSpans.T2 (`#now`) a span lies within its parent: times never go back.
- * RunSpans.T3 (`accept`) events that a fork copied from its parent make no spans.
- * RunSpans.T4 (`#forget`) what it holds is bounded by open spans, roles, open questions and waiting messages, not by the length of the run.
+ * Turns the events of a run into spans, for live and recorded runs. It owns the open spans, and what later spans refer to. A leg is a part of a run
+ * from its start or a resume to its next end. RunSpans.T1 (`#endAct`, `finish`) every span ends, at the latest with its leg; one that was cut off is
+ * marked as unfinished. RunSpans.T2 (`#now`) a span lies within its parent: times never go back. RunSpans.T3 (`accept`) events that a fork copied
+ * from its parent make no spans. RunSpans.T4 (`#forget`) what it holds is bounded by open spans, roles, open questions and waiting messages.
  */
 export class RunSpans {
   readonly #spans: SpanTarget;

@@ -20,10 +20,8 @@ const MOST_SPANS = 512;
 const MOST_TEXT = 1_000_000;
 
 /**
- * The spans of a recorded run as lines of OTLP/JSON: each is a whole request, as the trace endpoint or a file of a receiver has it. The same
- * record gives the same lines: ids follow from the run's id and the index of a span.
- *
- * @throws JournalError when the events cannot be read
+ * The spans of a recorded run as lines of OTLP/JSON, each a whole request of the trace endpoint. Ids follow from the run's id and the index of a
+ * span, so the same record gives the same lines. @throws JournalError when the events cannot be read
  */
 export async function* otlpLines(
   events: AsyncIterable<RunEvent> | Iterable<RunEvent>,

@@ -37,11 +37,9 @@ interface Prepared {
 }
 
 /**
- * Group commit: the appends of one turn of the event loop are one statement, whatever their runs. It owns what waits, and the ends of the
- * runs that are written. The queue is bounded by its callers: a run appends again only after its last append.
- *
- * PostgresAppends.A1 (`append`) resolves after the commit only. The statement changes a run only where epoch, count and last checksum are as its
- * owner knows them, so a stale owner writes nothing. An append whose answer was lost is written if the run has the checksum that it leads to
+ * Group commit: the appends of one turn of the event loop are one statement, whatever their runs. It owns what waits, and the ends of the runs that
+ * are written. PostgresAppends.A1 (`append`) resolves after the commit. The statement changes a run only where epoch, count and last checksum are as
+ * its owner knows them, so a stale owner writes nothing. An append whose answer was lost is written if the run has the checksum that it leads to
  * (`#refused`). A refused append does not affect others.
  */
 export class PostgresAppends {

@@ -37,11 +37,9 @@ export async function settledIn({ server }: PostgresDatabase, work: Iterable<Pro
 }
 
 /**
- * The account of one spender with a pool in a database. It owns what the database does not know yet.
- *
- * PostgresAccount.A1 (`#sendOnce`) the database gets the sum that the account has spent in total, and the ids of settled holds: so a statement
- * that is sent twice charges once. A hold is settled once, a lost one too; after `close` no settlement counts.
- * PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
+ * The account of one spender with a pool in a database. It owns what the database does not know yet. PostgresAccount.A1 (`#sendOnce`) the database
+ * gets the total spending of the account and the ids of settled holds, so a statement that is sent twice charges once. A hold is settled once; after
+ * `close` no settlement counts. PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
  */
 export class PostgresAccount implements BudgetAccount {
   /** The name as JSON: Postgres cannot hold every string. */

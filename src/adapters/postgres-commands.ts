@@ -24,12 +24,10 @@ interface CommandRow {
 }
 
 /**
- * Commands for the owners of runs, as rows, with their answers. It owns the senders that wait in this process.
- *
- * PostgresCommands.C1 (`take`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
- * waiting; the next command of the run removes what dead senders have left. PostgresCommands.C3 (`#put`) at most {@link MOST_WAITING}
- * commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpoch`) a sender does not wait for an owner that is gone, or that took the
- * command and lost the run.
+ * Commands for the owners of runs, as rows, with their answers. It owns the senders that wait in this process. PostgresCommands.C1 (`take`) the owner
+ * takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops waiting; the next command of the run removes those
+ * of dead senders. PostgresCommands.C3 (`#put`) at most {@link MOST_WAITING} commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpoch`) a
+ * sender does not wait for an owner that is gone, or that took the command and lost the run.
  */
 export class PostgresCommands {
   readonly #db: PostgresDatabase;

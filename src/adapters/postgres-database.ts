@@ -47,14 +47,12 @@ export async function retried<T>(
 }
 
 /**
- * The tables of one part in a schema of a Postgres database. It owns a pool of connections, which the first piece of work opens.
- *
- * PostgresDatabase.P1 (`patiently`) while the database is away, work is repeated on a new connection for `patience` milliseconds.
- * PostgresDatabase.P2 (`#connected`) a connection whose statement failed in passing or timed out is not used again.
- * PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or program are not touched.
- * PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`#opened`) the pool has at most `connections`.
- * PostgresDatabase.P6 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs (`endPool`).
- * A connection outside the pool is refused behind a pooler that changes connections between statements (`#assertUnshared`).
+ * The tables of one part in a schema of a database. It owns a pool, which the first statement opens. PostgresDatabase.P1 (`patiently`) while the
+ * database is away, work is repeated for `patience` milliseconds. PostgresDatabase.P2 (`#connected`) a connection whose statement failed in passing
+ * or timed out is not used again. PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or
+ * program are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`#opened`) the pool has at
+ * most `connections`. PostgresDatabase.P6 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs. A
+ * connection outside the pool is refused behind a pooler that changes connections between statements (`#assertUnshared`).
  */
 export class PostgresDatabase {
   readonly part: PostgresPart;

@@ -40,16 +40,14 @@ interface OpenConnection {
 }
 
 /**
- * A connection that holds a lock by which others see that this process lives. It owns the connection, the number of its users (`keep`), and
- * the timer of the next question. While it has users it keeps the process running.
- *
- * PersistentConnection.C1 (`#attend`) while it has users, a question is asked every `every` milliseconds, however often users come and go.
- * PersistentConnection.C2 (`IDLE_LIMIT`) the server ends the connection of a process that has asked nothing for a minute.
- * PersistentConnection.C3 (`#again`) while it has users, a lost connection is opened again until `close`, with pauses that grow until a question
- * is answered. A question without an answer ends the connection (`#ask`); a refused one does not.
- * PersistentConnection.C4 (`#report`) each reason of a failure is logged once, with its code and without the password.
- * PersistentConnection.C5 (`opened`) waiting for the connection fails when it is closed, after `patience`, and at once for an error that does
- * not pass. PersistentConnection.C6 (`close`) afterwards its locks are free, also behind a pooler.
+ * A connection that holds a lock by which others see that this process lives. It owns the connection, the number of its users (`keep`), and the timer
+ * of the next question. While it has users it keeps the process running. PersistentConnection.C1 (`#attend`) while it has users, a question is asked
+ * every `every` milliseconds, however often users change. PersistentConnection.C2 (`IDLE_LIMIT`) the server ends the connection of a process that was
+ * silent for a minute. PersistentConnection.C3 (`#again`) while it has users, a lost connection is opened again until `close`, with pauses that grow
+ * until a question is answered. A question without an answer ends the connection (`#ask`); a refused one does not. PersistentConnection.C4
+ * (`#report`) each reason of a failure is logged once, with its code and without the password. PersistentConnection.C5 (`opened`) waiting fails when
+ * it is closed, after `patience`, and at once for an error that does not pass. PersistentConnection.C6 (`close`) afterwards its locks are free, also
+ * behind a pooler.
  */
 export class PersistentConnection {
   readonly #parts: PersistentParts;

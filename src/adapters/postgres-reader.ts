@@ -70,10 +70,8 @@ export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: n
 }
 
 /**
- * Returns the snapshot of a run; undefined for none, and for one of another past.
- *
- * PostgresSnapshots.P1 a snapshot has the checksum of the event before it, which covers the record up to there. The reader of its state checks
- * its content.
+ * Returns the snapshot of a run; undefined for none, and for one of another past. PostgresSnapshots.P1 a snapshot has the checksum of the event
+ * before it, which covers the record up to there. The reader of its state checks its content.
  */
 export async function newestSnapshot(db: PostgresDatabase, runId: string): Promise<RunSnapshot | undefined> {
   const run = await knownRow(db, runId);

@@ -141,10 +141,8 @@ export interface NewOwner {
 }
 
 /**
- * Gives a run to a new owner and notifies the former one. Unanswered commands that this one has taken are dropped, because no one else would
- * answer them.
- *
- * @returns undefined when the owner has changed since the row was read
+ * Gives a run to a new owner and notifies the former one. Unanswered commands that the former owner has taken are dropped. Returns undefined when the
+ * owner has changed since the row was read.
  */
 export async function giveEpoch(db: PostgresDatabase, row: RunRow, to: NewOwner): Promise<RunRow | undefined> {
   const { schema, server } = db;
@@ -213,9 +211,8 @@ async function sweep({ rows, schema }: PostgresDatabase): Promise<void> {
 }
 
 /**
- * Records that a process has ended. Runs that it owned are found with the former owner `died` then, also by machines that cannot see the process.
- *
- * @param process its identity: `identityText()` of its own
+ * Records that a process has ended, by its `identityText`. The next owners of its runs get the former owner `died`, also on machines that cannot see
+ * the process.
  */
 export async function reportDeath(options: PostgresOptions, process: string): Promise<void> {
   const db = new PostgresDatabase(JOURNAL_TABLES, postgresServer("reportDeath", options));

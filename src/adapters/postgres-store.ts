@@ -61,11 +61,9 @@ interface VectorRow {
 }
 
 /**
- * See {@link postgresStore}. It owns the connections.
- *
- * PostgresStore.S1 (`add`) a resolved addition is committed as a whole; one that is repeated because the answer to its commit was lost adds
- * nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is the error `MEMORY_DAMAGED`, and a changed
- * vector is computed again. Writers of a role come one after another, so that places appear in their order.
+ * See {@link postgresStore}. It owns the connections. PostgresStore.S1 (`add`) a resolved addition is committed as a whole; one that is repeated
+ * because the answer to its commit was lost adds nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is
+ * the error `MEMORY_DAMAGED`, and a changed vector is computed again. Writers of a role come one after another, so that places appear in their order.
  */
 class PostgresStore implements MessageStore {
   readonly #server: PostgresServer;

@@ -12,10 +12,8 @@ interface Watched {
 }
 
 /**
- * The watchers of runs in this process. It owns the list of watched runs.
- *
- * PostgresWatch.V1 (`#look`) one question for all watched runs, every {@link LOOK} milliseconds, finds what was added, also after the database was
- * away. PostgresWatch.V2 (`#look`) a watcher ends when its run is removed.
+ * The watchers of runs in this process. PostgresWatch.V1 (`#look`) one question for all watched runs, every {@link LOOK} milliseconds, finds what was
+ * added, also after the database was away. PostgresWatch.V2 (`#look`) a watcher ends when its run is removed.
  */
 export class PostgresWatch {
   readonly #db: PostgresDatabase;

@@ -8,11 +8,9 @@ import { hasEnded, processFields, procText } from "./proc-file.ts";
 const NO_START = "0";
 
 /**
- * The identity of a process, for others that must know whether it is gone.
- *
- * `ProcessIdentity.O1` a process counts as gone only when this machine can know it: same machine, and either another boot, or the same boot and
- * the same space of process ids, in which no process has this id and this start. Of all else {@link stateOfProcess} says
- * "unknown" or "running".
+ * The identity of a process, for others that must know whether it is gone. `ProcessIdentity.O1` a process counts as gone only where this machine can
+ * know it: after another boot, or in the same space of process ids, where no process has this id and this start. Otherwise {@link stateOfProcess}
+ * returns "unknown" or "running".
  */
 export interface ProcessIdentity {
   readonly machine: string;
@@ -34,10 +32,7 @@ export function stateOfProcess(identity: ProcessIdentity, here: ProcessIdentity 
   return isOther ? "gone" : "running";
 }
 
-/**
- * True when it is proven that a process has ended while its machine went on. After another boot nothing is proven: the machine may have
- * ended it.
- */
+/** True when it is proven that a process has ended while its machine ran on. After another boot nothing is proven: the machine may have ended it. */
 export function hasDied(identity: ProcessIdentity, here: ProcessIdentity = ownProcess()): boolean {
   return identity.boot === here.boot && identity.start !== NO_START && stateOfProcess(identity, here) === "gone";
 }
@@ -76,8 +71,8 @@ export function processOf(pid: number): ProcessIdentity {
 }
 
 /**
- * Returns a text that identifies a machine. A container often has no id, and its name may exist on another machine too; then its boot
- * identifies it, so that neither takes the other for an earlier boot of itself.
+ * A container often has no machine id, and its name may exist on another machine too; then its boot identifies it, so that neither takes the other
+ * for an earlier boot of itself.
  */
 export function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
   return `${id === "" ? boot : id}\n${host}`;

@@ -31,12 +31,10 @@ return 1
 `;
 
 /**
- * Strings in a Redis server. Owns the connection. The client's own reconnecting and its offline queue are off: with them a caller waits as
- * long as the server is away. A connection is given up when a command gets no answer in time: all later answers would wait behind that one.
- *
- * RedisConnection.C1 (`#connection`) there is at most one connection in use. The first command opens it, and the others share it.
- * RedisConnection.C2 (`#giveUp`) a command that fails without a reply gives up the connection that it used; a newer one in its place stays.
- * RedisConnection.C3 (`#closing`) `close` ends the commands that wait for the server at once.
+ * Strings in a Redis server. It owns the connection. The client's own reconnecting and offline queue are off: with them a caller waits as long as the
+ * server is away. RedisConnection.C1 (`#connection`) at most one connection is in use. The first command opens it, and the others share it.
+ * RedisConnection.C2 (`#giveUp`) a command that fails without a reply gives up the connection that it used; a newer one stays. RedisConnection.C3
+ * (`#closing`) `close` ends waiting commands at once.
  */
 export class RedisConnection implements RemoteTexts {
   readonly #server: RedisServer;

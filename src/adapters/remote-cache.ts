@@ -55,12 +55,11 @@ const UNKNOWN = "?";
 const TRIES = 20;
 
 /**
- * A cache on a shared server, with a local one that answers while the server does not.
- *
- * RemoteCache.R1 (`get`, `replace`) the server's answer counts. A key about which neither could be asked is an error, not a miss.
- * RemoteCache.R2 (`#joined`) what was stored while the server was away names the revision that it replaces, and goes to the server, with the next
- * `get` or `replace` of its key, only over that revision. Over another one `get` returns both. RemoteCache.R3 (`replace`) a write replaces only
- * the revision that was compared. RemoteCache.R4 (`#ask`) a server that stops or starts to answer is logged. A deletion needs the server.
+ * A cache on a shared server, with a local one that answers while the server does not. RemoteCache.R1 (`get`, `replace`) the server's answer counts.
+ * A key about which neither could be asked is an error, not a miss. RemoteCache.R2 (`joined`) what was stored while the server was away names the
+ * revision that it replaces, and reaches the server with the next `get` or `replace` of its key, only over that revision. Over another one `get`
+ * returns both. RemoteCache.R3 (`replace`) a write replaces only the revision that was compared. RemoteCache.R4 (`#ask`) a server that stops or
+ * starts to answer is logged. A deletion needs the server.
  */
 export class RemoteCache implements Cache {
   readonly #parts: RemoteCacheParts;

@@ -24,11 +24,10 @@ interface Slot {
 }
 
 /**
- * A worker that the server of Restate calls. It owns the endpoint and the calls in hand, at most `concurrency` of them.
- *
- * A call ends only with a recorded verdict, and its path depends on recorded values alone (`#run`). A call that comes again while its handler works
- * joins it (`#deliver`). A handler whose call was ended is aborted, and a server that is away ends none (`#left`). RestateWork.W5 (`replaces`) a
- * resubmitted job does not replace a submitted one, whichever was sent first.
+ * A worker that the server of Restate calls. It owns the endpoint and at most `concurrency` calls. A call ends only with a recorded verdict, and its
+ * path depends on recorded values alone (`#run`). A call that comes again while its handler works joins it (`#deliver`). A handler whose call was
+ * ended is aborted, and a server that is away ends none (`#left`). RestateWork.W5 (`replaces`) a resubmitted job does not replace a submitted one,
+ * whichever was sent first.
  */
 export class RestateWork implements Working {
   readonly ended: Promise<void>;

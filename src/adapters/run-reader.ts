@@ -25,11 +25,9 @@ export interface RowSource {
 }
 
 /**
- * Reads a run in pages and checks every row, up to the events that were written before the last page.
- *
- * RunReader.R1 every page is of the run that the first page was of: another run that got its name is not read.
- *
- * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything intact before it; errors of the store
+ * Reads a run in pages and checks every row, up to the events that were written before the last page. RunReader.R1 every page is of the run that the
+ * first page was of: another run of its name is not read. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything
+ * intact before it; errors of the store
  */
 export async function* readRun(source: RowSource, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const first = Math.max(0, from);

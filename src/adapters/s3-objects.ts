@@ -133,9 +133,9 @@ interface S3Answer {
 }
 
 /**
- * Owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored bytes: the try may have
- * been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code. S3Objects.S4 (`put`) a server that compares tags without
- * their quotes, as Ceph's gateway does, refuses a condition that holds. It is asked without them from then on.
+ * Owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored bytes: the try may have been
+ * done. S3Objects.S2 (`#refused`) no error has more of an answer than its code. S3Objects.S4 (`put`) a server that compares tags without their
+ * quotes, as Ceph's gateway does, is asked without them after its first refusal.
  */
 class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;

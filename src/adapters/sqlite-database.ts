@@ -13,16 +13,14 @@ type Libsql = typeof Libsql;
 const FILE = "file";
 
 /**
- * One connection to a SQLite file, over `libsql`.
+ * One connection to a SQLite file, over `libsql`. Database.D1 after `close` the process has no handle and no mapping of the file, its log and its
+ * index, without a garbage collection: the library keeps a connection until its last statement is collected, so the file is attached to a connection
+ * in memory, and `close` detaches it. Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has
+ * every commit, unless another connection reads it at that moment; then the last one that closes does this.
  *
- * Database.D1 after `close` the process has no handle and no mapping of the file, its log and its index, without a garbage collection: the
- * library keeps a connection until its last statement is collected, so the file is attached to a connection in memory, and `close`
- * detaches it. Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has every commit,
- * unless another connection reads it at that moment; then the last connection that closes does this.
- *
- * The library ends the whole process for a bare Buffer as the only value, and for text that is not UTF-8. So values are always passed as a
- * list, and columns of a table, in which one flipped bit can make text of any value, must be read as `CAST(... AS BLOB)` or
- * `CAST(... AS INTEGER)`. Every result is read to its end, because an open statement keeps an old state of the file.
+ * The library ends the process for a bare Buffer as the only value, and for a string that is not UTF-8. So values are passed as a list, and columns,
+ * in which one flipped bit can make a string of any value, are read as `CAST(... AS BLOB)` or `CAST(... AS INTEGER)`. Every result is read to its
+ * end, because an open statement keeps an old state of the file.
  */
 export class Database {
   readonly #native: InstanceType<Libsql>;

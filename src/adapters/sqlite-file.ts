@@ -28,9 +28,7 @@ export function filePath(what: string, path: unknown, instead: string): string {
 }
 
 /**
- * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind
- * changes.
- *
+ * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind changes.
  * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
  */
 export async function openFile(options: FileOptions): Promise<Database> {

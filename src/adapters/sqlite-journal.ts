@@ -218,12 +218,9 @@ interface AskedChange {
 }
 
 /**
- * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. The journal owns the
- * file.
- *
- * Commits.C1 (`commit`) a change resolves when it and all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect
- * others. Commits.C3 (`#together`) when a commit fails, every change in it is rejected and none is kept. The callers bound the queue: a run
- * appends again only after its last append.
+ * Group commit: the changes of one turn of the event loop are one transaction, in their order. Commits.C1 (`commit`) a change resolves when it and
+ * all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails,
+ * every change in it is rejected and none is kept.
  */
 export class Commits {
   readonly #options: FileOptions;
@@ -272,12 +269,10 @@ function answered(db: Database, { change, resolve, reject }: AskedChange): () =>
 const LOCK_TIMEOUT = 50;
 
 /**
- * The runs that this journal owns, visible to other processes: an exclusive transaction on a small file for each run. The operating system
- * ends it with the process, however that ends; a stopped process keeps it. It owns the lock files; the journal has the epochs.
- *
- * RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2 (`createPrivately`) only SQLite opens an existing
- * lock file: closing it in the process that holds the lock would release the lock. RunLocks.O3 (`appendEvents`) the epoch stops an owner
- * whose lock file was deleted. Each held run costs one open file.
+ * The runs that this journal owns: an exclusive transaction on a small file for each, which other processes see. The operating system ends it with
+ * the process; a stopped process keeps it. RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2
+ * (`createPrivately`) only SQLite opens an existing lock file: closing it in the process that holds the lock would release the lock. RunLocks.O3
+ * (`appendEvents`) the epoch stops an owner whose lock file was deleted.
  */
 class RunLocks {
   readonly #driver: SqliteDriver;

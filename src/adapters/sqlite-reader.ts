@@ -64,10 +64,8 @@ export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, 
 }
 
 /**
- * Returns the snapshot of a run; undefined for none, and for one of another past.
- *
- * SqliteSnapshots.P1 a snapshot has the checksum of the event before it, which covers the record up to there. The reader of its state checks its
- * content.
+ * Returns the snapshot of a run; undefined for none, and for one of another past. SqliteSnapshots.P1 a snapshot has the checksum of the event before
+ * it, which covers the record up to there. The reader of its state checks its content.
  */
 export function newestSnapshot(db: Database, runId: string): RunSnapshot | undefined {
   const run = knownRun(db, runId);

@@ -20,11 +20,11 @@ import type { RunTally } from "../runtime/record/run-summary.ts";
 import { JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
- * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
- *
- * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
- * (`giveEpoch`) the process of the owner is stored with the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
- * claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next claim reports it again.
+ * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change. SqliteRuns.N1 (`createRun`) a run number
+ * is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file, so the owner of a removed run cannot write into a later run of
+ * its name. Epoch 0 has no owner. SqliteRuns.N3 (`giveEpoch`) the process of the owner is stored with the epoch, so that its death is proven.
+ * SqliteRuns.N4 (`diedBefore`) a claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next claim reports it
+ * again.
  */
 
 /** Places of a run. Its events begin at its number times this. */

@@ -5,10 +5,8 @@ import { type Database, textOf } from "./sqlite-database.ts";
 import { CREATE_WORDS, MESSAGE_LINE, type RoleRow } from "./sqlite-store-file.ts";
 
 /*
- * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that adds a
- * message adds its words. Each word has the number of its role before it, so that the words of a role are stored together.
- *
- * The index has no checksums: a changed bit in it may hide a message from a search until the memory is rebuilt.
+ * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that adds a message
+ * adds its words, each with the number of its role before it. The index has no checksums: a changed bit may hide a message from a search.
  */
 
 /** Characters that are indexed of a word. */

@@ -2,10 +2,7 @@ import { isSuspicious, plainFault } from "../runtime/record/parse-event.ts";
 import { hash } from "node:crypto";
 import { NotJsonError } from "../kernel/errors.ts";
 
-/*
- * JSON text of a store. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such
- * a key is parsed for it.
- */
+/* JSON of a store. Keys that name a prototype are refused in both directions; only a string that may hold such a key is parsed for it. */
 
 export function assertPlain(text: string, what: string): void {
   const fault = isSuspicious(text) ? plainFault(JSON.parse(text)) : undefined;
