@@ -13,10 +13,10 @@ import {
 
 /** Milliseconds until a job whose handler rejected is delivered again: doubled each time. */
 const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 30_000;
+const MAX_PAUSE = 30_000;
 
 export function rejectedDelivery(logger: Logger, reason: string, attempt: number): Handled {
-  const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
+  const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), MAX_PAUSE);
   logger.warn("A delivery failed, and comes again.", { reason, after });
   return { is: "again", after };
 }

@@ -24,7 +24,7 @@ const fileCacheOptions: Known<FileCacheOptions> = { dir: kinds.text, clock: kind
 
 const VERSION = 1;
 const FOLDER = "entries";
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 const WRITES_PER_SWEEP = 1000;
 
 /**
@@ -70,7 +70,7 @@ class FolderCache implements Cache {
   constructor(dir: string, clock: Clock) {
     this.#dir = dir;
     this.#clock = clock;
-    this.#objects = new FileObjects(dir, MOST_BYTES);
+    this.#objects = new FileObjects(dir, MAX_BYTES);
   }
 
   async get(key: string): Promise<CacheEntry> {

@@ -9,9 +9,9 @@ import { errorsOf, type PostgresPart, type PostgresServer } from "./postgres-ser
 export type LoadGraphile = () => Promise<Pick<typeof import("graphile-worker"), "Logger" | "run" | "runMigrations">>;
 
 /** The most tries that the package can count. A job is given up by its handler alone. */
-const MOST_ATTEMPTS = 32_767;
-const LONGEST_TEAM = 128;
-const LONGEST_RUN = 512;
+const MAX_ATTEMPTS = 32_767;
+const MAX_TEAM = 128;
+const MAX_RUN = 512;
 /** Seconds that a server must have run: after its start the workers connect again one after the other. */
 const SETTLING = 5;
 
@@ -70,8 +70,8 @@ export class GraphileQueue {
 
   async submit(given: RunJob): Promise<void> {
     const job = parseRunJob(given);
-    checkLength("the name of a team", job.team, LONGEST_TEAM);
-    checkLength("a run id", job.runId, LONGEST_RUN);
+    checkLength("the name of a team", job.team, MAX_TEAM);
+    checkLength("a run id", job.runId, MAX_RUN);
     await this.migrated();
     await this.#add(this.database.rows, { job, attempts: 0 }, 0);
   }
@@ -209,7 +209,7 @@ export class GraphileQueue {
          SELECT ARRAY(SELECT id::text FROM before WHERE locked_by IS NOT NULL
            UNION ALL SELECT json_array_elements_text(payload->'behind') FROM before) AS rows
        )
-       SELECT FROM behind, "${this.schemaName}".add_job(identifier := $1, job_key := $3, max_attempts := ${MOST_ATTEMPTS},
+       SELECT FROM behind, "${this.schemaName}".add_job(identifier := $1, job_key := $3, max_attempts := ${MAX_ATTEMPTS},
          payload := json_build_object('job', $2::json, 'attempts', $4::int, 'behind', behind.rows),
          run_at := CASE WHEN behind.rows = '{}' THEN now() + $5 * interval '1 millisecond' ELSE 'infinity' END)`,
       [job.team, JSON.stringify(job), job.runId, attempts, after, own],

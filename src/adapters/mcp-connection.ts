@@ -6,7 +6,7 @@ import type { Mask } from "../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { clauseText, escapedText, shownText, thrownText } from "../kernel/value-text.ts";
-import { isTooLong, type McpTransport, MessageTooLong, MOST_BYTES } from "./mcp-transport.ts";
+import { isTooLong, type McpTransport, MessageTooLong, MAX_BYTES } from "./mcp-transport.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or broke the protocol; see `code`. */
 export class McpError extends TroupeError {}
@@ -23,7 +23,7 @@ export interface McpConnectionParts {
   readonly onTools: (tools: readonly ServerTool[]) => void;
 }
 
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** Accepts every answer: a server's own output schema may hold a pattern that never ends. */
 const TRUSTING_VALIDATOR = {
@@ -102,7 +102,7 @@ export class McpConnection {
         capabilities: {},
         versionNegotiation: { mode: "auto", probe: { timeoutMs: patience } },
         jsonSchemaValidator: TRUSTING_VALIDATOR,
-        listMaxPages: MOST_PAGES,
+        listMaxPages: MAX_PAGES,
         listChanged: { tools: { onChanged: (error, tools) => this.#changed(client, error, tools) } },
       },
     );
@@ -156,7 +156,7 @@ export class McpConnection {
     const { name } = this.#parts;
     return new McpError(
       "MCP_TOO_LONG",
-      `Expected an answer of at most ${MOST_BYTES} bytes of MCP server ${name}, got a longer one. It may have done what was asked. Ask for less.`,
+      `Expected an answer of at most ${MAX_BYTES} bytes of MCP server ${name}, got a longer one. It may have done what was asked. Ask for less.`,
       { cause },
     );
   }
@@ -190,12 +190,12 @@ export class McpConnection {
 
 const TERMS: ServerTerms = { token: "headers: { authorization }, such as `Bearer TOKEN`", address: "its url" };
 
-const MOST_SAID = 4_000;
+const MAX_SAID = 4_000;
 
 function answerIn(cause: unknown): { readonly status: number; readonly said: string } | undefined {
   const data = isObject(cause) ? (cause as { readonly data?: unknown }).data : undefined;
   if (!isRecord(data) || typeof data["status"] !== "number") return undefined;
-  return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MOST_SAID) : "" };
+  return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MAX_SAID) : "" };
 }
 
 /** Why an answer with a good status does not keep to the protocol. */

@@ -75,7 +75,7 @@ async function processTransport({ command, args = [], env = {}, cwd }: McpProces
     args: [...args],
     env: { ...getDefaultEnvironment(), ...env },
     stderr: "pipe",
-    maxBufferSize: MOST_BYTES,
+    maxBufferSize: MAX_BYTES,
     ...(cwd === undefined ? {} : { cwd }),
   });
   let wasRefused = false;
@@ -109,7 +109,7 @@ function isHttp(url: unknown): boolean {
 }
 
 /** Limit on the bytes of one message of a server. A longer one is refused before it is parsed. */
-export const MOST_BYTES = 10_000_000;
+export const MAX_BYTES = 10_000_000;
 
 /** The code of the JSON-RPC error that stands for an answer that was refused. */
 const REFUSED = -32_077;
@@ -122,17 +122,17 @@ export function isTooLong(error: unknown): boolean {
 
 export class MessageTooLong extends RangeError {
   constructor() {
-    super(`A message of more than ${MOST_BYTES} bytes came.`);
+    super(`A message of more than ${MAX_BYTES} bytes came.`);
   }
 }
 
-/** Returns a response whose messages have at most {@link MOST_BYTES}. An error replaces a longer answer. @param asked the body of the request */
+/** Returns a response whose messages have at most {@link MAX_BYTES}. An error replaces a longer answer. @param asked the body of the request */
 export async function bounded(response: Response, asked: unknown): Promise<Response> {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
   if (isStream) return new Response(body.pipeThrough(boundedEvents(asked)), { status, statusText, headers });
-  const bytes = Number(headers.get("content-length") ?? 0) > MOST_BYTES ? undefined : await bytesOf(body);
+  const bytes = Number(headers.get("content-length") ?? 0) > MAX_BYTES ? undefined : await bytesOf(body);
   if (bytes !== undefined) return new Response(bytes, { status, statusText, headers });
   await body.cancel().catch(() => {});
   throw new MessageTooLong();
@@ -141,7 +141,7 @@ export async function bounded(response: Response, asked: unknown): Promise<Respo
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefined> {
   const reader = body.getReader();
   const pieces: Uint8Array<ArrayBuffer>[] = [];
-  for (let bytes = 0; bytes <= MOST_BYTES;) {
+  for (let bytes = 0; bytes <= MAX_BYTES;) {
     const { done, value } = await reader.read();
     if (done) return new Blob(pieces);
     bytes += value.length;
@@ -158,7 +158,7 @@ function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> 
       const end = eventEnd(piece, last);
       bytes = end === undefined ? bytes + piece.length : piece.length - end;
       last = piece.at(-1) ?? last;
-      if (bytes <= MOST_BYTES) return out.enqueue(piece);
+      if (bytes <= MAX_BYTES) return out.enqueue(piece);
       const id = idIn(asked);
       if (id === undefined) return out.error(new MessageTooLong());
       const refusal = { jsonrpc: "2.0", id, error: { code: REFUSED, message: new MessageTooLong().message } };

@@ -44,7 +44,7 @@ export interface UsedTokens {
 export type MeasuredOperation = keyof typeof DURATIONS;
 
 /** Limit on the links of one span: the default of OpenTelemetry. */
-const MOST_LINKS = 128;
+const MAX_LINKS = 128;
 
 interface OpenPart {
   readonly span: OpenSpan;
@@ -228,7 +228,7 @@ export class RunSpans {
     const earlier = before === undefined ? [] : [{ context: before, values: { [TROUPE.link]: "earlier try" } }];
     const span = this.#spans.begin({
       name: `${OPERATIONS.invokeAgent} ${role}`,
-      ...{ isClient: false, time, parent: this.#openedLeg.span, links: [...earlier, ...arrivals.flatMap(linkOf)].slice(0, MOST_LINKS) },
+      ...{ isClient: false, time, parent: this.#openedLeg.span, links: [...earlier, ...arrivals.flatMap(linkOf)].slice(0, MAX_LINKS) },
       values: {
         [GEN_AI.operationName]: OPERATIONS.invokeAgent,
         [GEN_AI.agentName]: role,
@@ -236,7 +236,7 @@ export class RunSpans {
         [TROUPE.act]: act,
         [TROUPE.actAttempt]: attempt,
         [TROUPE.actMessages]: arrivals.length,
-        [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MOST_LINKS),
+        [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MAX_LINKS),
       },
     });
     const open: OpenAct = { span, role, time, steps: new Map(), cost: 0 };

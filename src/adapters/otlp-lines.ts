@@ -16,8 +16,8 @@ export interface OtlpLine {
 }
 
 /** Approximate limits of one line: receivers refuse large requests. */
-const MOST_SPANS = 512;
-const MOST_TEXT = 1_000_000;
+const MAX_SPANS = 512;
+const MAX_TEXT = 1_000_000;
 
 /**
  * The spans of a recorded run as lines of OTLP/JSON, each a whole request of the trace endpoint. Ids follow from the run's id and the index of a
@@ -57,7 +57,7 @@ class WrittenSpans implements SpanTarget {
   }
 
   get isFull(): boolean {
-    return this.#written.length >= MOST_SPANS || this.#size >= MOST_TEXT;
+    return this.#written.length >= MAX_SPANS || this.#size >= MAX_TEXT;
   }
 
   take(): readonly string[] {

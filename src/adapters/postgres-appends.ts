@@ -7,8 +7,8 @@ import { RUN_TABLES } from "./postgres-tables.ts";
 import { staleEpoch, unknownRun, wrongSeq } from "./stored-runs.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-const MOST_EVENTS = 2 ** 31 - 1;
-const MOST_CHARACTERS = 8_000_000;
+const MAX_EVENTS = 2 ** 31 - 1;
+const MAX_CHARACTERS = 8_000_000;
 const KNOWN_CHATS = 10_000;
 
 interface RunEnd {
@@ -100,7 +100,7 @@ export class PostgresAppends {
       const runs = new Set<string>();
       let characters = 0;
       for (const asked of waiting) {
-        const isFitting = characters < MOST_CHARACTERS && !runs.has(asked.runId);
+        const isFitting = characters < MAX_CHARACTERS && !runs.has(asked.runId);
         runs.add(asked.runId);
         if (isFitting) characters += lengthOf(asked.events);
         (isFitting ? now : later).push(asked);
@@ -185,7 +185,7 @@ function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[
   let characters = 0;
   for (const [index, { body }] of events.entries()) {
     characters += body.length;
-    if (characters < MOST_CHARACTERS && index < events.length - 1) continue;
+    if (characters < MAX_CHARACTERS && index < events.length - 1) continue;
     yield events.slice(from, index + 1);
     from = index + 1;
     characters = 0;
@@ -196,8 +196,8 @@ function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | und
   if (end === undefined) return unknownRun(runId);
   if (end.epoch !== epoch || epoch === 0) return staleEpoch(runId, end.epoch, epoch);
   if (end.events !== expectedSeq) return wrongSeq(runId, end.events, expectedSeq);
-  if (countAfter({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
-  const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
+  if (countAfter({ expectedSeq, events }) <= MAX_EVENTS) return undefined;
+  const text = `Expected at most ${MAX_EVENTS} events of run ${runId}, got more. Begin another run.`;
   return new JournalError("JOURNAL_FULL", text, { data: { runId } });
 }
 

@@ -29,7 +29,7 @@ interface OpenedAccount {
   readonly letGo: (() => void) | undefined;
 }
 
-const MOST_SETTLED = 1_000;
+const MAX_SETTLED = 1_000;
 
 export async function settledIn({ server }: PostgresDatabase, work: Iterable<Promise<void>>): Promise<void> {
   const { signal } = new AbortController();
@@ -170,7 +170,7 @@ export class PostgresAccount implements BudgetAccount {
 
   async #sendOnce(failed: () => void): Promise<boolean> {
     const { db, name } = this.#pool;
-    const [settled, total, losing] = [this.#settled.slice(0, MOST_SETTLED), this.#total, [...this.#losing]];
+    const [settled, total, losing] = [this.#settled.slice(0, MAX_SETTLED), this.#total, [...this.#losing]];
     const ends = this.#settled.length === settled.length ? this.#ends : undefined;
     const isKnown = await db.eventually(
       { name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6, $7, $8)` },

@@ -20,7 +20,7 @@ export const KEEPALIVE = `SELECT count(set_config(name, wanted, false)) FROM (VA
   ) AS settings (name, wanted) JOIN pg_settings USING (name)`;
 
 const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 1_000;
+const MAX_PAUSE = 1_000;
 
 interface RetryOptions {
   readonly isClosed: () => boolean;
@@ -91,7 +91,7 @@ export class PostgresDatabase {
   async patiently<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     const o: RetryOptions = {
       isClosed: () => this.closing.aborted,
-      pause: (tries) => Math.min(FIRST_PAUSE * 2 ** tries, LONGEST_PAUSE),
+      pause: (tries) => Math.min(FIRST_PAUSE * 2 ** tries, MAX_PAUSE),
       failed: (error) => this.#report(true, error),
     };
     const result = await retried(this, o, () => this.once(work));
@@ -108,7 +108,7 @@ export class PostgresDatabase {
       } catch (error) {
         if (!this.closing.aborted) failed(error);
       }
-      await this.pause(LONGEST_PAUSE);
+      await this.pause(MAX_PAUSE);
     }
     return false;
   }
@@ -199,7 +199,7 @@ export class PostgresDatabase {
     this.#configured.add(client);
   }
 
-  /** Checks that two clients have two server processes: behind a pooler, locks and notifications belong to nobody. */
+  /** Checks that two clients have two server processes: behind a pooler, locks and notifications belong to no one. */
   async #assertUnshared(rows: Rows): Promise<void> {
     if (this.#isUnshared) return;
     const own = await backendOf(rows);

@@ -8,7 +8,7 @@ import { isPassing, postgresClosed } from "./postgres-server.ts";
 
 const PING = 10_000;
 const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 500;
+const MAX_PAUSE = 500;
 
 /**
  * The server ends a connection that was idle for a minute: a stopped process, or a proxy that drops data, still acknowledges TCP probes.
@@ -110,7 +110,7 @@ export class PersistentConnection {
   }
 
   get #pause(): number {
-    return Math.min(FIRST_PAUSE * 2 ** Math.max(this.#failures - 1, 0), LONGEST_PAUSE);
+    return Math.min(FIRST_PAUSE * 2 ** Math.max(this.#failures - 1, 0), MAX_PAUSE);
   }
 
   #connected(): Promise<void> {

@@ -15,7 +15,7 @@ export function processFields(pid: number | string, proc = "/proc"): readonly st
   return stat === "" ? [] : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** True for a process that has ended and only waits for its parent to be told. */
+/** True for a process that has ended and only waits for its parent. */
 export function hasEnded([state]: readonly string[]): boolean {
   return state === "Z" || state === "X";
 }

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { isAlive } from "../kernel/system-error.ts";
 import { hasEnded, processFields, procText } from "./proc-file.ts";
 
-/** The start of a process where a system does not tell it. */
+/** The start of a process where the system does not report it. */
 const NO_START = "0";
 
 /**
@@ -18,7 +18,7 @@ export interface ProcessIdentity {
   /** The namespace of the process id; "0" on systems with a single one. */
   readonly space: string;
   readonly pid: number;
-  /** When it started, in ticks since the boot; "0" where a system does not tell. */
+  /** When it started, in ticks since the boot; "0" where the system does not report it. */
   readonly start: string;
 }
 
@@ -93,7 +93,7 @@ function processSpace(): string {
   }
 }
 
-/** The first text of some files; empty for a system without them, which has one boot as far as names can tell. */
+/** The first text of some files; empty for a system without them, which has one boot. */
 function readFirst(files: readonly string[]): string {
   return files.map((file) => procText(file).trim()).find((text) => text !== "") ?? "";
 }

@@ -18,7 +18,7 @@ export interface RedisServer {
 
 type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "set" | "del" | "eval" | "on" | "scan">;
 
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";
 
@@ -101,7 +101,7 @@ export class RedisConnection implements RemoteTexts {
     const client: Client = createClient({
       url,
       disableOfflineQueue: true,
-      commandsQueueMaxLength: MOST_WAITING,
+      commandsQueueMaxLength: MAX_WAITING,
       socket: { connectTimeout, reconnectStrategy: false },
     }) as Client;
     // Without a listener a lost connection would end the process. Its open commands report the loss.

@@ -209,13 +209,13 @@ function unreachable(url: string, cause: unknown): TroupeError {
   );
 }
 
-const MOST_READ = 4_000;
+const MAX_READ = 4_000;
 const TERMS: ServerTerms = { token: "an address that lets this process in", address: "ingress and admin" };
 
 function refused(url: string, status: number, text: string): TroupeError {
   const { origin, pathname } = new URL(url);
   return new TroupeError(
     "DRIVER_REFUSED",
-    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got ${refusalText({ status, said: text.slice(0, MOST_READ) }, TERMS)} Check its version (1.7) and its addresses.`,
+    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got ${refusalText({ status, said: text.slice(0, MAX_READ) }, TERMS)} Check its version (1.7) and its addresses.`,
   );
 }

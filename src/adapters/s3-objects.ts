@@ -61,7 +61,7 @@ const s3ObjectsOptions: Known<S3ObjectsOptions> = {
   clock: kinds.clock,
 };
 
-const LEAST_BYTES_PER_SECOND = 128 * 1024;
+const MIN_BYTES_PER_SECOND = 128 * 1024;
 const FIRST_PAUSE = 200;
 /** Answers that mean "later": 409 is a condition that was decided at the same time. */
 const LATER: ReadonlySet<number> = new Set([409, 429, 500, 502, 503, 504]);
@@ -227,7 +227,7 @@ class S3Objects implements ObjectStore {
     const outer = signal ?? new AbortController().signal;
     const ending = new AbortController();
     const within = <T>(count: number, work: () => Promise<T>): Promise<T> =>
-      withTimeout(clock, timeout + (count / LEAST_BYTES_PER_SECOND) * 1_000, "a request to a store of objects", outer, work);
+      withTimeout(clock, timeout + (count / MIN_BYTES_PER_SECOND) * 1_000, "a request to a store of objects", outer, work);
     try {
       const response = await within(bytes?.length ?? 0, async () => {
         const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };

@@ -59,13 +59,13 @@ export function baseOf(db: Database, roleId: string): number | undefined {
 }
 
 /** The places of more roles are no safe integers. */
-const MOST_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
+const MAX_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
 
 export function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
   const role = roleOf(db, roleId) as RoleRow;
-  if (role.number < MOST_ROLES) return role;
-  throw new MemoryError("MEMORY_FULL", `Expected at most ${MOST_ROLES} memories in one file, got one more. Use another file for it.`);
+  if (role.number < MAX_ROLES) return role;
+  throw new MemoryError("MEMORY_FULL", `Expected at most ${MAX_ROLES} memories in one file, got one more. Use another file for it.`);
 }
 
 /** Stands in place of the name of a role without messages, which may name a person. A role is found by it too. */

@@ -10,11 +10,11 @@ import { CREATE_WORDS, MESSAGE_LINE, type RoleRow } from "./sqlite-store-file.ts
  */
 
 /** Characters that are indexed of a word. */
-const LONGEST_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 /** Limit on the messages of one word, the newest ones, and roughly the most of all words together. */
-const MOST_NAMED = 50_000;
+const MAX_NAMED = 50_000;
 /** Limit on the words of a search, the rarest ones. */
-const MOST_WORDS = 64;
+const MAX_WORDS = 64;
 /** Weight of a misspelt word, as in the ranking of candidates. */
 const MISSPELT = 0.45;
 
@@ -52,7 +52,7 @@ export function likeliestPlaces(
     const whole = `"${keyOf(number, word.word)}"${word.isBeginning ? " *" : ""}`;
     return { word, whole, count: Number(db.first(COUNT_ROWS, [whole])?.[0]) };
   });
-  const rarest = counted.sort((a, b) => Number(a.count === 0) - Number(b.count === 0) || a.count - b.count).slice(0, MOST_WORDS);
+  const rarest = counted.sort((a, b) => Number(a.count === 0) - Number(b.count === 0) || a.count - b.count).slice(0, MAX_WORDS);
   const scores = new Map<number, number>();
   const give = (expression: string, score: number): number => {
     const places = placesWith(db, expression, base);
@@ -61,7 +61,7 @@ export function likeliestPlaces(
   };
   let named = 0;
   for (const { word, whole, count } of rarest) {
-    if (named + count > MOST_NAMED && scores.size >= most) continue;
+    if (named + count > MAX_NAMED && scores.size >= most) continue;
     const misspelt = misspeltWords(db, number, word, count > 0).map((other) => `"${keyOf(number, other)}"`);
     const weight = Math.log(1 + last / (1 + count));
     if (count > 0) named += give(whole, weight);
@@ -74,7 +74,7 @@ export function likeliestPlaces(
 }
 
 function placesWith(db: Database, expression: string, base: number): number[] {
-  const [places] = db.first(READ_PLACES, [base, expression, MOST_NAMED]) ?? [];
+  const [places] = db.first(READ_PLACES, [base, expression, MAX_NAMED]) ?? [];
   return textOf(places)?.split(" ").map(Number) ?? [];
 }
 
@@ -108,7 +108,7 @@ function isAlike(word: string, other: string, most: number): boolean {
 }
 
 function keyOf(number: number, word: string): string {
-  return `${number}.${word.length > LONGEST_WORD ? Array.from(word).slice(0, LONGEST_WORD).join("") : word}`;
+  return `${number}.${word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word}`;
 }
 
 const COUNT_ROWS = "SELECT count(*) FROM words WHERE words MATCH ?";

@@ -214,7 +214,7 @@ describe("a broken file", () => {
     for (const length of [...borders, ...anywhere].filter((each) => each > 0)) await checkHonest(fileOf(bytes.subarray(0, length)));
   });
 
-  it("Cursor.P1 with a changed page in the middle of a long run is read up to there", async () => {
+  it("with a changed page in the middle of a long run is read up to there", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const events = Array.from({ length: 400 }, (_, seq) => ({ ...started("a", seq), seed: randomBytes(500).toString("hex") }));

@@ -137,7 +137,7 @@ describe("what comes back", () => {
 });
 
 describe("a reader", () => {
-  it("SqliteRuns.N1 Cursor.P2 is told when the run is removed under it, even if another of its name takes its place", async () => {
+  it("SqliteRuns.N1 RunReader.R1 is told when the run is removed under it, even if another of its name takes its place", async () => {
     const journal = journalAt(newFile());
     await written(
       journal,
