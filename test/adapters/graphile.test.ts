@@ -92,7 +92,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
   });
 
   it(
-    "GraphileWork.W4 a driver that is closed while the server stands still refuses the start of its worker",
+    "GraphileWork.W4 a driver that is closed while the server is stopped refuses the start of its worker",
     { tags: ["fleet", "long"] },
     async () => {
       const mine = await startPostgres();
@@ -108,7 +108,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     },
   );
 
-  it("GraphileSession.S2 goes on when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
+  it("GraphileSession.S2 continues when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
     const mine = await startPostgres();
     const driver = graphileDriver({ url: mine.url });
     const delivered = new Map<string, number>();

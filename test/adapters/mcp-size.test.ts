@@ -79,7 +79,7 @@ describe("an answer over HTTP", () => {
   });
 });
 
-test("a process that answers with too much is told so at once, and the next call connects again", async () => {
+test("a process whose answer is too long is refused at once, and the next call connects again", async () => {
   const script = fileURLToPath(new URL("mcp-lying-server.mjs", import.meta.url));
   const server = await mcpServer({ name: "s", server: { command: process.execPath, args: [script, "none"] } });
   const signal = new AbortController().signal;

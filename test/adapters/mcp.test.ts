@@ -109,7 +109,7 @@ describe("a server that goes away", () => {
     expect(saidBy(await call(server, "s_work"))).toBe("did work");
   });
 
-  test("a remote one that is gone is told, and used again when it is back", { tags: ["fleet", "long"] }, async () => {
+  test("a remote server that is gone is reported, and used again when it is back", { tags: ["fleet", "long"] }, async () => {
     const { url, child } = await overHttp();
     const server = await opened({ server: { url } });
     child.kill("SIGKILL");
@@ -121,7 +121,7 @@ describe("a server that goes away", () => {
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
-  test("a call that is stopped ends at once, and the connection goes on", async () => {
+  test("a call that is stopped ends at once, and the connection stays", async () => {
     const server = await opened({ server: liar("none") });
     const stop = new AbortController();
     const [hang] = server.tools.filter(({ name }) => name === "s_hang");
@@ -161,12 +161,12 @@ test("after a change the tools are those that the server lists now", async () =>
   expect(saidBy(await call(server, "s_renamed"))).toBe("did renamed");
 });
 
-describe("a server that lies", () => {
+describe("a hostile server", () => {
   const warnings: string[] = [];
   const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
   afterEach(() => void warnings.splice(0));
 
-  test("a flood of tools is cut, and told", async () => {
+  test("a flood of tools is cut, with a warning", async () => {
     const server = await opened({ server: liar("floods"), logger });
     expect(server.tools).toHaveLength(128);
     expect(warnings.join("\n")).toMatch(/more than 128/);
@@ -185,13 +185,13 @@ describe("a server that lies", () => {
     expect(tools.every(({ description }) => description.length < 3_000)).toBe(true);
   });
 
-  test("a schema that would fill every request is left out, and told", async () => {
+  test("a schema that would fill every request is left out, with a warning", async () => {
     const server = await opened({ server: liar("large-schema"), logger });
     expect(server.tools.map(({ name }) => name)).toEqual(["s_small"]);
     expect(warnings).toEqual([expect.stringMatching(/big.*longer than/)]);
   });
 
-  test("a schema that no request and no record can carry is left out, and told; no character is torn", async () => {
+  test("a schema that no request can carry is left out, with a warning; no character is cut in two", async () => {
     const server = await opened({ server: liar("unwritable"), logger });
     expect(server.tools.map(({ name }) => name)).toEqual(["s_proto", "s_torn"]);
     expect(warnings).toEqual([expect.stringContaining("deep")]);
@@ -199,7 +199,7 @@ describe("a server that lies", () => {
     expect(server.tools[1]?.description).not.toMatch(/\p{Cs}/u);
   });
 
-  test("a name that would steer a screen is told so that it can be seen", async () => {
+  test("a name with control characters is reported in visible form", async () => {
     await opened({ server: liar("steers"), logger });
     expect(warnings).toHaveLength(1);
     expect(warnings.join()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
@@ -239,7 +239,7 @@ describe("a server that lies", () => {
     expect((await call(server, "s_slow")).result.data).toMatchObject({ text: expect.stringMatching(/!$/) as string });
   });
 
-  test("an answer of another shape is a failure", async () => {
+  test("an answer in another form is a failure", async () => {
     expect((await call(await opened({ server: liar("none") }), "s_odd")).outcome).toBe("failed");
   });
 
@@ -304,7 +304,7 @@ describe("bad settings", () => {
     await expect(mcpServer(options)).rejects.toMatchObject({ code: "MCP_SERVER_INVALID" });
   });
 
-  test("a command that does not exist is told by its name", async () => {
+  test("a command that does not exist is named in the error", async () => {
     await expect(mcpServer({ name: "s", server: { command: "troupe-no-such-command" } })).rejects.toMatchObject({
       code: "MCP_UNREACHABLE",
       message: expect.stringContaining("troupe-no-such-command") as string,

@@ -114,7 +114,7 @@ describe("traceRun", () => {
     });
   });
 
-  it("tells no text of a message, a model or a tool unless it is asked to", async () => {
+  it("has no text of a message, a model or a tool without `content`", async () => {
     const events = await recordedNews();
     const facts = (spans: Awaited<ReturnType<typeof spansOf>>): string =>
       JSON.stringify(spans.map(({ name, attributes, events: noted, links, status }) => ({ name, attributes, noted, links, status })));
@@ -155,7 +155,7 @@ describe("traceRun", () => {
     expect(treeOf(spans())).toEqual(["POST /runs", ...TREE.map((line) => `  ${line}`)]);
   });
 
-  it("observes an environment until it is told to stop", async () => {
+  it("observes an environment until `stop`", async () => {
     const { tracer, spans } = tracing();
     const environment = new Environment({ model: scriptedModel(["hi"], { id: "m" }) });
     environment.addRole(defineRole({ name: "Ann", actions: [defineAction({ name: "Greet", prompt: () => "Greet." })] }));
@@ -181,7 +181,7 @@ describe("a trace does not disturb its run", () => {
     expect(texts[1]).toBe(texts[0]);
   });
 
-  it("an error of a tracer reaches nobody", async () => {
+  it("an error of a tracer does not reach the run", async () => {
     const { tracer } = tracing();
     let begun = 0;
     const broken: typeof tracer = Object.create(tracer, {

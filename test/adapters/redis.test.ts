@@ -84,7 +84,7 @@ describe.runIf(hasRedis)("with a real server", async () => {
     await connection.close();
   });
 
-  it("Cache.C4 tells an entry that somebody else has written from a miss, and writes over it", async () => {
+  it("Cache.C4 reports an entry of another program as damaged, and overwrites it", async () => {
     const client = await createClient({ url }).connect();
     await client.set("foreign", '{"history": []}');
     await client.hSet("other kind", "field", "value");
@@ -114,7 +114,7 @@ describe.runIf(hasRedis)("with a real server", async () => {
 });
 
 describe("without a server", () => {
-  it("nobody listens: every call is answered", async () => {
+  it("without a listener every call is answered", async () => {
     const cache = cacheAt(`redis://127.0.0.1:${await freePort()}`);
     await cache.set("a", "1", MINUTE);
     expect(await cache.get("a")).toEqual({ kind: "hit", value: "1" });

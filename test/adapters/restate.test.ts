@@ -30,7 +30,7 @@ describe("a driver on Restate", () => {
     expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_CLOSED");
   });
 
-  describe("with a server that answers as it is told", () => {
+  describe("with a scripted server", () => {
     const closes: (() => void)[] = [];
     afterEach(() => {
       for (const close of closes.splice(0)) close();
@@ -68,7 +68,7 @@ describe("a driver on Restate", () => {
       expect(await starting).toBe("DRIVER_CLOSED");
     });
 
-    it("RestateDriver.D1 says that a cancelled run goes on when the server ends no call of it", async () => {
+    it("RestateDriver.D1 reports that a cancelled run continues when the server ends no call of it", async () => {
       const admin = await adminOf((path) => (path === "/query" ? { rows: [{ id: "inv_1", service: "troupe.eA", since: "2030" }] } : {}));
       const driver = restateDriver({ admin, timeout: 500 });
       expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_REFUSED");

@@ -149,7 +149,7 @@ describe("another process that writes", () => {
     expect((await readOut(journal, "a")).events.length).toBe(1);
   });
 
-  it("and never ends is not waited for for ever; reading goes on all the time", async () => {
+  it("and never ends is waited for until the limit; reading continues meanwhile", async () => {
     const file = newFile();
     const clock = simulatedClock();
     const journal = journalAt(file, { clock, patience: 200 });

@@ -152,7 +152,7 @@ describe("a file that is no journal", () => {
 });
 
 describe("an open file", () => {
-  it("SqliteJournal.J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
+  it("SqliteJournal.J1 forces every commit to the disk, and trusts nothing in the file", async () => {
     const db = await openFile({ kind: JOURNAL, file: newFile(), clock: systemClock, patience: 0 });
     const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map(
       (name) => db.first(`PRAGMA file.${name}`)?.[0],

@@ -15,7 +15,7 @@ async function fileWith(...runs: readonly string[]): Promise<{ readonly file: st
 }
 
 describe("a run that another process owns", () => {
-  it("SqliteJournal.J3 RunLocks.O1 is refused while that lives or stands still, read all the time, and free when it was killed", async () => {
+  it("SqliteJournal.J3 RunLocks.O1 is refused while that lives or is stopped, can be read, and is free when it was killed", async () => {
     const { file, journal } = await fileWith("a");
     const child = startChild({ do: "hold", file, run: "a" });
     expect(await child.said(1)).toBe("claimed");
@@ -77,7 +77,7 @@ describe("two journals of one process", () => {
     expect(await errorOf(other.claim("c"))).toBeUndefined();
   });
 
-  it("SqliteRuns.N3 what an owner was that is gone is told as far as it is proven", async () => {
+  it("SqliteRuns.N3 the end of a former owner is reported as far as it is proven", async () => {
     const { file, journal } = await fileWith("a", "b", "c");
     await Promise.all(["a", "b"].map((run) => journal.claim(run)));
     const { epoch } = await journal.claim("c");
@@ -102,7 +102,7 @@ describe("two journals of one process", () => {
     expect(await errorOf(journal.claim("b"))).toBeUndefined();
   });
 
-  it("RunLocks.O3 who lost a lock because somebody deleted it is fenced by its epoch, from the other journal too", async () => {
+  it("RunLocks.O3 an owner whose lock file was deleted is fenced by its epoch, from the other journal too", async () => {
     const { file, journal } = await fileWith("a");
     const { epoch: former } = await journal.claim("a");
     await journal.append("a", former, 0, [started("a", 0)]);
@@ -126,7 +126,7 @@ describe("two journals of one process", () => {
 });
 
 describe("a process that is killed while it writes", () => {
-  it("SqliteJournal.J1 has on the disk what it was told is there, and what is there is a prefix of whole appends", async () => {
+  it("SqliteJournal.J1 has resolved appends on the disk, and what is there is a prefix of whole appends", async () => {
     const runs = ["a", "b", "c"];
     const { file, journal } = await fileWith(...runs);
     const told = new Map(runs.map((run) => [run, 0]));

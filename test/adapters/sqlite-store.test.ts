@@ -161,7 +161,7 @@ describe("one store of several storages", () => {
 });
 
 describe("the words of a store", () => {
-  it("are taken for misspelt when as many letters differ as may, of which swapped ones are two", async () => {
+  it("match misspelt ones with at most the given number of wrong letters; swapped letters count as two", async () => {
     const store = sqliteStore({ path: newFile("memory.db") });
     const texts = ["bridge", "bridgge", "brideg", "note"];
     await store.add(

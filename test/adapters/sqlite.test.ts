@@ -80,7 +80,7 @@ describe("sqlite", () => {
 describe("what comes back", () => {
   const ids = ["a b", "", "\0", "a\0b", "\ud800", "\udfff", "../..", "'; DROP TABLE runs; --", "猫🎭", '"', "x".repeat(5_000)];
 
-  it("ids of any letters keep apart", async () => {
+  it("ids with any characters stay separate", async () => {
     const journal = journalAt(newFile());
     for (const id of ids) await written(journal, id, [started(id, 0)]);
     expect((await journal.runs()).map(({ runId }) => runId)).toEqual(ids);
@@ -137,7 +137,7 @@ describe("what comes back", () => {
 });
 
 describe("a reader", () => {
-  it("SqliteRuns.N1 RunReader.R1 is told when the run is removed under it, even if another of its name takes its place", async () => {
+  it("SqliteRuns.N1 RunReader.R1 fails when the run is removed, even if another one gets its name", async () => {
     const journal = journalAt(newFile());
     await written(
       journal,
@@ -175,7 +175,7 @@ describe("a reader", () => {
     expect(breaths).toBeGreaterThan(3);
   });
 
-  it("keeps nobody from writing, and does not keep the log beside the file from going over into it", async () => {
+  it("does not block writers, nor the move of the log into the file", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const epoch = await written(
@@ -239,7 +239,7 @@ function withoutWords(value: unknown): unknown {
 }
 
 describe("sqlite and memoryJournal", () => {
-  it("tell the same story", { tags: "numbers" }, async () => {
+  it("behave the same", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deeds, { maxLength: 25 }), async (told) => {
         const [onDisk, inMemory] = [journalAt(newFile()), memoryJournal()];
