@@ -18,7 +18,7 @@ import { errorOf } from "../workspace/scratch.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
 
 /*
- * Budgets, limits and memories in Postgres on one server. What is shared by processes that are killed is in `postgres-shared-soak.test.ts`.
+ * Budgets, limits and memories in Postgres on one server. What is shared by processes that are killed is in `postgres-shared.long.test.ts`.
  */
 
 const signal = new AbortController().signal;
@@ -189,7 +189,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     },
   });
 
-  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes share a limit by its name; a call that gives up takes nothing", async () => {
+  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes share a limit; one that gives up takes nothing", async () => {
     const [one, other] = [newLimits({ concurrency: 1 }), limits(`l${limited.size - 1}`, { concurrency: 1 })];
     const lease = await one.acquire(request);
     const stop = new AbortController();
