@@ -6,7 +6,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { ChatMeasure } from "../memory/chat-unit.ts";
+import type { ChatMeasure } from "../memory/chat-memory.ts";
 import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";

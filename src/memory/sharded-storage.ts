@@ -133,8 +133,8 @@ export class ShardedStorage {
 
   /** Deletes messages before a time in every shard, and returns their number. */
   async deleteOlderThan(timestampMs: number): Promise<number> {
-    const gone = await Promise.all(this.#shards.map((shard) => shard.forgetOlderThan(timestampMs)));
-    return new Set(gone.flat()).size;
+    const deleted = await Promise.all(this.#shards.map((shard) => shard.deleteOlderThan(timestampMs)));
+    return deleted.reduce((sum, count) => sum + count, 0);
   }
 
   async persist(o?: StorageCall): Promise<void> {

@@ -42,7 +42,7 @@ interface ModelUnit {
   readonly answers: { readonly id: string; content: string | undefined }[];
 }
 
-const NO_ANSWER = "(no result: the call was cut off. Nobody knows whether it has run; look before you call it again)";
+const NO_ANSWER = "(no result: the call was cut off. It may have run; look before you call it again)";
 
 function tokensOf(text: string): number {
   return 4 + (text === "" ? 0 : Math.ceil(text.length / 4));

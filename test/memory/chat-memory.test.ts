@@ -118,16 +118,10 @@ describe("the window", () => {
     expect(memory.messages.map(({ role }) => role)).toEqual(["assistant", "tool"]);
   });
 
-  it("a batch is held to the limit at once, or by the next message alone: the seeds differ, so it can be said", () => {
-    const batch = [user("1"), user("2"), user("3")];
-    const now = new ChatMemory({ maxMessages: 2 });
-    expect(now.addAll(batch)).toBe(3);
-    expect(told(now.messages)).toEqual(["user 2", "user 3"]);
-    const later = new ChatMemory({ maxMessages: 2, trim: "on_add" });
-    later.addAll(batch);
-    expect(told(later.messages)).toEqual(["user 1", "user 2", "user 3"]);
-    later.add(user("4"));
-    expect(told(later.messages)).toEqual(["user 3", "user 4"]);
+  it("limits a batch as a whole", () => {
+    const memory = new ChatMemory({ maxMessages: 2 });
+    expect(memory.addAll([user("1"), user("2"), user("3")])).toBe(3);
+    expect(told(memory.messages)).toEqual(["user 2", "user 3"]);
   });
 
   it("a batch with something in it that is no message adds nothing", () => {
@@ -150,7 +144,7 @@ describe("calls and answers", () => {
     expect(told(memory.messages)).toEqual([
       "assistant a b",
       "tool result of a a",
-      "tool (no result: the call was cut off. Nobody knows whether it has run; look before you call it again) b",
+      "tool (no result: the call was cut off. It may have run; look before you call it again) b",
       "user never mind",
     ]);
     expect(memory.messages[2]).toMatchObject({ name: "search" });
@@ -217,7 +211,7 @@ describe("what is given out", () => {
 
 describe("as JSON", () => {
   it("is the same after it was written and read, with what waits and what is pinned", () => {
-    const memory = new ChatMemory({ maxMessages: 5, maxTokens: 1_000, pinned: "goal", trim: "on_add" });
+    const memory = new ChatMemory({ maxMessages: 5, maxTokens: 1_000, pinned: "goal" });
     filled(memory, user("1"), calls("a", "b"), result("b"));
     const again = ChatMemory.fromJSON(JSON.parse(JSON.stringify(memory)));
     for (const one of [memory, again]) filled(one, result("a"), user("2"), user("3"));
@@ -235,9 +229,9 @@ describe("as JSON", () => {
   it.each([
     ["nothing", null],
     ["another value", { messages: [] }],
-    ["an answer without a call", { trim: "always", units: [{ messages: [result("a")] }] }],
-    ["two messages in one unit", { trim: "always", units: [{ messages: [user("1"), user("2")] }] }],
-    ["an answer of another unit", { trim: "always", units: [{ messages: [calls("a")] }, { messages: [user("1"), result("a")] }] }],
+    ["an answer without a call", { units: [{ messages: [result("a")] }] }],
+    ["two messages in one unit", { units: [{ messages: [user("1"), user("2")] }] }],
+    ["an answer of another unit", { units: [{ messages: [calls("a")] }, { messages: [user("1"), result("a")] }] }],
   ])("refuses %s", (_, json) => {
     expect(() => ChatMemory.fromJSON(json)).toThrow(expect.objectContaining({ code: "CHAT_MEMORY_INVALID" }) as Error);
   });

@@ -1,16 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  dueMerge,
-  FAN_IN,
-  joined,
-  merged,
-  NO_SUMMARY,
-  type SummaryLevels,
-  summaryText,
-  withRecent,
-} from "../../src/memory/summary-levels.ts";
+import { dueMerge, joined, merged, NO_SUMMARY, type SummaryLevels, summaryText, withRecent } from "../../src/memory/summary-levels.ts";
 
 const texts = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name} ${n}`);
+const FAN_IN = 10;
 const full: SummaryLevels = { oldest: "long ago", older: texts("older", 2), recent: texts("recent", FAN_IN) };
 
 describe("the levels of a summary", () => {
