@@ -74,7 +74,7 @@ const STORED = {
   after: { flags: "--after <id>", text: "start after this run, with older ones" },
   from: { flags: "--from <n>", value: "seq", text: "begin with this event (default 0)" },
   type: { flags: "--type <type>", value: EVENT_TYPES, text: "only events of one type, such as message or step.ended" },
-  format: { flags: "--format <format>", value: ["mermaid", "dot", "json"], text: "mermaid, dot or json (default mermaid)" },
+  format: { flags: "--format <format>", value: ["mermaid", "dot"], text: "mermaid or dot (default mermaid)" },
   allRoles: {
     flags: "--all-roles",
     text: "judge also roles that asked no model: plain functions that repeat themselves do what their code says",

@@ -33,18 +33,6 @@ export interface StoredVector {
   readonly vector: Float32Array;
 }
 
-export interface VectorPlace {
-  readonly place: number;
-  /** Numbers of the vector; 0: its message cannot be embedded. */
-  readonly dimensions: number;
-}
-
-export interface NearVector {
-  readonly place: number;
-  /** Cosine similarity from -1 to 1: larger is closer. */
-  readonly score: number;
-}
-
 /** A reader detects changes by it. */
 export interface StoreState {
   /** The last place; 0 before the first message. */
@@ -80,24 +68,6 @@ export interface MessageLookup {
   placesOf(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly (number | undefined)[]>;
 }
 
-/** Finds the nearest vectors of a store without reading them into the process. */
-export interface VectorLookup {
-  /** Returns false for a database without the extension for it. Called before the other methods. */
-  isAvailable(): Promise<boolean>;
-  /** Returns the number of vectors of a fingerprint that `search` compares. */
-  count(roleId: string, fingerprint: string): Promise<number>;
-  /** Returns the places after one that have a usable vector of a fingerprint, or cannot be embedded, in order of arrival. */
-  places(roleId: string, fingerprint: string, after: number): AsyncIterable<readonly VectorPlace[]>;
-  /** Returns at most `k` vectors with as many numbers as the query, best first. `among`: only vectors at these places. */
-  search(
-    roleId: string,
-    fingerprint: string,
-    query: Float32Array,
-    k: number,
-    o?: { readonly among?: ReadonlySet<number> | undefined },
-  ): Promise<readonly NearVector[]>;
-}
-
 /**
  * Stores the messages of roles durably. Port. Vectors are stored only to save work, and may be lost. `roleId` is the key of a role's memory.
  *
@@ -106,7 +76,7 @@ export interface VectorLookup {
  * MessageStore.V5 a message is read as it was written, or reading throws `MEMORY_DAMAGED`. MessageStore.V6 vectors are read as they were written,
  * under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes may use one store.
  * MessageStore.V8 `close` releases resources; a later call opens them again. MessageStore.V9 a `lookup` includes every resolved change.
- * MessageStore.V10 `nearest` finds what an exact comparison finds, best first, equal ones by place. MessageStore.V11 a removal is remembered, so
+ * MessageStore.V11 a removal is remembered, so
  * that no record of a run stores the message again; adding it again is allowed. MessageStore.V12 after `purge` the files of the store have no
  * byte of a removed message, of its words in an index, or of the key of an emptied scope.
  */
@@ -133,8 +103,6 @@ export interface MessageStore {
   clearVectors(roleId: string): Promise<void>;
   /** Optional: without it a memory reads all messages of its role. */
   readonly lookup?: MessageLookup;
-  /** Optional: without it, or where it is not available, vectors are compared in the process. */
-  readonly nearest?: VectorLookup;
   close(): Promise<void>;
 }
 

@@ -61,9 +61,9 @@ export interface RoleMemoryOptions {
   readonly store?: MessageStore;
   /** Finds messages by meaning, such as `openaiEmbedder(...)`. Default: none; messages are found by their words. */
   readonly embedder?: Embedder;
-  /** Makes the index of vectors of one role. It needs an embedder. Default: the store's `nearest` where it is available, else `exactIndex`. */
+  /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/minisearch`. */
+  /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
   /** How far the role remembers. Default: for the user that its run names, else for the conversation; without a scope for all runs. */
   readonly scope?: MemoryReach;

@@ -33,7 +33,7 @@ export function shardOf(runId: string, id: string, count: number): number {
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
- * import { ShardedStorage } from "troupe/sqlite";
+ * import { ShardedStorage } from "troupe/memory";
  *
  * const shards = [new MemoryStorage({ roleId: "Ada" }), new MemoryStorage({ roleId: "Ada" })];
  * const storage = new ShardedStorage({ shards });

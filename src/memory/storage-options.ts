@@ -38,7 +38,7 @@ export interface MemoryStorageOptions {
   readonly store?: MessageStore | undefined;
   /** Finds messages by meaning, or by features of their words as `hashingEmbedder()` does. Default: none; they are found by words. */
   readonly embedder?: Embedder | undefined;
-  /** Belongs to this storage alone, and needs an embedder. Default: the store's `nearest` where it is available, else `exactIndex()`. */
+  /** Belongs to this storage alone, and needs an embedder. Default: `exactIndex()`. */
   readonly index?: VectorIndex | undefined;
   /** Finds messages by their words where there is no embedder. Belongs to this storage alone. Default: an index of words. */
   readonly lexical?: LexicalIndex | undefined;

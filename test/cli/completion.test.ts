@@ -64,7 +64,7 @@ describe("completion", () => {
     ["--sandbox ", ["auto", "bubblewrap", "none"]],
     ["--sandbox=b", ["--sandbox=bubblewrap"]],
     ["-f idea.md --stack p", ["page", "python"]],
-    ["runs flow x --format ", ["mermaid", "dot", "json"]],
+    ["runs flow x --format ", ["mermaid", "dot"]],
     ["runs events x --type act.", ["act.started", "act.resumed", "act.ended", "act.failed"]],
     ["agent --tools shell,c", ["shell,code"]],
     ["agent --tools=shell,code,e", ["--tools=shell,code,editor"]],

@@ -36,13 +36,10 @@ describe("troupe runs flow", () => {
     expect(stdout).not.toMatch(/javascript:|[\u001b\u202e]/);
   });
 
-  it("gives it as JSON, of several lines or of one", async () => {
-    const { stdout } = await command(await kept, ["runs", "flow", "run-1", "--format", "json"]);
-    const flow = JSON.parse(stdout) as MessageFlow;
-    expect(flow.nodes.map(({ name }) => name)).toEqual(["", "Ann", HOSTILE, ""]);
-    expect(linesIn((await command(await kept, ["runs", "flow", "run-1", "--json"])).stdout)).toEqual([
-      { type: "flow", runId: "run-1", ...flow },
-    ]);
+  it("prints the graph as one line of JSON", async () => {
+    const [flow] = linesIn((await command(await kept, ["runs", "flow", "run-1", "--json"])).stdout);
+    expect(flow).toMatchObject({ type: "flow", runId: "run-1" });
+    expect((flow as MessageFlow).nodes.map(({ name }) => name)).toEqual(["", "Ann", HOSTILE, ""]);
   });
 
   it("refuses other formats and unknown runs with 2", async () => {

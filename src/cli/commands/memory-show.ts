@@ -55,16 +55,14 @@ async function printMemory(session: Session, memory: ShownMemory): Promise<void>
 }
 
 function memoryLines({ role, newest }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {
-  const { oldest, newest: latest, undated, repeated, messages, bytes } = report;
+  const { oldest, newest: latest, messages, bytes } = report;
   const facts = factLines(
     [
       ["Role", shown(role.roleId, 200)],
       ["Messages", `${counted(messages)} of ${plural(runs, "run")}, ${bytesText(bytes)}`],
       ["Oldest", oldest && `${momentText(oldest.timestamp)} UTC`],
       ["Newest", latest && `${momentText(latest.timestamp)} UTC`],
-      ["Undated", undated === 0 ? undefined : plural(undated, "message")],
       ["Vectors", vectorsText(role)],
-      ["Repeated", repeated.length === 0 ? undefined : `${plural(repeated.length, "text")}, see below`],
     ],
     o,
   );
@@ -72,7 +70,6 @@ function memoryLines({ role, newest }: ShownMemory, report: MemoryReport, runs: 
     ...facts,
     ...groupLines("CAUSE", report.byCause, o),
     ...groupLines("FROM", report.bySender, o),
-    ...repeatedLines(report, o),
     ...newestLines(newest, messages, o),
   ];
 }
@@ -121,12 +118,6 @@ function groupLines(head: string, groups: readonly MessageGroup[], o: TextStyle)
     .map(({ name, messages, first }) => [name === "" ? "outside" : shown(name, 40), counted(messages), shown(first[0] ?? "", 60)]);
   const more = groups.length > LISTED ? [o.style.faint(`and ${counted(groups.length - LISTED)} more`)] : [];
   return ["", ...tableLines([head, "MESSAGES", "THE FIRST"], rows, o), ...more];
-}
-
-function repeatedLines({ repeated }: MemoryReport, o: TextStyle): readonly string[] {
-  if (repeated.length === 0) return [];
-  const rows = repeated.slice(0, LISTED).map(({ excerpt, ids }) => [`${counted(ids.length)} times`, shown(excerpt, 80)]);
-  return ["", ...tableLines(["REPEATED", "TEXT"], rows, o)];
 }
 
 function newestLines(newest: readonly StoredMessage[], all: number, o: TextStyle): readonly string[] {

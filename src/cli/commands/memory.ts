@@ -1,6 +1,6 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
-import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
+import { MAX_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
@@ -131,7 +131,7 @@ export function memoryExport(session: Session, flags: Flags, given: string, file
 export async function memoryImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
-  const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
+  const content = readSnapshot(await readText(host, file, "a memory", MAX_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
   return withNewMemories(session, flags, async (store) => {
     const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;

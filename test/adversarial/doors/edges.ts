@@ -93,7 +93,6 @@ export const adapters: Readonly<Record<string, Door>> = {
   snapshotLines: () => [or(snapshot, 5, "x", null, {}, [5])],
   messageFlow: () => [[or(message, 5, null, "x")]],
   flowGraphviz: () => [whole(flow)],
-  flowJson: () => [whole(flow)],
   flowMermaid: () => [whole(flow)],
   describeRole: () => [is.role()],
   forget: () => [
