@@ -282,17 +282,6 @@ describe("a request that the cassette lacks", () => {
     );
   });
 
-  test("gets the nearest answer that is left when strictness is not wanted, as long as there is one", async () => {
-    const { cassette } = await told(asking(poem("rain"), poem("sun")), scriptedModel(["drip", "shine"]));
-    const loose = cassetteModel(cassette, { strict: false });
-    const { result } = await told(asking(poem("sunset"), poem("rain"), poem("wind")), loose);
-    expect(result.error?.code).toBe("DIFFERENCE");
-    expect(loose.calls).toHaveLength(3);
-    expect((await told(asking(poem("sunset"), poem("rain")), cassetteModel(cassette, { strict: false }))).result.output?.content).toBe(
-      "shine, drip",
-    );
-  });
-
   test("is every one when the run asked no model", async () => {
     const { cassette } = await told(async (rc) => rc.message("hello"), scriptedModel([]));
     const model = cassetteModel(cassette);
@@ -313,7 +302,7 @@ describe("the model of a cassette", () => {
     return (await told(asking("?"), scriptedModel([reply]))).cassette;
   }
 
-  test("streams an answer in one piece, with what came beside its text", async () => {
+  test("streams an answer whole, with its calls and its usage", async () => {
     const toolCalls = [
       { id: "c1", type: "function" as const, function: { name: "look", arguments: '{"at":"it"}' }, extra: { signed: "s" } },
     ];
@@ -325,9 +314,10 @@ describe("the model of a cassette", () => {
     const [call] = model.calls;
     const chunks = [];
     for await (const chunk of cassetteModel(cassette).stream(call ?? expect.unreachable(), { signal })) chunks.push(chunk);
-    expect(chunks).toEqual([
-      { content: "a long answer of several words" },
-      { toolCalls: [{ index: 0, id: "c1", name: "look", arguments: '{"at":"it"}', extra: { signed: "s" } }] },
+    expect(chunks.map(({ content = "" }) => content).join("")).toBe("a long answer of several words");
+    expect(chunks.slice(-3)).toEqual([
+      { toolCalls: [{ index: 0, id: "c1", name: "look", arguments: "", extra: { signed: "s" } }] },
+      { toolCalls: [{ index: 0, arguments: '{"at":"it"}' }] },
       { finishReason: "stop", usage },
     ]);
   });

@@ -1,8 +1,9 @@
 import type { ChatModel, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
-import type { ChatChunk, ChatOptions } from "../../ports.ts";
+import type { ChatOptions } from "../../ports.ts";
+import { completeReply, streamOf } from "../../testing/scripted-model.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { aFunction, fits, takes, numberWith } from "../../kernel/argument.ts";
-import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
+import { contentHash, type Json } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
@@ -42,30 +43,9 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     throwIfAborted(signal);
     const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json));
     const reply = await untilAborted(Promise.resolve(answer(request, random)), signal);
-    return wholeReply(typeof reply === "string" ? { content: reply } : reply, request);
+    return completeReply(reply, request);
   };
-  return { id, price, chat, stream: (request, o) => inPieces(chat(request, o)) };
-}
-
-async function* inPieces(answer: Promise<ChatResponse>): AsyncGenerator<ChatChunk> {
-  const { content, toolCalls, finishReason, usage, refusal } = await answer;
-  if (content !== "") yield { content };
-  if (refusal !== undefined) yield { refusal };
-  for (const [index, { id, function: called, extra }] of toolCalls.entries())
-    yield { toolCalls: [{ index, id, name: called.name, arguments: called.arguments, ...(extra === undefined ? {} : { extra }) }] };
-  yield { finishReason, ...(usage === undefined ? {} : { usage }) };
-}
-
-/** Characters of a token. */
-const TOKEN = 4;
-
-function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {
-  const { content = "", toolCalls = [] } = reply;
-  const called = toolCalls.reduce((sum, { function: { name, arguments: given } }) => sum + name.length + given.length, 0);
-  const inputTokens = Math.ceil(canonicalJson(request).length / TOKEN);
-  // Not marked as estimated: a ledger would charge the most that such a call can cost.
-  const usage = { inputTokens, outputTokens: Math.ceil((content.length + called) / TOKEN) };
-  return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...reply, content, toolCalls };
+  return { id, price, chat, stream: (request, o) => streamOf(chat(request, o), o.signal) };
 }
 
 export interface OracleOptions {
