@@ -57,7 +57,6 @@ export interface OracleOptions {
   readonly seed: string | number;
   /** Default "oracle-" with the accuracy and the seed. */
   readonly id?: string;
-  /** Default: nothing. */
   readonly price?: ModelPrice;
 }
 

@@ -35,7 +35,7 @@ const processes = () => ({
 export const researchInstances: Instances = { FailureWatch: () => new FailureWatch() };
 
 export const research: Readonly<Record<string, Door>> = {
-  bootstrapInterval: () => [values, { confidence: 0.9, statistic: () => 1, method: "bca", resamples: 100, seed: seed() }],
+  bootstrapInterval: () => [values, { confidence: 0.9, statistic: () => 1, resamples: 100, seed: seed() }],
   cohensD: () => [values, values],
   pairedD: () => [values, [0.5, 2.5, 4.5]],
   shareInterval: () => [[or(1, "x", null, 5), 0], { confidence: 0.9 }],
@@ -119,6 +119,6 @@ export const research: Readonly<Record<string, Door>> = {
   noisyOracle: () => [{ right: () => "x", wrong: () => ["y"], accuracy: or(0.5, "x", null, {}, 5), seed: seed(), id: "i", price }],
   fitSurrogate: () => [[event()], () => "c"],
   surrogateModel: () => [
-    { fit: whole(fitSurrogate([], () => "c")), classOf: () => "c", seed: seed(), otherwise: is.model(), id: "i", price },
+    { fit: whole(fitSurrogate([], () => "c")), classOf: () => "c", seed: seed(), id: "i", price },
   ],
 };

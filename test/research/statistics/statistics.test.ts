@@ -153,16 +153,12 @@ describe("shareInterval", () => {
 
 describe("bootstrapInterval", () => {
   it("gives the intervals that the literature gives", async () => {
-    // Efron and Tibshirani 1993, table 14.2: percentile (100.8, 233.9), BCa (115.8, 259.6), from 2,000 resamples.
+    // Efron and Tibshirani 1993, table 14.2: (115.8, 259.6), from 2,000 resamples. SciPy 1.17 with 200,000 resamples: (115.4, 260.9).
     const options = { statistic: variance, confidence: 0.9, resamples: 5_000 };
     const bca = await bootstrapInterval(spatial, options);
-    const percentile = await bootstrapInterval(spatial, { ...options, method: "percentile" });
-    // SciPy 1.17 with 200,000 resamples: percentile (97.8, 235.6), BCa (115.4, 260.9).
     for (const [found, known] of [
       [bca.low, 115.4],
       [bca.high, 260.9],
-      [percentile.low, 97.8],
-      [percentile.high, 235.6],
     ] as const)
       expect(Math.abs(found - known)).toBeLessThan(4);
     expect(bca.estimate).toBeCloseTo(171.534, 3);
@@ -191,17 +187,15 @@ describe("bootstrapInterval", () => {
   it("refuses a statistic without a number, and options that it does not know", async () => {
     await expect(bootstrapInterval([1, 2], { statistic: () => Number.NaN })).rejects.toMatchObject({ code: "STATISTIC_INVALID" });
     await expect(bootstrapInterval([1, 2], { resamples: 5 })).rejects.toThrow(/resamples/);
-    await expect(bootstrapInterval([1, 2], { method: "basic" as never })).rejects.toThrow(/method/);
     await expect(bootstrapInterval([1, 2], { samples: 5 } as never)).rejects.toMatchObject({ code: "OPTION_UNKNOWN" });
   });
 });
 
 describe("compareBySeed", () => {
-  it("gives what t.test and binom.test of R give for sleep", async () => {
-    const { t, sign, permutation, effectSize } = await compareBySeed(seeded(sleep.one), seeded(sleep.two));
+  it("gives what t.test of R gives for sleep", async () => {
+    const { t, permutation, effectSize } = await compareBySeed(seeded(sleep.one), seeded(sleep.two));
     expect(t?.value).toBeCloseTo(-4.0621277, 7);
     expect(t?.p).toBeCloseTo(0.00283289, 8);
-    expect(sign).toEqual({ above: 0, below: 9, equal: 1, p: expect.closeTo(0.00390625, 10) as number });
     expect(permutation).toEqual({ p: 0.00390625, exact: true });
     expect(effectSize).toBeCloseTo(pairedD(sleep.one, sleep.two), 12);
   });
@@ -211,17 +205,6 @@ describe("compareBySeed", () => {
     const { permutation, t } = await compareBySeed(seeded(differences), seeded(differences.map(() => 0)));
     expect(permutation).toEqual({ p: 0.09375, exact: true });
     expect(t?.p).toBeCloseTo(0.08843013, 8);
-  });
-
-  it("has the probabilities of the sign test that SciPy 1.17 gives, also where they are small", async () => {
-    const pOf = async (above: number, pairs: number): Promise<number> => {
-      const values = Array.from({ length: pairs }, (_, place) => (place < above ? 1 : -1));
-      return (await compareBySeed(seeded(values), seeded(values.map(() => 0)), { resamples: 100 })).sign.p;
-    };
-    expect((await pOf(50, 50)) / 1.7763568394002505e-15).toBeCloseTo(1, 9);
-    expect((await pOf(4_700, 10_000)) / 2.076033695920612e-9).toBeCloseTo(1, 9);
-    expect(await pOf(3, 10)).toBeCloseTo(0.34375, 14);
-    expect(await pOf(5, 10)).toBe(1);
   });
 
   it("finds no effect in the rounding of equal differences", async () => {
@@ -235,7 +218,7 @@ describe("compareBySeed", () => {
   it("pairs by the seed, whatever the order, and turns with its sides", async () => {
     const [one, two] = [seeded(sleep.one), seeded(sleep.two)];
     const straight = await compareBySeed(one, two);
-    expect(await compareBySeed(one.toReversed(), two)).toMatchObject({ permutation: straight.permutation, sign: straight.sign });
+    expect(await compareBySeed(one.toReversed(), two)).toMatchObject({ permutation: straight.permutation });
     const turned = await compareBySeed(two, one);
     expect(turned.difference.estimate).toBeCloseTo(-straight.difference.estimate, 12);
     expect(turned.permutation).toEqual(straight.permutation);
@@ -249,7 +232,7 @@ describe("compareBySeed", () => {
 
   it("has no t without spread, and says so", async () => {
     expect(await compareBySeed(seeded([2, 3, 4]), seeded([1, 2, 3]))).toMatchObject({ t: undefined, effectSize: undefined });
-    expect(await compareBySeed(seeded([2, 3]), seeded([2, 3]))).toMatchObject({ sign: { equal: 2, p: 1 }, permutation: { p: 1 } });
+    expect(await compareBySeed(seeded([2, 3]), seeded([2, 3]))).toMatchObject({ permutation: { p: 1 } });
   });
 
   it("refuses seeds that are no pairs", async () => {
