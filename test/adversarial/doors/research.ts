@@ -46,7 +46,6 @@ export const research: Readonly<Record<string, Door>> = {
     { confidence: 0.9, resamples: 100, seed: seed() },
   ],
   mean: () => [values],
-  standardDeviation: () => [values],
   standardError: () => [values],
   sampleSize: () => [{ confidence: 0.9, halfWidth: 0.5, standardDeviation: 1.5 }],
   plotHtml: () => [rows(), plot()],

@@ -13,7 +13,7 @@ import {
   tInterval,
 } from "../../../src/research/index.ts";
 import type { SeededValue } from "../../../src/research/statistics/paired.ts";
-import { standardDeviation } from "../../../src/research/statistics/sample.ts";
+import { deviationOf } from "../../../src/research/statistics/sample.ts";
 import { distributions } from "../../../src/research/statistics/interval.ts";
 
 const seeded = (values: readonly number[]): SeededValue[] => values.map((value, seed) => ({ seed, value }));
@@ -34,7 +34,7 @@ function variance(values: readonly number[]): number {
 describe("mean, standard deviation, standard error", () => {
   it("keep the digits of values that are far from 0", () => {
     // NIST StRD, NumAcc: shifted copies have the same spread.
-    expect(standardDeviation([1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16])).toBe(5.477225575051661);
+    expect(deviationOf([1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16])).toBe(5.477225575051661);
     expect(mean([1e100, 1, -1e100])).toBeCloseTo(1 / 3, 12);
   });
 
@@ -44,7 +44,7 @@ describe("mean, standard deviation, standard error", () => {
         const moved = values.map((value) => 3 * value + 7);
         expect(mean(moved)).toBeCloseTo(3 * mean(values) + 7, 9);
         expect(standardError(moved)).toBeCloseTo(3 * standardError(values), 9);
-        expect(standardError(values)).toBeCloseTo(standardDeviation(values) / Math.sqrt(values.length), 12);
+        expect(standardError(values)).toBeCloseTo(deviationOf(values) / Math.sqrt(values.length), 12);
       }),
       { numRuns: 50 },
     );
@@ -52,12 +52,12 @@ describe("mean, standard deviation, standard error", () => {
 
   it("refuse what has no mean", () => {
     expect(() => mean([])).toThrow(/at least 1 value of mean, got 0/);
-    expect(() => standardDeviation([1])).toThrow(/at least 2 values/);
+    expect(() => standardError([1])).toThrow(/at least 2 values/);
     expect(() => mean([1, Number.NaN])).toThrow(/got NaN at index 1/);
     expect(() => mean([Infinity])).toThrow(/finite/);
     expect(() => mean(["1"] as never)).toThrow(/finite numbers/);
     expect(() => mean([1e308, 1e308, 1e308])).toThrow(/too large/);
-    expect(() => standardDeviation([1e308, -1e308])).toThrow(/too large/);
+    expect(() => deviationOf([1e308, -1e308])).toThrow(/too large/);
   });
 });
 
@@ -260,15 +260,15 @@ describe("effect sizes", () => {
 describe("sampleSize", () => {
   it("is the least n whose t interval is that narrow", async () => {
     // The numbers that the definition gives with the quantiles of SciPy 1.17.
-    expect(await sampleSize({ standardDeviation: 10, halfWidth: 2 })).toBe(99);
-    expect(await sampleSize({ standardDeviation: 1, halfWidth: 1 })).toBe(7);
-    expect(await sampleSize({ standardDeviation: 1, halfWidth: 0.1, confidence: 0.99 })).toBe(668);
-    expect(await sampleSize({ standardDeviation: 0, halfWidth: 1 })).toBe(2);
+    expect(await sampleSize({ deviationOf: 10, halfWidth: 2 })).toBe(99);
+    expect(await sampleSize({ deviationOf: 1, halfWidth: 1 })).toBe(7);
+    expect(await sampleSize({ deviationOf: 1, halfWidth: 0.1, confidence: 0.99 })).toBe(668);
+    expect(await sampleSize({ deviationOf: 0, halfWidth: 1 })).toBe(2);
   });
 
   it("refuses a precision that no number reaches", async () => {
-    await expect(sampleSize({ standardDeviation: 1, halfWidth: 0 })).rejects.toThrow(/halfWidth/);
-    await expect(sampleSize({ standardDeviation: 1, halfWidth: 1e-9 })).rejects.toThrow(/values reach/);
-    await expect(sampleSize({ standardDeviation: Number.NaN, halfWidth: 1 })).rejects.toThrow(/standardDeviation/);
+    await expect(sampleSize({ deviationOf: 1, halfWidth: 0 })).rejects.toThrow(/halfWidth/);
+    await expect(sampleSize({ deviationOf: 1, halfWidth: 1e-9 })).rejects.toThrow(/values reach/);
+    await expect(sampleSize({ deviationOf: Number.NaN, halfWidth: 1 })).rejects.toThrow(/deviationOf/);
   });
 });
