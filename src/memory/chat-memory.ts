@@ -268,7 +268,7 @@ function asMessages(pinned: ChatMemoryOptions["pinned"]): readonly ChatMessage[]
 /**
  * One message, or the tool calls of an assistant with their answers: kept or dropped as a whole. Owns which calls wait for an answer.
  *
- * ChatUnit.U1 (`messages`) answers are in the order of the calls. ChatUnit.U2 (`size`) every call counts as answered, so the size never changes.
+ * ChatUnit.U2 (`size`) every call counts as answered, so the size never changes.
  */
 class ChatUnit {
   readonly head: ChatMessage;

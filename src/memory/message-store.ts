@@ -1,6 +1,7 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 
+/** How messages are removed. */
 export interface RemoveOptions {
   /** They may be added again later, because they were moved, or a record adds them again. Default false. */
   readonly mayReturn?: boolean;
@@ -21,6 +22,7 @@ export interface StoredMessage extends MessageToStore {
   readonly place: number;
 }
 
+/** The result of storing a message. */
 export interface StoredAt {
   readonly place: number;
   /** False when the store held it already. */
@@ -41,6 +43,7 @@ export interface StoreState {
   readonly removals: number;
 }
 
+/** A message: its run, and its id within the run. */
 export interface MessageIdentity {
   readonly runId: string;
   readonly id: string;

@@ -2,6 +2,7 @@ import type MiniSearch from "minisearch";
 import type { SoughtWord } from "./message-store.ts";
 import { contentTermsOf, termsOf } from "./text-terms.ts";
 
+/** A string that shares words with a question. */
 export interface LexicalHit {
   readonly key: number;
   /** Comparable within one answer only. */

@@ -35,13 +35,6 @@ describe("ShardedStorage", () => {
     expect(new Set(messages.map(({ id }) => shardOf("", id, 10))).size).toBe(10);
   });
 
-  it("has, adds once, deletes and forgets by age", async () => {
-    const many = sharded(storesOf(3));
-    expect([await many.add(say("a")), await many.add(say("a")), many.has("a"), many.has("b")]).toEqual([true, false, true, false]);
-    await many.add(say("old", "old", { timestamp: 5 }));
-    expect([await many.deleteOlderThan(6), await many.delete("a"), await many.delete("a"), many.size]).toEqual([1, true, false, 0]);
-  });
-
   it("ShardedStorage.H2 finds, deletes by age and moves a message that is in another shard or in two", async () => {
     const stores = storesOf(2);
     const many = sharded(stores);
@@ -92,18 +85,5 @@ describe("ShardedStorage", () => {
     const mended = sharded(stores);
     expect((await mended.recover()).map(({ id }) => id).toSorted()).toEqual(messages.map(({ id }) => id).toSorted());
     expect(mended.size).toBe(60);
-  });
-
-  it("surfaces the failure of one shard", async () => {
-    const stores = storesOf(2);
-    (stores[1] as MessageStore).add = () => Promise.reject(new Error("disk full"));
-    await expect(sharded(stores).addBatch(messages)).rejects.toThrow("disk full");
-  });
-
-  it("refuses no shards, and one twice", () => {
-    const storage = storageOver();
-    for (const shards of [[], [storage, storage]]) {
-      expect(() => new ShardedStorage({ shards })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-    }
   });
 });

@@ -1,9 +1,8 @@
 import type { ChatModel, ChatRequest, ChatResponse, ModelPrice } from "../../index.ts";
-import type { ChatOptions } from "../../ports.ts";
-import { completeReply, streamOf } from "../../testing/scripted-model.ts";
+import type { ChatChunk, ChatOptions } from "../../ports.ts";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { aFunction, fits, takes, numberWith } from "../../kernel/argument.ts";
-import { contentHash, type Json } from "../../kernel/json.ts";
+import { canonicalJson, contentHash, type Json } from "../../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
@@ -43,9 +42,26 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     throwIfAborted(signal);
     const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json));
     const reply = await untilAborted(Promise.resolve(answer(request, random)), signal);
-    return completeReply(reply, request);
+    return completeReply(typeof reply === "string" ? { content: reply } : reply, request);
   };
-  return { id, price, chat, stream: (request, o) => streamOf(chat(request, o), o.signal) };
+  return { id, price, chat, stream: (request, o) => streamOf(chat(request, o)) };
+}
+
+async function* streamOf(answer: Promise<ChatResponse>): AsyncGenerator<ChatChunk> {
+  const { content, toolCalls, finishReason, usage, refusal } = await answer;
+  if (content !== "") yield { content };
+  if (refusal !== undefined) yield { refusal };
+  for (const [index, { id, function: called, extra }] of toolCalls.entries())
+    yield { toolCalls: [{ index, id, name: called.name, arguments: called.arguments, ...(extra === undefined ? {} : { extra }) }] };
+  yield { finishReason, ...(usage === undefined ? {} : { usage }) };
+}
+
+/** Adds what a reply leaves out. Four characters count as a token. */
+function completeReply({ content = "", toolCalls = [], ...given }: Partial<ChatResponse>, request: ChatRequest): ChatResponse {
+  const said = content.length + toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
+  // Not marked as estimated: a ledger would charge the most that such a call can cost.
+  const usage = { inputTokens: Math.ceil(canonicalJson(request).length / 4), outputTokens: Math.ceil(said / 4) };
+  return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...given, content, toolCalls };
 }
 
 export interface OracleOptions {

@@ -260,15 +260,15 @@ describe("effect sizes", () => {
 describe("sampleSize", () => {
   it("is the least n whose t interval is that narrow", async () => {
     // The numbers that the definition gives with the quantiles of SciPy 1.17.
-    expect(await sampleSize({ deviationOf: 10, halfWidth: 2 })).toBe(99);
-    expect(await sampleSize({ deviationOf: 1, halfWidth: 1 })).toBe(7);
-    expect(await sampleSize({ deviationOf: 1, halfWidth: 0.1, confidence: 0.99 })).toBe(668);
-    expect(await sampleSize({ deviationOf: 0, halfWidth: 1 })).toBe(2);
+    expect(await sampleSize({ standardDeviation: 10, halfWidth: 2 })).toBe(99);
+    expect(await sampleSize({ standardDeviation: 1, halfWidth: 1 })).toBe(7);
+    expect(await sampleSize({ standardDeviation: 1, halfWidth: 0.1, confidence: 0.99 })).toBe(668);
+    expect(await sampleSize({ standardDeviation: 0, halfWidth: 1 })).toBe(2);
   });
 
   it("refuses a precision that no number reaches", async () => {
-    await expect(sampleSize({ deviationOf: 1, halfWidth: 0 })).rejects.toThrow(/halfWidth/);
-    await expect(sampleSize({ deviationOf: 1, halfWidth: 1e-9 })).rejects.toThrow(/values reach/);
-    await expect(sampleSize({ deviationOf: Number.NaN, halfWidth: 1 })).rejects.toThrow(/deviationOf/);
+    await expect(sampleSize({ standardDeviation: 1, halfWidth: 0 })).rejects.toThrow(/halfWidth/);
+    await expect(sampleSize({ standardDeviation: 1, halfWidth: 1e-9 })).rejects.toThrow(/values reach/);
+    await expect(sampleSize({ standardDeviation: Number.NaN, halfWidth: 1 })).rejects.toThrow(/standardDeviation/);
   });
 });
