@@ -46,11 +46,9 @@ export async function keysOf(cache: Pick<Cache, "keys">, prefix: string): Promis
   );
 }
 
-/** Options of {@link Cache.replace}. */
 export interface ReplaceOptions {
   /** The last result of `get`, or of a `replace` that did not write. Default: a miss. */
   readonly expected?: CacheEntry | undefined;
-  /** Time to live in milliseconds. */
   readonly ttl: number;
 }
 
@@ -61,7 +59,6 @@ export function isSameEntry(one: CacheEntry | undefined, other: CacheEntry | und
 
 const MISS: CacheEntry = { kind: "miss" };
 
-/** Replaces an entry of any cache; see {@link Cache.replace}. */
 export async function replaceIn(cache: Cache, key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined> {
   if (cache.replace !== undefined) return cache.replace(key, value, o);
   const entry = await cache.get(key);
@@ -70,7 +67,6 @@ export async function replaceIn(cache: Cache, key: string, value: string, o: Rep
   return undefined;
 }
 
-/** Default time to live: 30 minutes, in milliseconds. */
 export const DEFAULT_TTL: number = 30 * 60 * 1000;
 
 export interface CacheKeyParts {
@@ -84,7 +80,6 @@ const PLAIN = /^[A-Za-z0-9_~-]$/;
 /** Stands for an empty part. No escaped string is equal to it. */
 const EMPTY = "%";
 
-/** Returns `{prefix}:{userId}:{chatId}`, escaped so that different parts give different keys. */
 export function cacheKey({ prefix, userId, chatId }: CacheKeyParts): string {
   return [prefix, userId, chatId].map(escapedPart).join(":");
 }

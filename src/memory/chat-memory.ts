@@ -28,7 +28,6 @@ const chatMemoryOptions: Known<ChatMemoryOptions> = {
   tokens: kinds.tokenCounter,
 };
 
-/** Options of {@link ChatMemory.add}. */
 export interface AddOptions {
   /** The message is never dropped. Default: false. */
   readonly pin?: boolean | undefined;
@@ -69,14 +68,12 @@ export class ChatMemory {
   readonly maxMessages: number;
   readonly maxTokens: number | undefined;
   readonly #tokens: TokenCounter;
-  /** In order of arrival. */
   #units: ChatUnit[] = [];
   /** The newest unit that waits for an answer of an id. */
   readonly #open = new Map<string, ChatUnit>();
   #weights: { readonly measure: ChatMeasure; readonly known: WeakMap<ChatMessage, number> } | undefined;
   #size = 0;
   #sum = 0;
-  /** Tokens of the stand-in of an answer. */
   readonly #standIn: number;
 
   /** @throws UsageError `LIMIT_INVALID`, or `CHAT_MESSAGE_INVALID` for pinned values that are not chat messages */
@@ -109,12 +106,10 @@ export class ChatMemory {
     }, 0);
   }
 
-  /** Number of messages. Calls that wait count as answered. */
   get size(): number {
     return this.#size;
   }
 
-  /** Number of tokens; 0 without a limit of tokens. */
   get tokens(): number {
     return this.#sum;
   }
@@ -131,7 +126,6 @@ export class ChatMemory {
     return isTaken;
   }
 
-  /** Appends messages and returns how many were kept. */
   addAll(messages: Iterable<ChatMessage>): number {
     takes("ChatMemory.addAll", "messages", messages, iterable("chat messages"));
     const list = Array.from(messages, parseChatMessage);
@@ -154,7 +148,6 @@ export class ChatMemory {
     return units.slice(from).flat();
   }
 
-  /** Deletes all messages, including pinned ones. */
   clear(): void {
     this.#units = [];
     this.#open.clear();
@@ -176,7 +169,6 @@ export class ChatMemory {
 
   /** Restores a memory from {@link toJSON}. @throws UsageError `CHAT_MEMORY_INVALID` */
   static fromJSON(json: unknown, o?: Pick<ChatMemoryOptions, "tokens">): ChatMemory;
-  /** As `map` calls it. */
   static fromJSON(json: unknown, index: number, list: readonly unknown[]): ChatMemory;
   static fromJSON(json: unknown, given?: Pick<ChatMemoryOptions, "tokens"> | number, list?: readonly unknown[]): ChatMemory {
     const o = unlessMapped(given, list, {});

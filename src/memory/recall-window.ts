@@ -6,7 +6,7 @@ import type { TokenCounter } from "./tokens.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import { minuteOf } from "./summary.ts";
 import { beginningOf } from "./text-terms.ts";
-import { isNewer, type KeptHit, type KeptMessage } from "./kept-memory.ts";
+import { isNewer, type KeptMessage } from "./kept-memory.ts";
 
 export interface Fitting {
   readonly texts: readonly string[];
@@ -112,13 +112,12 @@ function summaryLine(text: string): string {
 
 /** Returns what was recalled as one message before the question; none when nothing was recalled. */
 export function recallMessages({ summary, related, recent }: RecalledTexts): readonly ChatMessage[] {
-  const parts = [
-    ...(summary.length === 0 ? [] : [[SUMMARY, ...summary.map(summaryLine)].join("\n")]),
-    ...(related.length === 0
-      ? []
-      : [[RELATED, ...related.map(({ at, from, text }) => relatedLine({ at, sentFrom: from, content: text }))].join("\n")]),
-    ...(recent.length === 0 ? [] : [[RECENT, ...recent].join("\n")]),
+  const sections = [
+    [SUMMARY, ...summary.map(summaryLine)],
+    [RELATED, ...related.map(({ at, from, text }) => relatedLine({ at, sentFrom: from, content: text }))],
+    [RECENT, ...recent],
   ];
+  const parts = sections.filter(({ length }) => length > 1).map((lines) => lines.join("\n"));
   return parts.length === 0 ? [] : [{ role: "user", content: [HEAD, ...parts].join("\n\n") }];
 }
 
@@ -137,19 +136,19 @@ export interface RecalledMessage {
 }
 
 /**
- * Chooses hits within a budget of tokens: the best hits first, then their neighbours. The best hit is cut if it does not fit; other hits that
- * do not fit are skipped. Returns newer messages before older ones.
+ * Chooses found messages within a budget of tokens. The first one is cut if it does not fit; others that do not fit are skipped. Returns newer
+ * messages before older ones.
  */
 export async function relatedWithin(
-  hits: readonly KeptHit[],
+  found: readonly KeptMessage[],
   budget: number,
   counter: TokenCounter,
 ): Promise<{ readonly tokens: number; readonly messages: readonly RecalledMessage[] }> {
   const chosen: { readonly kept: KeptMessage; readonly recalled: RecalledMessage }[] = [];
   let tokens = 0;
-  for (const kept of [...hits, ...hits.flatMap(({ neighbours }) => neighbours)]) {
-    const { message } = kept;
-    const at = saidAt(kept);
+  for (const kept of found) {
+    const { message, runId, isOwn, score } = kept;
+    const at: SaidAt | undefined = isOwn ? "this run" : message.timestamp > 0 ? message.timestamp : undefined;
     const whole = await counter.count(`${relatedLine({ ...message, at })}\n`);
     const isCut = tokens + whole > budget;
     if (isCut && chosen.length > 0) continue;
@@ -158,27 +157,12 @@ export async function relatedWithin(
     const [text] = part.texts;
     if (text === undefined) continue;
     tokens += part.tokens;
-    chosen.push({ kept, recalled: recalled(kept, at, text, part.tokens) });
+    const run = isOwn ? {} : { runId };
+    const time = at === undefined ? {} : { at };
+    chosen.push({ kept, recalled: { id: message.id, ...run, ...time, score, tokens: part.tokens, from: message.sentFrom, text } });
   }
   const messages = chosen.sort((a, b) => (isNewer(a.kept, b.kept) ? -1 : 1)).map((one) => one.recalled);
   return { tokens, messages };
-}
-
-function recalled({ message, runId, isOwn, score }: KeptMessage, at: SaidAt | undefined, text: string, tokens: number): RecalledMessage {
-  return {
-    id: message.id,
-    ...(isOwn ? {} : { runId }),
-    ...(at === undefined ? {} : { at }),
-    score,
-    tokens,
-    from: message.sentFrom,
-    text,
-  };
-}
-
-function saidAt({ message, isOwn }: KeptMessage): SaidAt | undefined {
-  if (isOwn) return "this run";
-  return message.timestamp > 0 ? message.timestamp : undefined;
 }
 
 /** Hexadecimal digits of a hash. */

@@ -18,7 +18,6 @@ const FAN_IN = 10;
 
 export const NO_SUMMARY: SummaryLevels = { oldest: "", older: [], recent: [] };
 
-/** The summary of a role's memory in a run. */
 export interface RoleSummary extends SummaryLevels {
   /** Ids of the messages summarized last, oldest first. All earlier messages are covered too. */
   readonly covered: readonly string[];
@@ -63,7 +62,6 @@ export function joined(stored: SummaryLevels, here: SummaryLevels): SummaryLevel
 
 export interface SummaryParts {
   readonly levels: SummaryLevels;
-  /** Messages that are not summarized yet, oldest first. */
   readonly history: readonly Message[];
   readonly sizes: MessageSizes;
   readonly limits: CompressionLimits;
@@ -73,12 +71,10 @@ export interface SummaryParts {
 }
 
 export interface NextSummary {
-  /** The messages it covers. */
   readonly covers: readonly Message[];
   readonly change: (levels: SummaryLevels) => SummaryLevels;
 }
 
-/** Makes the next due summary: of ten summaries of a level, or else of the oldest messages. Returns undefined when none is due. */
 export async function nextSummary(parts: SummaryParts): Promise<NextSummary | undefined> {
   const { levels, history, sizes, limits, ask, isTimeless = false } = parts;
   const merge = dueMerge(levels);
@@ -104,15 +100,12 @@ async function readable({ sizes, limits, ask }: SummaryParts, message: Message):
 }
 
 export interface CompressionLimits {
-  /** A history of this many messages is too long. */
   readonly maxMessages: number;
-  /** A history of more tokens is too long. */
   readonly maxTokens: number;
   /** This many of the newest messages are left out, as far as they fit into `maxTokens`, and an open question anyway. Default: none is. */
   readonly keepMessages?: number;
 }
 
-/** Estimated characters of a token. */
 const WINDOW_CHARACTERS = 4;
 
 export function windowOf({ maxTokens }: CompressionLimits): number {

@@ -9,13 +9,11 @@ const SUMMARY_WORDS = 300;
 const CHARACTERS_PER_WORD = 12;
 /** Limit on the windows of one text. A longer text gets longer windows. */
 const MAX_WINDOWS = 100;
-/** Limit on the words of the summary of one window. */
 const WINDOW_WORDS = 100;
 
 export type AskText = (messages: readonly ChatMessage[]) => Promise<string>;
 
 export interface SummaryInput {
-  /** The earlier summary; empty for none. */
   readonly earlier: string;
   readonly items: readonly SummaryItem[];
   /** Milliseconds since 1970 of the oldest and the newest message. */
@@ -110,7 +108,6 @@ export function minuteOf(ms: number): string {
 }
 
 const DEFAULT_WINDOW = 500;
-/** Characters that two neighbouring windows share. */
 const OVERLAP = 20;
 
 /**

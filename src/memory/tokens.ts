@@ -52,16 +52,10 @@ function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Tokens of a message besides its text. */
 const PER_MESSAGE = 4;
 /** Tokens of a picture of unknown size, as providers count it at most. */
 const PER_IMAGE = 1_024;
 
-/**
- * Estimates the tokens of a chat message.
- *
- * @throws UsageError `TOKENS_INVALID` when the counter does not return a number synchronously.
- */
 export function messageTokens(message: ChatMessage, counter: TokenCounter): number {
   const { content, name, toolCalls = [], images = [] } = message;
   const words = [content, name, ...toolCalls.flatMap((call) => [call.function.name, call.function.arguments])];
