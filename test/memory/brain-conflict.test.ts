@@ -61,19 +61,6 @@ describe("two memories of one conversation", () => {
     expect([idsOf(idle.history), idle.summary]).toEqual([[...idsOf(busy.history), "m900"], busy.summary]);
   });
 
-  it("BrainMemory.B6 one that sums up takes over what the other has added, and asks for no second summary", async () => {
-    const cache = memoryCache();
-    await begun(cache, 10);
-    const { brain: one, model } = brainWith(undefined, { cache, key: KEY });
-    const two = await loaded(cache);
-    await one.load();
-    two.addTalk(said(13));
-    await two.save();
-    await one.compress();
-    expect([one.summary, idsOf(one.history), model.calls.length]).toEqual(["summary 1", ["m13"], 1]);
-    expect(JSON.stringify(await loaded(cache))).toBe(JSON.stringify(one));
-  });
-
   it("BrainMemory.B6 two that sum up at once have one summary in the end, and nothing is covered that it does not cover", async () => {
     const cache = memoryCache();
     await begun(cache, 12);
@@ -247,21 +234,5 @@ describe("a memory whose shared cache goes away", () => {
     remote.state = "up";
     await brain.load();
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
-  });
-
-  it("BrainMemory.B6 two machines keep what both said while a shared server lost everything", async () => {
-    const { remote, machine } = machines();
-    const [one, two] = [await brainIn(machine().cache), await brainIn(machine().cache)];
-    one.addTalk(said(1));
-    await one.save();
-    await two.load();
-    two.addTalk(said(2));
-    await two.save();
-    remote.texts.clear();
-    one.addTalk(said(3));
-    await one.save();
-    two.addTalk(said(4));
-    await two.save();
-    expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m3", "m2", "m4"]);
   });
 });

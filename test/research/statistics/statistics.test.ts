@@ -103,13 +103,6 @@ describe("tInterval", () => {
     });
   });
 
-  it("is a point for equal values, and refuses a confidence that is no share", async () => {
-    expect(await tInterval([4, 4, 4])).toMatchObject({ low: 4, high: 4 });
-    await expect(tInterval([1, 2], { confidence: 95 })).rejects.toThrow(/such as 0.95/);
-    await expect(tInterval([1, 2], { confidence: Number.NaN })).rejects.toMatchObject({ code: "OPTION_INVALID" });
-    await expect(tInterval([1])).rejects.toMatchObject({ code: "SAMPLE_INVALID" });
-  });
-
   it("contains the true mean in 95 of 100 samples, within four standard errors", { tags: ["science", "long"] }, async () => {
     const random = randomStream("coverage");
     const draws = 4_000;
@@ -169,25 +162,6 @@ describe("bootstrapInterval", () => {
     const first = await bootstrapInterval(values, { seed: 7, resamples: 200 });
     expect(await bootstrapInterval(values, { seed: 7, resamples: 200 })).toEqual(first);
     expect(await bootstrapInterval(values, { seed: 8, resamples: 200 })).not.toEqual(first);
-  });
-
-  it("stays within the values, and is a point for equal ones", async () => {
-    expect(await bootstrapInterval([2, 2, 2], { resamples: 100 })).toMatchObject({ low: 2, high: 2, estimate: 2 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: -50, max: 50 }), { minLength: 2, maxLength: 8 }), async (values) => {
-        const { low, high } = await bootstrapInterval(values, { resamples: 100 });
-        expect(low).toBeLessThanOrEqual(high);
-        expect(low).toBeGreaterThanOrEqual(Math.min(...values));
-        expect(high).toBeLessThanOrEqual(Math.max(...values));
-      }),
-      { numRuns: 20 },
-    );
-  });
-
-  it("refuses a statistic without a number, and options that it does not know", async () => {
-    await expect(bootstrapInterval([1, 2], { statistic: () => Number.NaN })).rejects.toMatchObject({ code: "STATISTIC_INVALID" });
-    await expect(bootstrapInterval([1, 2], { resamples: 5 })).rejects.toThrow(/resamples/);
-    await expect(bootstrapInterval([1, 2], { samples: 5 } as never)).rejects.toMatchObject({ code: "OPTION_UNKNOWN" });
   });
 });
 
@@ -249,11 +223,6 @@ describe("effect sizes", () => {
     expect(cohensD([2, 4, 6], [1, 3, 5])).toBe(0.5);
     expect(pairedD([3, 5, 7], [2, 3, 4])).toBe(2);
     expect(cohensD([1, 3, 5], [2, 4, 6])).toBe(-0.5);
-  });
-
-  it("refuse values without spread", () => {
-    expect(() => cohensD([1, 1], [2, 2])).toThrow(/undefined without spread/);
-    expect(() => pairedD([1, 2, 3], [1, 2])).toThrow(/as many values/);
   });
 });
 
