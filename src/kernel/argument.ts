@@ -16,6 +16,8 @@ export interface Shape {
   readonly isSecret?: boolean;
   /** What came and what to do, where that is clearer than the value. */
   readonly advice?: (value: unknown) => { readonly got: string; readonly todo: string };
+  /** The shape of each item of a list, where an error names the item. */
+  readonly item?: Shape;
 }
 
 /** @param entry the function, as its caller writes it: `importRun`, `new Net` @throws UsageError `ARGUMENT_INVALID` */
@@ -23,7 +25,7 @@ export function takes(entry: string, name: string, value: unknown, shape: Shape)
   if (!fits(value, shape)) throw misfit("ARGUMENT_INVALID", entry, name, value, shape);
 }
 
-export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", entry: string, name: string, value: unknown, shape: Shape): UsageError {
+export function misfit(code: string, entry: string, name: string, value: unknown, shape: Shape): UsageError {
   const { got, todo } = shape.advice?.(value) ?? { got: shape.isSecret === true ? "something else" : valueText(value), todo: "" };
   return new UsageError(code, `Expected ${name} of ${entry} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
 }

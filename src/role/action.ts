@@ -6,7 +6,8 @@ import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { assertActionParts, isActionName } from "./part.ts";
+import { aFunction, aText, readable, takes } from "../kernel/argument.ts";
+import { anAddress, aSchema, checkParts, list, withAdvice } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
 
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
@@ -90,18 +91,28 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
   sendTo?(ctx: ActionContext<InputsOf<N>, T>, output: z.infer<S> | undefined): readonly Address[];
 }
 
-const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
-  name: kinds.checked,
-  description: kinds.checked,
-  needs: kinds.checked,
-  output: kinds.checked,
-  state: kinds.checked,
-  model: kinds.checked,
-  prompt: kinds.checked,
-  run: kinds.checked,
-  render: kinds.checked,
-  sendTo: kinds.checked,
+const actionParts: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
+  name: withAdvice({ says: "a text that is not empty", fits: isActionName }, "Its name is its identity in routing."),
+  description: withAdvice(aText, "Tell the model what it does."),
+  needs: list(anAddress, "Write needs: [WriteDraft]."),
+  output: aSchema,
+  state: aSchema,
+  model: kinds.model,
+  prompt: withAdvice(aFunction, "Write prompt: (ctx) => ... ."),
+  run: withAdvice(aFunction, "Write run: (ctx) => ... ."),
+  render: withAdvice(aFunction, "Write render: (output) => ... ."),
+  sendTo: withAdvice(aFunction, "Write sendTo: (ctx) => ... ."),
 };
+const actionNames = kinds.each(kinds.checked, ...Object.keys(actionParts));
+
+/** @throws UsageError `ACTION_INVALID` */
+export function assertActionModel({ name, model }: Action): void {
+  checkParts({ code: "ACTION_INVALID", owner: `action ${name}` }, { model }, { model: kinds.model });
+}
+
+function isActionName(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
 
 /**
  * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema where there is one.
@@ -122,8 +133,15 @@ const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
 export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly [], T = CustomState>(
   options: ActionOptions<S, N, T>,
 ): Action<z.infer<S>, N> {
-  assertActionParts(options);
-  checkKnownOptions(`defineAction ${JSON.stringify(options.name)}`, options, actionOptions);
+  if (typeof options !== "object" || options === null) {
+    const expected = `Expected the parts of an action, got ${valueText(options)}`;
+    throw new UsageError("ACTION_INVALID", `${expected}. Write defineAction({ name, ... }).`);
+  }
+  takes("defineAction", "options", options, readable);
+  const { name } = options;
+  const owner = isActionName(name) ? `action ${name}` : "an action";
+  checkParts({ code: "ACTION_INVALID", owner, required: ["name"] }, options, actionParts);
+  checkKnownOptions(`defineAction ${JSON.stringify(name)}`, options, actionNames);
   // The role's schema defines the state from here on: the two are compared when the role is hired.
   return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }

@@ -1,5 +1,4 @@
-import { assertActionModel } from "./part.ts";
-import { type Action, assertRoutableName, assertSameAction } from "./action.ts";
+import { type Action, assertActionModel, assertRoutableName, assertSameAction } from "./action.ts";
 import type { CustomState, RoleCard } from "./context.ts";
 import { DEFAULT_MAX_STEPS } from "../agent/lifecycle.ts";
 import { UsageError } from "../kernel/errors.ts";
