@@ -12,7 +12,6 @@ import type { ActionContext, CustomState } from "./context.ts";
 
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
 
-/** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The result of an action. With an `output` schema a plain value is the typed payload; undefined publishes nothing. */
@@ -46,10 +45,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
-  /**
-   * Answers the questions of this action, in place of the role's and the team's. The option `model` of a question goes before it. In mode `agent` the
-   * agent of the role works with it.
-   */
+  /** Answers the questions of this action, in place of the role's and the team's. The option `model` of a question takes precedence. */
   readonly model: ChatModel | undefined = undefined;
 
   /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
@@ -105,7 +101,6 @@ const actionParts: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
 };
 const actionNames = kinds.each(kinds.checked, ...Object.keys(actionParts));
 
-/** @throws UsageError `ACTION_INVALID` */
 export function assertActionModel({ name, model }: Action): void {
   checkParts({ code: "ACTION_INVALID", owner: `action ${name}` }, { model }, { model: kinds.model });
 }
@@ -118,8 +113,7 @@ function isActionName(value: unknown): value is string {
  * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema where there is one.
  * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
- * @throws UsageError `ACTION_INVALID` when the name is empty or a part has the wrong type; `OPTION_UNKNOWN` for an unknown part;
- * `SCHEMA_UNSUPPORTED` for a schema of zod 3.
+ * @throws UsageError `ACTION_INVALID` for an empty name or a part of the wrong type; `OPTION_UNKNOWN`
  * @example
  * import { defineAction } from "troupe";
  * import { z } from "zod";
@@ -169,7 +163,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
   }
 }
 
-/** Refuses an action whose name in `watch: [Class]` would differ from its instances' name: no role would receive such messages. */
+/** Refuses an action whose name in `watch: [Class]` would differ from its instances' name. */
 export function assertRoutableName(action: Action): void {
   if (!isActionName(action.name))
     throw new UsageError("ACTION_INVALID", "Expected an action to have a name, got an empty one. Its name is its identity in routing.");
@@ -183,7 +177,7 @@ export function assertRoutableName(action: Action): void {
   );
 }
 
-/** Refuses two different actions of one name: it must be the same object, or two instances of one class. */
+/** Two actions of one name must be the same object, or two instances of one class. */
 export function assertSameAction(known: Action | undefined, action: Action): void {
   if (known === undefined || known === action) return;
   if (known.constructor === action.constructor && !(action instanceof DefinedAction) && action.constructor !== Action) return;

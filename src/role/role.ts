@@ -67,12 +67,11 @@ export interface RoleOptions<S = CustomState> {
   readonly agent?: RoleAgentOptions;
   /** A person plays this role: every question to a model goes to them. */
   readonly human?: boolean;
-  /** Limit on the milliseconds of one activation, without the time of waiting for a person, or for a model, whose calls have limits of their own. Default 3,600,000. */
+  /** Limit on the milliseconds of one activation, without the time of waiting for a person or a model. Default 3,600,000. */
   readonly timeout?: number;
   /**
-   * Most of the run's budget that may be spent when this role asks a model, above 0 and at most 1. A call that may go beyond is refused with the
-   * StepError `BUDGET_SHARE`, which the role can handle: so the rest is left for others, and the run goes on. Default: none; a call that does
-   * not fit into the budget ends the run with status `budget`. It bounds nothing where the run has no budget of its own.
+   * Maximum share of the run's budget that may be spent when this role asks a model, above 0 and at most 1. A call that may go beyond is refused
+   * with the StepError `BUDGET_SHARE`, which the role can handle. Default: none; a call that does not fit ends the run with status `budget`.
    */
   readonly budgetShare?: number;
   /** Handling of a failed activation. Default: the environment's policy. */
