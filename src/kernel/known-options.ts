@@ -18,18 +18,6 @@ const SHOWN = 60;
  *
  * @param what the function that takes the options, as its caller writes it: `new Team`
  * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID`; `ARGUMENT_INVALID`
- * @example
- * import { checkKnownOptions, kinds, type Known } from "troupe/ports";
- *
- * interface PrinterOptions {
- *   readonly copies?: number;
- * }
- * const printerOptions: Known<PrinterOptions> = { copies: kinds.size };
- *
- * export function print(text: string, options: PrinterOptions = {}): string {
- *   checkKnownOptions("print", options, printerOptions); // { copys: 2 }: OPTION_UNKNOWN, "Did you mean copies?"
- *   return text.repeat(options.copies ?? 1);
- * }
  */
 export function checkKnownOptions(what: string, given: unknown, known: AnyKnown): void {
   if (given === undefined) return;

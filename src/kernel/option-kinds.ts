@@ -59,19 +59,7 @@ const shapes = {
   checked: anything,
 } satisfies { readonly [name: string]: Shape };
 
-/**
- * The kinds of options, for tables of {@link Known}. Each also allows `undefined`.
- *
- * @example
- * import { kinds, type Known } from "troupe/ports";
- *
- * interface PrinterOptions {
- *   readonly paper?: "A4" | "letter";
- *   readonly copies?: number;
- *   readonly finishers?: readonly string[];
- * }
- * const printerOptions: Known<PrinterOptions> = { paper: kinds.oneOf("A4", "letter"), copies: kinds.size, finishers: kinds.texts };
- */
+/** The kinds of options, for tables of {@link Known}. Each also allows `undefined`. */
 export const kinds = {
   ...shapes,
   oneOf(...values: readonly (string | boolean | null)[]): Shape {
