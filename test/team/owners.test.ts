@@ -172,14 +172,6 @@ describe("a run that is given back", () => {
     const { status } = await (await calling(start(), () => Promise.resolve("done"))).result;
     expect([status, causes(await events())]).toEqual(["finished", ["drained"]]);
   });
-
-  test("that has just ended has its own end", async () => {
-    const { start } = world();
-    const run = await calling(start(), () => Promise.resolve("done"));
-    await run.result;
-    run.drain();
-    expect((await run.result).status).toBe("finished");
-  });
 });
 
 describe("what a process prepares for a run that it has become the owner of", () => {
@@ -308,16 +300,6 @@ describe("an owner that does not continue a run", () => {
     ["ROLES_FAILED", (journal) => new Team({ journal, roles: () => Promise.reject(new Error("no place")) })],
     ["DELIVERY_DIFFERS", (journal) => new Team({ journal, roles: done(), delivery: "sender" })],
   ];
-
-  test.each(refused)("Runs.U4 hides no death before it: %s", async (code, teamOf) => {
-    const { start, events } = world();
-    const first = start();
-    await calling(first);
-    first.kill();
-    expect((await teamOf(start().journal).resume("r").result).error?.code).toBe(code);
-    expect((await new Team({ journal: start().journal, roles: done() }).resume("r").result).status).toBe("finished");
-    expect(causes(await events())).toEqual(["died"]);
-  });
 
   test.each(refused)("hides no drain before it: %s", async (code, teamOf) => {
     const { start, events } = world();

@@ -165,29 +165,6 @@ describe("a snapshot that is not the run's is ignored", () => {
     await expectFolded(snapshotOf(fold(others.slice(0, 20)), others[19] as RunEvent));
   });
 
-  test("Snapshot.S4 of a run that was removed and created again", async () => {
-    const again = memoryJournal();
-    await counting(again, { snapshotEvery: 0, clock: { now: () => 7, timer: () => () => {} } }, 6).run("begin", { id: "run" }).result;
-    const after = await eventsOf(again, "run");
-    const { state, last } = await opened(await journalWith("run", after, snapshot), "run");
-    expect(last).toBeUndefined();
-    expect(stateText(state)).toBe(stateText(fold(after)));
-  });
-
-  test("a journal that fails to give it, and one that contradicts the events after it", async () => {
-    const journal = await journalWith("run", events);
-    journal.newestSnapshot = () => Promise.reject(new Error("gone"));
-    expect(stateText((await opened(journal, "run")).state)).toBe(whole);
-    await expectFolded(rewritten(snapshot, (parts) => void Object.assign(parts.at(-1) as object, { round: 99 })));
-  });
-
-  test("a key that reaches for a prototype changes nothing", async () => {
-    const hostile = JSON.parse('{"__proto__":{"phase":"ended"}}') as object;
-    const wrong = rewritten(snapshot, (parts) => void Object.assign(parts.at(-1) as object, { about: hostile }));
-    expect(restored("run", wrong)?.state.phase).toEqual({ phase: "running" });
-    expect(({} as { phase?: unknown }).phase).toBeUndefined();
-  });
-
   test("property: Snapshot.S5 whatever is written into one, opening the run never fails", { tags: "numbers" }, async () => {
     const values = fc.oneof(fc.constantFrom(null, -1, 1.5, 1e300, "", "x", true, [], {}, [[]], [{}], [7, 7]), fc.jsonValue());
     await fc.assert(
