@@ -2,6 +2,7 @@ import { abortReason, interruptionBy, onAbort } from "./abort.ts";
 import type { ControlError } from "./errors.ts";
 import type { Clock } from "./clock.ts";
 
+/** The read side of work that may be cancelled from outside. */
 export interface Cancellation {
   readonly ended: { readonly reason: Error } | undefined;
   readonly signal: AbortSignal;

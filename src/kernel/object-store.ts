@@ -2,6 +2,7 @@ import { having, type Shape } from "./argument.ts";
 import { TroupeError, UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
+/** The bytes of an object, and the tag of this version of it. */
 export interface StoredObject {
   readonly bytes: Uint8Array;
   /** Equal for equal versions of one key. */

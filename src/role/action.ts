@@ -12,6 +12,7 @@ import type { ActionContext, CustomState } from "./context.ts";
 
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
 
+/** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The result of an action. With an `output` schema a plain value is the typed payload; undefined publishes nothing. */

@@ -27,6 +27,37 @@ describe("the places of a worker", () => {
     place?.leave();
     expect((await places.enter({ isAlone: true, limit: 10, signal })) === undefined).toBe(false);
   });
+
+  it("Isolation.A2 who got no place in time waits no longer, and those behind it continue", async () => {
+    const clock = simulatedClock();
+    const places = new Isolation(clock);
+    await places.enter({ isAlone: false, limit: 10, signal });
+    const alone = places.enter({ isAlone: true, limit: 10, signal });
+    const later = places.enter({ isAlone: false, limit: 30, signal });
+    await clock.advance(11);
+    expect([await alone, (await later) === undefined]).toEqual([undefined, false]);
+    const given = new AbortController();
+    const last = places.enter({ isAlone: true, limit: 10, signal: given.signal });
+    given.abort();
+    expect(await last).toBe(undefined);
+    const closed = places.enter({ isAlone: true, limit: 10, signal });
+    places.close();
+    expect(await closed).toBe(undefined);
+  });
+
+  it("Isolation.A3 a run that is alone shares its place in the end, and a place that was left holds nobody up", async () => {
+    const clock = simulatedClock();
+    const places = new Isolation(clock);
+    const left = await places.enter({ isAlone: true, limit: 10, signal });
+    left?.leave();
+    await clock.advance(LONGEST_ALONE - 1);
+    await places.enter({ isAlone: true, limit: 10, signal });
+    const second = places.enter({ isAlone: false, limit: 2 * LONGEST_ALONE, signal });
+    let came = clock.now();
+    void second.then(() => (came = clock.now()));
+    await clock.advance(LONGEST_ALONE);
+    expect([(await second) === undefined, came]).toEqual([false, 2 * LONGEST_ALONE - 1]);
+  });
 });
 
 interface World {

@@ -243,7 +243,7 @@ describe("Plan against a plain model", () => {
     );
   });
 
-  test("Plan.P2 to Plan.P4 property: any sequence of changes leaves what the plain model says", { tags: "numbers" }, () => {
+  test("Plan.P2 Plan.P3 Plan.P4 property: any sequence of changes leaves what the plain model says", { tags: "numbers" }, () => {
     const change = fc.oneof(
       { weight: 3, arbitrary: fc.record({ append: plain }) },
       { weight: 2, arbitrary: fc.record({ replace: plain }) },

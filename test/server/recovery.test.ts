@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ControlError, memoryJournal, usd, UsageError } from "../../src/index.ts";
+import { type Clock, ControlError, JournalError, memoryJournal, usd, UsageError } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { BudgetPool } from "../../src/kernel/budget.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
@@ -42,6 +42,19 @@ describe("a recovery", () => {
     expect(await running()).toBe(1);
     again.open();
     for (const id of ids) expect((await all(client.events(id))).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
+    await server.close();
+  });
+
+  it("Recovery.Y2 Places.P4 leaves the place of a run that was removed meanwhile to the next", async () => {
+    const { journal, ids } = await leftBehind(3, ACME);
+    const gate = door();
+    const server = createServer({ team: waiters(gate, journal), tenants: [{ ...ACME, runs: 1 }] });
+    const client = clientOf(server, ACME.token);
+    await server.ready();
+    const [, second = "", third = ""] = ids;
+    await journal.remove(second);
+    gate.open();
+    await expect.poll(async () => (await client.read(third)).status, { timeout: 60_000 }).toBe("finished");
     await server.close();
   });
 
@@ -95,6 +108,25 @@ describe("a recovery", () => {
     await server.close();
   });
 
+  it("Recovery.Y6 tries a run once at a time, although its resume and its end both tell of the failure", async () => {
+    const { journal } = await leftBehind(1);
+    const clock = simulatedClock();
+    const claims: number[] = [];
+    journal.claim = () => {
+      claims.push(clock.now());
+      return Promise.reject(new JournalError("JOURNAL_FULL", "Expected room on the disk, got none."));
+    };
+    const server = createServer({ team: waiters(openDoor(), journal), clock });
+    await server.ready();
+    for (const ms of [1_000, 2_000, 4_000, 8_000, 16_000]) {
+      await settled();
+      await clock.advance(ms);
+    }
+    await settled();
+    expect(claims.map((at) => at - (claims[0] ?? 0))).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000]);
+    await server.close();
+  });
+
   it("Recovery.Y2 leaves a run that its team refuses to a resume", async () => {
     const { journal, ids } = await leftBehind(1);
     let isRefused = true;
@@ -135,6 +167,35 @@ describe("a recovery", () => {
       await server.close();
     },
   );
+
+  it("Recovery.Y7 forgets how often a run was cut off that another process has finished", async () => {
+    const host = simulatedProcesses(memoryJournal());
+    const [mine, other] = [host.start(), host.start()];
+    const [simulated, gate] = [simulatedClock(), door()];
+    const waits: number[] = [];
+    const clock: Clock = {
+      now: () => simulated.now(),
+      timer(ms, fire) {
+        if (ms === 1_000 || ms === 2_000) waits.push(ms);
+        return simulated.timer(ms, fire);
+      },
+    };
+    const { server, client } = served({ team: waiters(gate, mine.journal), clock });
+    const { id } = await client.start({ idea: "go" });
+    for (let times = 1; times <= 2; times += 1) {
+      const taken = waiters(openDoor(), other.journal).resume(id, { onOwned: "take" });
+      expect((await taken.result).status).toBe("finished");
+      await expect.poll(() => waits.length, { interval: 5, timeout: 60_000 }).toBe(times);
+      await simulated.advance(1_000);
+      await settled();
+      await client.publish(id, { content: "more", sendTo: ["Will"] });
+      await client.resume(id);
+      expect((await client.read(id)).status).toBe("running");
+    }
+    expect(waits).toEqual([1_000, 1_000]);
+    gate.open();
+    await server.close();
+  });
 
   it("Recovery.Y1 ends at once when the server closes, and does not wait for a team that never opens", async () => {
     const { journal } = await leftBehind(1);

@@ -196,7 +196,7 @@ describe("a watcher of a run", () => {
     await server.close();
   });
 
-  it("EventStream.S2 EventStream.S3 costs the server one piece while it does not read", async () => {
+  it("EventStream.S2 RunFeeds.F1 costs the server one piece while it does not read", async () => {
     const gate = door();
     const { server, client } = served({ team: waiters(gate) });
     const { id } = await client.start({ idea: "x".repeat(500_000) });

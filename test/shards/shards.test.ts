@@ -1,7 +1,11 @@
 import { totalmem } from "node:os";
 import { describe, expect, it, vi } from "vitest";
 
-import { defineRole, UsageError } from "../../src/index.ts";
+import { createMessage, defineRole, UsageError } from "../../src/index.ts";
+import { delay } from "../../src/runtime/record/delayed.ts";
+import type { Sent } from "../../src/runtime/record/event.ts";
+import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
+import { Packer, unpack } from "../../src/shards/packets.ts";
 import { assertPopulationFits, environmentOf, populationNeed, runShards, shardedWorld } from "../../src/shards/index.ts";
 import { inOne, inShards, town } from "./comparison.ts";
 
@@ -35,6 +39,55 @@ describe("a world over shards", () => {
     memory.mockRestore();
   });
 });
+
+describe("a packet", () => {
+  it("Packer.PK1 has each message once for each shard with recipients, in its sender's order, of its own roles only", () => {
+    const state = new RunState("run");
+    const hired = { fingerprint: "", traits: {}, state: {} };
+    for (let place = 0; place < 4; place += 1) addRoleState(state, `p${place}`, hired);
+    const sent = (id: string, to: readonly string[]): Sent => ({ message: createMessage(id, { id, sendTo: to }), to });
+    state.pending = [
+      { order: 1, sent: sent("a", ["p0", "p2", "p3"]) },
+      { order: 1, sent: sent("b", ["p3"]) },
+      { order: 2, sent: sent("c", ["p0"]) },
+      { order: OUTSIDE, sent: sent("d", ["p3"]) },
+    ];
+    const [own, other, ...more] = new Packer(state, 0, 2).pack();
+    expect([own, more]).toEqual(["", []]);
+    expect(unpack(other ?? "").map(([order, { message, to }]) => [order, message.id, to])).toEqual([
+      [1, "a", ["p2", "p3"]],
+      [1, "b", ["p3"]],
+    ]);
+    expect(state.pending).toHaveLength(4);
+  });
+
+  it("Packer.PK2 has a delayed message in the round in which it was sent, and looks at none that waits", () => {
+    const state = new RunState("run");
+    const packer = withTwoRoles(state);
+    const looks = vi.spyOn(state.delayed, "inOrder");
+    const later = (id: string): void => {
+      const sent: Sent = { message: createMessage(id, { id, sendTo: ["p1"] }), to: ["p1"], due: 9 };
+      delay(state, { order: 0, sent }, 9);
+      delay(state, { order: 0, sent, part: true }, 9);
+    };
+    const packed = (): readonly string[] => packer.pack().flatMap((packet) => unpack(packet).map(([, { message }]) => message.id));
+    later("a");
+    later("b");
+    expect(packed()).toEqual(["a", "b"]);
+    later("c");
+    expect([packed(), packed()]).toEqual([["c"], []]);
+    expect(state.delayed.size).toBe(6);
+    expect(looks).not.toHaveBeenCalled();
+  });
+});
+
+/** The packer of the first of two shards, each with one role. */
+function withTwoRoles(state: RunState): Packer {
+  for (const name of ["p0", "p1"]) addRoleState(state, name, { fingerprint: "", traits: {}, state: {} });
+  const packer = new Packer(state, 0, 2);
+  state.shard = { from: 0, to: 1, delayed: (one) => packer.delayed(one) };
+  return packer;
+}
 
 describe("the need of a population", () => {
   it("grows with roles and messages, and a million roles need less than 2 GB", () => {

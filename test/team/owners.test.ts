@@ -301,6 +301,16 @@ describe("an owner that does not continue a run", () => {
     ["DELIVERY_DIFFERS", (journal) => new Team({ journal, roles: done(), delivery: "sender" })],
   ];
 
+  test.each(refused)("Runs.U4 hides no death before it: %s", async (code, teamOf) => {
+    const { start, events } = world();
+    const first = start();
+    await calling(first);
+    first.kill();
+    expect((await teamOf(start().journal).resume("r").result).error?.code).toBe(code);
+    expect((await new Team({ journal: start().journal, roles: done() }).resume("r").result).status).toBe("finished");
+    expect(causes(await events())).toEqual(["died"]);
+  });
+
   test.each(refused)("hides no drain before it: %s", async (code, teamOf) => {
     const { start, events } = world();
     const run = await calling(start());

@@ -165,6 +165,15 @@ describe("a snapshot that is not the run's is ignored", () => {
     await expectFolded(snapshotOf(fold(others.slice(0, 20)), others[19] as RunEvent));
   });
 
+  test("Snapshot.S4 of a run that was removed and created again", async () => {
+    const again = memoryJournal();
+    await counting(again, { snapshotEvery: 0, clock: { now: () => 7, timer: () => () => {} } }, 6).run("begin", { id: "run" }).result;
+    const after = await eventsOf(again, "run");
+    const { state, last } = await opened(await journalWith("run", after, snapshot), "run");
+    expect(last).toBeUndefined();
+    expect(stateText(state)).toBe(stateText(fold(after)));
+  });
+
   test("property: Snapshot.S5 whatever is written into one, opening the run never fails", { tags: "numbers" }, async () => {
     const values = fc.oneof(fc.constantFrom(null, -1, 1.5, 1e300, "", "x", true, [], {}, [[]], [{}], [7, 7]), fc.jsonValue());
     await fc.assert(
