@@ -7,6 +7,5 @@ export type { MemorySnapshot } from "./snapshot-form.ts";
 export { type FlowEdge, type FlowEvent, type FlowSent, messageFlow, type MessageFlow } from "./message-flow.ts";
 export { flowGraphviz, flowMermaid } from "./flow-drawing.ts";
 
-// The subscriptions and actions of a role, without running it.
 export { describeRole, type RoleDescription } from "./role-description.ts";
 export { forget, type ForgetOptions, type Forgotten } from "../team/forget.ts";

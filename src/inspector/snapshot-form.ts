@@ -7,11 +7,9 @@ import { type BrainJson, type BrainState, heldIn, readBrainState } from "../memo
 import type { MemoryJson } from "../memory/message-memory.ts";
 import { identityOf, type MessageToStore } from "../memory/message-store.ts";
 
-/** Version of the snapshot format. */
 export const SNAPSHOT_VERSION = 1;
 /** Limit of a snapshot in characters. Larger stores are copied as files. */
 export const MAX_CHARACTERS: number = 256 * 1024 * 1024;
-/** The latest date of JavaScript. */
 const LATEST = 8.64e15;
 
 /** A long-term memory in order of arrival, without vectors, which can be computed again. */
@@ -19,13 +17,11 @@ interface StorageJson {
   readonly roleId: string;
   readonly messages: readonly {
     readonly runId: string;
-    /** The time at which the store took it. */
     readonly addedAt: number;
     readonly message: MemoryJson["messages"][number];
   }[];
 }
 
-/** The validated content of a snapshot. */
 export type SnapshotContent =
   | { readonly kind: "memory"; readonly ignoreId: boolean; readonly messages: readonly Message[] }
   | { readonly kind: "storage"; readonly roleId: string; readonly messages: readonly MessageToStore[] }

@@ -15,7 +15,6 @@ interface ChooseProps extends ComponentProps<"button"> {
   readonly what: Selection;
 }
 
-/** A word or line that selects something when it is pressed. */
 export function Choose({ run, what, ...rest }: ChooseProps) {
   return <button type="button" class="choose" {...rest} onClick={() => (run.selection.value = what)} />;
 }
@@ -25,7 +24,6 @@ export function ChooseMarked(props: ChooseProps) {
   return <Choose aria-pressed={selected !== undefined && JSON.stringify(selected) === JSON.stringify(props.what)} {...props} />;
 }
 
-/** Keeps the state of the work of one form or bar: whether it is under way, and the words of the server when it failed. */
 export function useTask() {
   const isBusy = useSignal(false);
   const fault = useSignal<string | undefined>(undefined);
@@ -58,7 +56,6 @@ interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
   readonly task: ReturnType<typeof useTask>;
   readonly verb: string;
   readonly submit: () => void;
-  /** What is wrong with the entries; default: the fault of the task. */
   readonly fault?: string | undefined;
   readonly isOff?: boolean;
   readonly cancel?: readonly [word: string, close: () => void];
@@ -94,7 +91,6 @@ interface TextFieldProps extends Omit<ComponentProps<"textarea">, "name"> {
   readonly text: Signal<string>;
 }
 
-/** A text of one line, or of several where `rows` is given. */
 export function TextField({ name, text, ...rest }: TextFieldProps) {
   const Input = rest.rows === undefined ? "input" : "textarea";
   const listen = {
@@ -159,7 +155,6 @@ export function Part({ title, children }: { readonly title: string; readonly chi
   );
 }
 
-/** A column: its title, and whether it has numbers. */
 export type Column = readonly [title: ComponentChildren, kind: "text" | "number"];
 
 interface DataTableProps {

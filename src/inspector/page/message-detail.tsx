@@ -67,7 +67,6 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
   );
 }
 
-/** "Fork here": a new run that shares the past up to a message, with that message edited. */
 function ForkForm({ run, source, sent }: MessageViewProps) {
   const isOpen = useSignal(false);
   const text = useSignal(sent.message.content);
@@ -131,7 +130,6 @@ function policies(by: readonly string[]): string {
   return by.map((name) => shownLine(name, 60)).join(" and ");
 }
 
-/** Two copies at one role have labels that differ. */
 function readsLabel({ role, fault }: Hearer): string {
   return `What ${shownLine(role, 60)} reads${fault?.copy === undefined ? "" : `, copy ${fault.copy}`}`;
 }

@@ -9,7 +9,6 @@ import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunPage, RunSource } from "./run-source.ts";
 import { StatusBadge } from "./status.tsx";
 
-/** Milliseconds between two looks at the list of a server. */
 const LOOK = 3_000;
 
 export function RunsPage({ source }: { readonly source: RunSource }) {
@@ -164,7 +163,6 @@ export function refreshed(known: RunPage | undefined, { runs, next }: RunPage): 
   return { runs: [...runs, ...known.runs.slice(end + 1)], ...(known.next === undefined ? {} : { next: known.next }) };
 }
 
-/** Returns a list with the next page at its end. */
 export function extended(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
   const added = new Set(runs.map(({ id }) => id));
   return { runs: [...(known?.runs ?? []).filter(({ id }) => !added.has(id)), ...runs], ...(next === undefined ? {} : { next }) };

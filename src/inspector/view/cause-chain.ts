@@ -10,7 +10,6 @@ export interface CauseNode {
 
 export type CauseChain = ReturnType<typeof causeChain>;
 
-/** Entries before, and entries after the start. */
 const MAX_ENTRIES = 200;
 const OTHER = { message: "activation", activation: "message" } as const;
 

@@ -9,7 +9,6 @@ export type Hearer = NonNullable<ReturnType<typeof messageDetail>>["hearers"][nu
 export type StepDetail = NonNullable<ReturnType<typeof stepDetail>>;
 export type TryDetail = StepDetail["tries"][number];
 export type PromptPart = ReturnType<typeof promptPart>;
-/** A call of a tool. Arguments that are not JSON are their string. */
 export type CallDetail = PromptPart["calls"][number];
 
 /** Returns a message with its sender, recipients and parents as it was after an event. */
@@ -117,7 +116,6 @@ export function stepAt(timeline: RunTimeline, step: StepFact, shown: number): St
     if (event?.type === "step.started") sums.tries += 1;
     if (event?.type === "step.ended") addSpent(sums, spentIn(event));
   }
-  // The answer of a step is its last event.
   return { ...step, seqs, ...sums, ok: undefined };
 }
 

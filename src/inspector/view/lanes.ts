@@ -1,7 +1,6 @@
 import { type ActivationFact, isFailure, type SentFact, type TickFact, type WayFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** Arrows that are drawn. */
 const MAX_ARROWS = 2_000;
 
 /**
@@ -19,7 +18,6 @@ export interface Bar {
   readonly activation: ActivationFact;
   readonly lane: number;
   readonly from: number;
-  /** The last shown event for a bar that is open there. */
   readonly until: number;
   readonly isOpen: boolean;
 }

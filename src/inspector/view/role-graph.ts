@@ -13,7 +13,6 @@ interface Edge extends Pick<Flow, "from" | "to"> {
   readonly causes: { readonly name: string; readonly messages: number }[];
 }
 
-/** Sequence numbers of the messages of one sender, receiver and cause, in order. */
 interface Flow {
   readonly from: string;
   readonly to: string;

@@ -57,14 +57,12 @@ export interface StepFact extends Spent {
   readonly seqs: readonly number[];
   readonly tries: number;
   readonly ok: boolean | undefined;
-  /** Another run's record answered it. */
   readonly isReused: boolean;
 }
 
 export interface SentFact {
   readonly index: number;
   readonly seq: number;
-  /** Its index among the messages of that event. */
   readonly nth: number;
   /** Index of the activation that sent it; undefined for one from outside. */
   readonly by: number | undefined;
@@ -118,6 +116,5 @@ export interface FileFact {
   readonly fork: string | undefined;
   /** Undefined: the file was removed. Empty for a file that is no text. */
   readonly content: string | undefined;
-  /** The bytes of a file that is no text. */
   readonly base64?: string;
 }

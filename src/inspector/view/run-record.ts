@@ -32,7 +32,6 @@ export class RunRecord {
   readonly steps: Open<StepFact>[] = [];
   readonly sent: Open<SentFact>[] = [];
   readonly files: FileFact[] = [];
-  /** The ticks of a clock of rounds or of simulated time, in their order. */
   readonly ticks: TickFact[] = [];
   readonly ways: WayTable = new WayTable();
   /** Indexes of activations by role, in order: they do not overlap. */
@@ -41,7 +40,6 @@ export class RunRecord {
   readonly #byMessage = new Map<string, number>();
   readonly #openSteps = new Map<string, number>();
 
-  /** The activation of a name: the last attempt that has it. */
   activationNamed(act: string): ActivationFact | undefined {
     return this.activations[this.#byAct.get(act) ?? -1];
   }

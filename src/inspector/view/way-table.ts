@@ -39,7 +39,6 @@ export class WayTable {
     return added.index;
   }
 
-  /** Adds a way on which the edges lost the message. Returns its index. */
   addLost(way: NewWay): number {
     return this.#ways.push({ ...way, index: this.#ways.length, isDouble: false, isDead: false, isLost: true, dropped: way.from }) - 1;
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
-import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { faultyRun } from "./faulty-run.ts";
 import { sampleRun } from "./sample-run.ts";
 import { drawer, eventRow, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";

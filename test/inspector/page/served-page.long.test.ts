@@ -8,7 +8,7 @@ import { createClient } from "../../../src/client/index.ts";
 import { defineAction, defineRole, JournalError, memoryJournal, Team } from "../../../src/index.ts";
 import type { Journal } from "../../../src/ports.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
-import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { createServer } from "../../../src/server/index.ts";
 import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";

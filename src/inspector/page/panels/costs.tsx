@@ -3,8 +3,7 @@ import { shownLine } from "../../view/shown-text.ts";
 import { costText, counted, plural, shareText } from "../amounts.ts";
 import { type Column, DataTable, type Fact, Facts } from "../controls.tsx";
 import { RoleLink } from "../detail-parts.tsx";
-import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, PanelProps } from "../open-run.ts";
 
 export function CostsPanel({ run }: PanelProps) {
   const { roles, models, total, budget, held, uncertain, saved } = spendingAt(run.timeline, run.shown.value);
@@ -38,7 +37,6 @@ interface SpendingTableProps {
   readonly title: string;
   readonly head: string;
   readonly rows: readonly SpendingRow[];
-  /** Where the rows are roles, which a press selects. */
   readonly run?: OpenRun;
 }
 

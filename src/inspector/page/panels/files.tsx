@@ -8,19 +8,16 @@ import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import { Button, type Column, DataTable, Facts, Select } from "../controls.tsx";
 import { ActivationLink } from "../detail-parts.tsx";
-import type { OpenRun, Selection } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, Selection, PanelProps } from "../open-run.ts";
 import { TextView } from "../text-view.tsx";
 import { MessageButton, TwoParts } from "./message-list.tsx";
 
 /** Lines of a difference that are shown at first, and that each press of "more" adds. */
 const LINES = 600;
-/** Longer contents are shown without a difference. */
 const MOST_COMPARED = 2_000_000;
 
 type FileChoice = Extract<Selection, { readonly kind: "file" }>;
 
-/** The files that the recorded steps have written, by version, with their differences and their authors. */
 export function FilesPanel({ run }: PanelProps) {
   const files = filesAt(run.timeline, run.shown.value);
   const chosen = run.selection.value;
@@ -81,7 +78,6 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
   );
 }
 
-/** A file that is no text: a picture is shown, of any other the size. */
 function Binary({ path, base64 }: { readonly path: string; readonly base64: string }) {
   const url = pictureUrl(base64);
   const size = `${counted(bytesIn(base64))} bytes`;

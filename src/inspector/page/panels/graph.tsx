@@ -6,15 +6,13 @@ import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import { ChooseMarked, type Column, DataTable } from "../controls.tsx";
 import { RoleLink } from "../detail-parts.tsx";
-import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, PanelProps } from "../open-run.ts";
 import { Marker } from "./lane-drawing.tsx";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
 const MOST_DRAWN = 40;
 const MOST_LINES = 300;
 
-/** The role graph: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
 export function GraphPanel({ run }: PanelProps) {
   const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
   const graph = flows.graphAt(run.shown.value);
@@ -113,7 +111,6 @@ function NodeCard({ run, node, layout }: { readonly run: OpenRun; readonly node:
   );
 }
 
-/** The policies that decide what happens to messages on their way. */
 function Policies({ run }: { readonly run: OpenRun }) {
   const { edges, faults } = run.timeline.stateAt(run.shown.value);
   if (edges.length === 0) return null;
@@ -139,7 +136,6 @@ const FLOW: readonly Column[] = [
   ["Heard because", "text"],
 ];
 
-/** Every line of the drawing as a line of a table. */
 function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
   const edges = graph.edges.toSorted((a, b) => b.messages - a.messages);
   return (
@@ -234,9 +230,7 @@ export function graphLayout({ nodes }: RoleGraph): GraphLayout {
   return { width: middle.x * 2, height: middle.y + down + NODE.height / 2 + 46, middle, points };
 }
 
-/** Pixels between two labels that do not cover each other. */
 const APART = 18;
-/** Positions of a label on its line, 0 to 1. The first free one is taken. */
 const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74] as const;
 
 /** The lines of edges, in their order; undefined where an end has no card. Labels keep away from those of the edges before. */
