@@ -29,7 +29,7 @@ export const ReviewSchema = z
 export type Review = z.infer<typeof ReviewSchema>;
 
 /** Guards a {@link ReviewReport}. */
-export const ReviewReportSchema = z.object({
+const ReviewReportSchema = z.object({
   files: z.array(
     z.object({
       path: z.string(),

@@ -1,5 +1,5 @@
 /*
- * The entry `troupe/memory`: reports on memories, snapshots of memories, and drawings of the messages between roles.
+ * The entry `troupe/inspector`: reports on memories, snapshots of memories, and drawings of the messages between roles.
  */
 export { debugMemory, type MemoryReport } from "./memory-debug.ts";
 export { exportSnapshot, importSnapshot, snapshotLines, type SnapshotOptions } from "./memory-snapshot.ts";
@@ -8,4 +8,3 @@ export { type FlowEdge, type FlowEvent, type FlowSent, messageFlow, type Message
 export { flowGraphviz, flowMermaid } from "./flow-drawing.ts";
 
 export { describeRole, type RoleDescription } from "./role-description.ts";
-export { forget, type ForgetOptions, type Forgotten } from "../team/forget.ts";

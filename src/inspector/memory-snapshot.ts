@@ -32,7 +32,7 @@ interface ImportedSnapshot {
  * @throws NotJsonError; MemoryError when the store cannot be read
  * @example
  * import { createMessage, Memory } from "troupe";
- * import { exportSnapshot, importSnapshot } from "troupe/memory";
+ * import { exportSnapshot, importSnapshot } from "troupe/inspector";
  *
  * const memory = new Memory();
  * memory.add(createMessage("The ferry leaves at nine."));

@@ -61,7 +61,7 @@ type Target = Pick<FlowNode, "kind" | "name"> & { readonly isBroadcast?: boolean
  *
  * @example
  * import { createMessage } from "troupe";
- * import { flowMermaid, messageFlow } from "troupe/memory";
+ * import { flowMermaid, messageFlow } from "troupe/inspector";
  *
  * const flow = messageFlow([createMessage("Hello", { sentFrom: "Ada", sendTo: ["Ben"], causeBy: "Greet" })]);
  * console.log(flowMermaid(flow).includes("Greet")); // true

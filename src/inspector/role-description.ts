@@ -12,7 +12,7 @@ export type RoleDescription = ReturnType<typeof describeRole>;
  * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID` for a role that could not be hired
  * @example
  * import { defineAction, defineRole } from "troupe";
- * import { describeRole } from "troupe/memory";
+ * import { describeRole } from "troupe/inspector";
  *
  * const Greet = defineAction({ name: "Greet" });
  * const { watch, mode } = describeRole(defineRole({ name: "Hana", reactions: [{ on: "Arrive", do: Greet }] }));

@@ -20,4 +20,4 @@ export type { Sandbox, SandboxMode, SandboxProcess, SandboxRequest } from "./san
 export type { SandboxResult } from "./sandbox.ts";
 export { refusedSandbox } from "./sandbox.ts";
 export { chooseSandbox } from "./choose-sandbox.ts";
-export { type ProjectTests, runProjectTests, type TestTally } from "./run-tests.ts";
+export { type ProjectTests, runProjectTests } from "./run-tests.ts";

@@ -60,15 +60,15 @@ const jobs = {
     }
   },
 
-  /** Moves everything from one file into two, and back. */
+  /** Moves everything between two files. */
   async reshard() {
     for (;;) {
       const two = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
       await two.recover();
-      tell("two");
-      const one = new ShardedStorage({ shards: [storageAt(path)], retired: [storageAt(other)] });
+      tell("there");
+      const one = new ShardedStorage({ shards: [storageAt(other), storageAt(path)] });
       await one.recover();
-      tell("one");
+      tell("back");
     }
   },
 };

@@ -95,7 +95,6 @@ const TenantsSchema = z.strictObject({
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),
         streams: z.int().positive().optional(),
-        replays: z.int().positive().optional(),
         calls: z.int().positive().optional(),
         rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
       }),
@@ -109,14 +108,13 @@ function tenantsIn(text: string, env: Variables): readonly Tenant[] {
     const issues = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`);
     throw invalidTenants(issues.join("; "));
   }
-  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, replays, rate }) => ({
+  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, rate }) => ({
     name,
     token: typeof token === "string" ? token : tokenFrom(env, token.env),
     ...(budget === undefined ? {} : { budget: usd(budget) }),
     ...(calls === undefined ? {} : { limits: { concurrency: calls } }),
     ...(runs === undefined ? {} : { runs }),
     ...(streams === undefined ? {} : { streams }),
-    ...(replays === undefined ? {} : { replays }),
     ...(rate === undefined ? {} : { rate }),
   }));
 }

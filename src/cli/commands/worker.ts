@@ -105,7 +105,7 @@ async function startedWorker(
   { choices, logger, fleet: { journal, driver } }: Work & { readonly fleet: Fleet },
 ) {
   const { host } = session;
-  const { workspaces, moving } = await workerFolders(session, flags, logger);
+  const { workspaces, moving } = await workerFolders(session, flags);
   const teams = await teamsOf(module, host.cwd, { journal, driver, logger, workspaces });
   const { health: _health, ...bounds } = choices;
   const stored = moving === undefined ? {} : { workspaces: moving };
