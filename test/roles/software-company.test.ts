@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
-import { type Verifier, verifyProject } from "../../src/checks/index.ts";
+import { type Verifier } from "../../src/checks/index.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";
@@ -24,17 +24,6 @@ describe("a small product", () => {
     expect(calls.length).toBeLessThanOrEqual(8);
     expect(await workspace.read("docs/requirement.md")).toBe("# Requirement\n\nA command that adds two numbers\n");
     expect(workspace.pending).toEqual([]);
-  });
-
-  it("is run once: its verifier takes what its engineer saw of the same bytes", { tags: ["company", "long"] }, async () => {
-    const ran: string[] = [];
-    const verify: Verifier = (request) => {
-      ran.push(`${request.depth}${request.known === undefined ? "" : " upon what is known"}`);
-      return verifyProject(request);
-    };
-    const { delivery } = await work({ ...rest, Alex: [calling(whole(RIGHT), done)] }, { verify });
-    expect(delivery.isDone).toBe(true);
-    expect(ran).toEqual(["quick", "whole upon what is known"]);
   });
 
   it(
@@ -76,15 +65,6 @@ describe("a small product", () => {
     expect(delivery).toMatchObject({ isDone: false });
     expect(delivery.verification.verdicts[0]).toMatchObject({ id: "A1", outcome: "failed" });
     expect(calls.length).toBeLessThanOrEqual(8);
-  });
-
-  it("is told to change the strategy when the same failures come twice", { tags: ["company", "long"] }, async () => {
-    const { calls } = await work({
-      ...rest,
-      Alex: [calling(whole(WRONG), done), calling(files(adding(`${WRONG} `)), done), calling(files(adding(RIGHT)), done)],
-    });
-    const third = calls.filter((request) => roleIn(request) === "Alex")[2];
-    expect(String(third?.messages.at(-1)?.content)).toContain("Change the strategy");
   });
 
   it("is told so too when the run was resumed between the two", async () => {
