@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Message } from "../../src/index.ts";
+import type { Message } from "../../src/index.ts";
 import { design, fence, greetJs, tasks } from "../actions/greeter.ts";
 import { pretendSandbox } from "../actions/pretend-sandbox.ts";
 import type { TaskReplies } from "../actions/task-script.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
-import { type Verifier } from "../../src/checks/index.ts";
+import type { Verifier } from "../../src/checks/index.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";

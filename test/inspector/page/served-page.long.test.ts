@@ -5,14 +5,13 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
-import { defineAction, defineRole, JournalError, memoryJournal, Team } from "../../../src/index.ts";
-import type { Journal } from "../../../src/ports.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../../src/index.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { createServer } from "../../../src/server/index.ts";
 import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";
-import { badge, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+import { badge, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
 
 const TOKEN = "page-token-0123456789";
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
