@@ -126,27 +126,18 @@ interface PairTableProps {
 }
 
 function PairTable({ caption, first, runs, rows }: PairTableProps) {
-  const heads = runs.map((run): Column => [
-    <a class="run-link strong mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
-      {run.id}
-    </a>,
-    "text",
-  ]);
-  return (
-    <DataTable label={caption} columns={[[first, "text"], ...heads, ["Difference", "text"]]}>
-      {rows.map(({ name, values, difference }, index) => (
-        <tr key={index}>
-          <th scope="row">{name}</th>
-          {values.map((value, nth) => (
-            <td key={nth} class="numbers">
-              {value ?? <span class="soft">none</span>}
-            </td>
-          ))}
-          <td class="soft">{difference}</td>
-        </tr>
-      ))}
-    </DataTable>
-  );
+  const columns: readonly Column<Row>[] = [
+    [first, "row", ({ name }) => name],
+    ...runs.map(({ id }, nth): Column<Row> => [
+      <a class="run-link strong mono" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
+        {id}
+      </a>,
+      "numbers",
+      ({ values }) => values[nth] ?? <span class="soft">none</span>,
+    ]),
+    ["Difference", "soft", ({ difference }) => difference],
+  ];
+  return <DataTable label={caption} columns={columns} rows={rows} />;
 }
 
 function textRow(name: string, left: string, right: string): Row {

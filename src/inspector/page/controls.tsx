@@ -155,30 +155,52 @@ export function Part({ title, children }: { readonly title: string; readonly chi
   );
 }
 
-export type Column = readonly [title: ComponentChildren, kind: "text" | "number"];
+/** A column: its title, the class of its cells (`row` for the head of a row), and the content of a cell. */
+export type Column<Row> = readonly [title: ComponentChildren, look: string | undefined, cell: (row: Row) => ComponentChildren];
 
-interface DataTableProps {
+/** The class of cells with numbers. */
+export const NUMBER = "right numbers";
+
+interface DataTableProps<Row> {
   readonly label: string;
-  readonly columns: readonly Column[];
-  readonly children: ComponentChildren;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf?: (row: Row) => string;
+  readonly lookOf?: (row: Row) => string;
 }
 
 /** A table in a frame that scrolls by itself and can be focused, so that a keyboard can scroll it. */
-export function DataTable({ label, columns, children }: DataTableProps) {
+export function DataTable<Row>({ label, columns, rows, keyOf, lookOf }: DataTableProps<Row>) {
   return (
     <div class="table-frame frame" tabIndex={0} role="region" aria-label={label}>
       <table>
         <caption class="hidden">{label}</caption>
         <thead>
           <tr>
-            {columns.map(([title, kind], nth) => (
-              <th key={nth} scope="col" class={kind === "number" ? "right" : undefined}>
+            {columns.map(([title, look], nth) => (
+              <th key={nth} scope="col" class={look === NUMBER ? "right" : undefined}>
                 {title}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keyOf?.(row) ?? index} class={lookOf?.(row)}>
+              {columns.map(([, look, cell], nth) =>
+                look === "row" ? (
+                  <th key={nth} scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={nth} class={look}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );

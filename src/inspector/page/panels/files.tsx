@@ -122,18 +122,20 @@ function Difference({ before, after }: { readonly before: string; readonly after
   const hunks = diffHunks(lines);
   const added = lines.filter(({ kind }) => kind === "added").length;
   const removed = lines.filter(({ kind }) => kind === "removed").length;
-  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, index) => ({ line, isFirst: index === 0 && nth > 0 })));
+  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, index) => ({ ...line, isFirst: index === 0 && nth > 0 })));
   return (
     <>
       <p class="small numbers">
         {plural(added, "line")} added, {counted(removed)} removed
       </p>
       <div class="diff mono">
-        <DataTable label="Difference from the version before" columns={DIFF_COLUMNS}>
-          {changed.slice(0, most.value).map(({ line, isFirst }) => (
-            <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
-          ))}
-        </DataTable>
+        <DataTable
+          label="Difference from the version before"
+          columns={DIFF_COLUMNS}
+          rows={changed.slice(0, most.value)}
+          keyOf={({ before: x = "", after: y = "" }) => `${x} ${y}`}
+          lookOf={({ kind, isFirst }) => `diff-${kind}${isFirst ? " diff-gap" : ""}`}
+        />
       </div>
       {changed.length > most.value && (
         <Button onClick={() => (most.value += LINES * 4)}>Show more of {counted(changed.length - most.value)} lines</Button>
@@ -142,25 +144,25 @@ function Difference({ before, after }: { readonly before: string; readonly after
   );
 }
 
-const DIFF_COLUMNS = ["Line before", "Line after", "Change", "Text"].map((title): Column => [<span class="hidden">{title}</span>, "text"]);
-
 const SIGNS: Readonly<Record<DiffLine["kind"], readonly [string, string]>> = {
   same: [" ", ""],
   added: ["+", "added"],
   removed: ["−", "removed"],
 };
 
-function DiffRow({ line, isFirst }: { readonly line: DiffLine; readonly isFirst: boolean }) {
-  const [sign, word] = SIGNS[line.kind];
+const DIFF_COLUMNS: readonly Column<DiffLine>[] = [
+  [<span class="hidden">Line before</span>, "diff-number soft", ({ before }) => before ?? ""],
+  [<span class="hidden">Line after</span>, "diff-number soft", ({ after }) => after ?? ""],
+  [<span class="hidden">Change</span>, "diff-sign", ({ kind }) => <DiffSign kind={kind} />],
+  [<span class="hidden">Text</span>, "diff-text", ({ text }) => visibleText(text.slice(0, 2_000))],
+];
+
+function DiffSign({ kind }: Pick<DiffLine, "kind">) {
+  const [sign, word] = SIGNS[kind];
   return (
-    <tr class={`diff-${line.kind}${isFirst ? " diff-gap" : ""}`}>
-      <td class="diff-number soft">{line.before ?? ""}</td>
-      <td class="diff-number soft">{line.after ?? ""}</td>
-      <td class="diff-sign">
-        <span aria-hidden="true">{sign}</span>
-        <span class="hidden">{word}</span>
-      </td>
-      <td class="diff-text">{visibleText(line.text.slice(0, 2_000))}</td>
-    </tr>
+    <>
+      <span aria-hidden="true">{sign}</span>
+      <span class="hidden">{word}</span>
+    </>
   );
 }
