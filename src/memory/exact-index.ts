@@ -2,12 +2,14 @@ import { aCount, takes } from "../kernel/argument.ts";
 import { MemoryError } from "../kernel/errors.ts";
 import { dotProduct, unitVector } from "./embedder.ts";
 
+/** A found vector: its key, and its similarity of -1 to 1. */
 export interface VectorHit {
   readonly key: number;
   /** Cosine similarity in [-1, 1]: larger is closer. */
   readonly score: number;
 }
 
+/** Options of a search. */
 export interface VectorSearch {
   /** Only these. */
   readonly among?: ReadonlySet<number> | undefined;

@@ -13,7 +13,7 @@ import type { Recalled } from "../memory/recollection.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import { storesOf } from "../memory/role-memory.ts";
 import type { Role } from "../role/role.ts";
-import { erasedEvent, type Eraser, eraserOf, type Erasure, namesIn } from "../runtime/record/erased-event.ts";
+import { type Eraser, eraserOf, type Erasure, erasing, namesIn } from "../runtime/record/erased-event.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { aJournal, type Journal, runInfo } from "../runtime/record/journal.ts";
 import { type RunSummary, readTally } from "../runtime/record/run-summary.ts";
@@ -111,8 +111,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
       const before = eraser.count();
       const read: RunEvent[] = [];
       for await (const event of readEvents(journal, runId)) read.push(event);
-      const names = namesIn(read);
-      const events = read.map((event) => erasedEvent(event, erasure, names));
+      const events = read.map(erasing(erasure, namesIn(read)));
       const texts = eraser.count() - before;
       const end = { v: EVENT_VERSION, runId, seq: events.length, time: clock.now(), type: "run.erased", texts } as const;
       await rewrite.call(journal, runId, epoch, [...events, erasure.isWhole ? end : { ...end, partly: true }]);

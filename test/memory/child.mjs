@@ -3,7 +3,8 @@
 import { writeSync } from "node:fs";
 import { BrainMemory, createMessage, hashingEmbedder, LongTermMemory, MemoryStorage } from "../../dist/src/index.js";
 import { fileCache } from "../../dist/src/adapters/file-cache.js";
-import { ShardedStorage, sqliteStore } from "../../dist/src/adapters/sqlite.js";
+import { sqliteStore } from "../../dist/src/adapters/sqlite.js";
+import { ShardedStorage } from "../../dist/src/memories.js";
 import { scriptedModel } from "../../dist/src/testing/index.js";
 import { countingSummary } from "./counting-summary.mjs";
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
-import type { Verifier } from "../../src/checks/index.ts";
+import { type Verifier, verifyProject } from "../../src/checks/index.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { openWorkspace } from "../../src/workspace/index.ts";
@@ -24,6 +24,17 @@ describe("a small product", () => {
     expect(calls.length).toBeLessThanOrEqual(8);
     expect(await workspace.read("docs/requirement.md")).toBe("# Requirement\n\nA command that adds two numbers\n");
     expect(workspace.pending).toEqual([]);
+  });
+
+  it("is run by its engineer, and as a whole by its verifier", { tags: ["company", "long"] }, async () => {
+    const ran: string[] = [];
+    const verify: Verifier = (request) => {
+      ran.push(request.depth);
+      return verifyProject(request);
+    };
+    const { delivery } = await work({ ...rest, Alex: [calling(whole(RIGHT), done)] }, { verify });
+    expect(delivery.isDone).toBe(true);
+    expect(ran).toEqual(["quick", "whole"]);
   });
 
   it(
