@@ -11,6 +11,7 @@ import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts"
 import type { MessageToStore } from "../memory/message-store.ts";
 import { type MemorySnapshot, readSnapshot, SNAPSHOT_VERSION, type SnapshotContent } from "./snapshot-form.ts";
 
+/** Options of {@link exportSnapshot}: the clock gives the time of the snapshot. */
 export interface SnapshotOptions {
   readonly clock?: Clock | undefined;
 }
