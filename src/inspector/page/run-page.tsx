@@ -102,7 +102,7 @@ function useStanding(run: OpenRun, source: RunSource): () => void {
 
 function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source: RunSource; readonly ask: () => void }) {
   const summary = run.standing.value?.summary;
-  const way = run.connection.value;
+  const connection = run.connection.value;
   return (
     <header class="run-head">
       <div class="run-title flex">
@@ -112,12 +112,12 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
       <RunFacts run={run} />
       <Reading run={run} />
       <div class="run-notes stack">
-        {way.state === "lost" && (
+        {connection.state === "lost" && (
           <p class="note frame small note-warn" role="status">
-            {way.why} {plural(run.count.value, "event")} are here.
+            {connection.why} {plural(run.count.value, "event")} are here.
           </p>
         )}
-        <Fault text={way.state === "refused" ? way.why : undefined} />
+        <Fault text={connection.state === "refused" ? connection.why : undefined} />
         {summary?.error !== undefined && summary.status !== "waiting" && (
           <p class="note frame small note-bad">
             {summary.error.code}: {visibleText(summary.error.message)}

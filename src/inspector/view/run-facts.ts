@@ -3,8 +3,8 @@ import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Message } from "../../message/message.ts";
 
 /*
- * The contents of a record as tables: steps, activations, messages and their ways. An `index`, and each list of numbers but `seqs`, points into
- * a table. `seq`, `from`, `until` and the stages of a way are sequence numbers of events; undefined means that it has not happened yet. Costs are
+ * The contents of a record as tables: steps, activations, messages and their deliveries. An `index`, and each list of numbers but `seqs`, points into
+ * a table. `seq`, `from`, `until` and the stages of a delivery are sequence numbers of events; undefined means that it has not happened yet. Costs are
  * in micro-dollars, `unpriced` counts calls without a known price, `began` and `ended` are milliseconds.
  */
 
@@ -67,13 +67,13 @@ export interface SentFact {
   /** Index of the activation that sent it; undefined for one from outside. */
   readonly by: number | undefined;
   readonly message: Message;
-  readonly ways: readonly number[];
+  readonly deliveries: readonly number[];
   readonly dead: readonly string[];
   /** A fork has removed it: only its sender knows of it. */
   readonly isRemoved: boolean;
 }
 
-export interface WayFact {
+export interface DeliveryFact {
   readonly index: number;
   readonly sent: number;
   readonly role: string;
@@ -96,10 +96,10 @@ export interface WayFact {
   readonly isDouble: boolean;
   /** The tick at which a delayed message arrives. */
   readonly due: number | undefined;
-  readonly fault: WayFault | undefined;
+  readonly fault: DeliveryFault | undefined;
 }
 
-export interface WayFault extends Pick<Arrival, "copy" | "reads"> {
+export interface DeliveryFault extends Pick<Arrival, "copy" | "reads"> {
   readonly by: readonly string[];
 }
 

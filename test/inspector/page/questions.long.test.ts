@@ -130,7 +130,7 @@ describe.runIf(program !== undefined)("an approval that the company asks for", (
   });
 });
 
-/** Runs that stand in several ways, in one journal. */
+/** Runs with several states, in one journal. */
 async function severalRuns(journal: Journal): Promise<Team> {
   const Fail = defineAction({
     name: "Fail",

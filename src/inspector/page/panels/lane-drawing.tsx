@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { CauseChain } from "../../view/cause-chain.ts";
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
-import type { ActivationEnd, SentFact, TickFact, WayFact } from "../../view/run-facts.ts";
+import type { ActivationEnd, SentFact, TickFact, DeliveryFact } from "../../view/run-facts.ts";
 import { tickText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
@@ -232,11 +232,11 @@ const LIVE = 160;
 
 export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   const dots = new Map<number, { readonly sent: SentFact; readonly lane: number; readonly to: string[] }>();
-  for (const { sent, fromLane, toLane, way } of drawing.arrows) {
+  for (const { sent, fromLane, toLane, delivery } of drawing.arrows) {
     if (sent.seq < frame.from || (fromLane === undefined && sent.by !== undefined)) continue;
     const dot = dots.get(sent.index) ?? { sent, lane: fromLane ?? toLane, to: [] };
     dots.set(sent.index, dot);
-    dot.to.push(wayWords(visibleText(way.role), way));
+    dot.to.push(deliveryWords(visibleText(delivery.role), delivery));
   }
   const chosen = chosenMessage(run);
   return (
@@ -264,7 +264,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   );
 }
 
-function wayWords(role: string, { isLost, due, fault }: WayFact): string {
+function deliveryWords(role: string, { isLost, due, fault }: DeliveryFact): string {
   const said = [
     isLost && "lost",
     due !== undefined && "delayed",
@@ -317,8 +317,8 @@ export function ArrowLayer({ run, drawing, frame, height, chain }: LayerProps & 
       ))}
       {drawing.arrows.map((arrow) => (
         <path
-          key={arrow.way.index}
-          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.way.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
+          key={arrow.delivery.index}
+          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.delivery.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
           d={arrowPath(frame, arrow)}
           marker-end={`url(#${MARKERS[arrow.fate]})`}
         />
@@ -348,10 +348,11 @@ const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
   double: "arrow-gone",
 };
 
-function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
+function arrowState({ sent, delivery }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
   if (sent.message.id === chosen) return " chosen";
   if (chain === undefined) return "";
-  const isIn = chain.messages.has(sent.index) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
+  const isIn =
+    chain.messages.has(sent.index) && [delivery.opener, delivery.consumer].some((one) => one !== undefined && chain.activations.has(one));
   return isIn ? " in-chain" : " faint";
 }
 
