@@ -1,59 +1,19 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
-import type { CancellationScope } from "../../kernel/cancellation.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { type EffectCall, type EffectPort, localEffects } from "../../kernel/effect.ts";
+import { type EffectCall, localEffects } from "../../kernel/effect.ts";
 import { stepErrorFrom } from "../../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
-import { type Mask, masked } from "../../kernel/mask.ts";
-import type { AttemptOutcome, Attempts, OpenedTry, StepDoor, StepPort, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
-import type { CallPolicy } from "../../model/call.ts";
+import { masked } from "../../kernel/mask.ts";
+import type { AttemptOutcome, Attempts, OpenedTry, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted, SettledTry } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import { lostAt, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
-import type { Tell } from "../observers.ts";
-import type { RunLog } from "../record/run-log.ts";
-import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
-import type { BudgetGate } from "./budget-gate.ts";
+import type { SourcedAnswer } from "./answer-source.ts";
 import type { LentBudget } from "./lent-budget.ts";
 import { stepId } from "./step-requests.ts";
-
-export interface StepsParts {
-  readonly act: string;
-  readonly log: RunLog;
-  readonly gate: BudgetGate;
-  /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
-  readonly outer: StepPort | undefined;
-  readonly pools: readonly BudgetPool[];
-  readonly policy: CallPolicy;
-  readonly effects: EffectPort;
-  readonly mask: Mask;
-  readonly tell: Tell;
-  readonly clock: Clock;
-  readonly scope: CancellationScope;
-  /** Records the start of the activation; called before its first step is recorded. */
-  readonly begin: () => void;
-  /** Called when the first step whose time does not count begins, and when the last one has ended. */
-  readonly waitsUntimed: (isWaiting: boolean) => void;
-  readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
-  /** Good answers of the failed attempt before. */
-  readonly carried: ReadonlyMap<string, StepOutcome>;
-  /** Micro-dollars that the steps of failed attempts cost, by key. */
-  readonly paid: ReadonlyMap<string, number>;
-  readonly past: AnswerSource | undefined;
-  readonly runId: string;
-  readonly role: string;
-  /** The share of the budget within which the role asks models. */
-  readonly budgetShare: number | undefined;
-  readonly mode: StepDoor["mode"];
-  /** Milliseconds: the time of the activation until the first answer. */
-  readonly startedAt: number;
-  /** The number of changes of the team that the activation knows of until the first answer. */
-  readonly teamAt: number;
-  /** True when the activation ended before it asked for its steps. */
-  readonly isOver: boolean;
-}
+import type { TurnTools } from "../turn/commit.ts";
+import type { RoleTurn } from "../turn/turn.ts";
 
 export interface AskedStep {
   readonly spec: StepSpec;
@@ -91,7 +51,8 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
  * Tries.Y6 (`#end`) a try whose use of the model is known settles the lost tries that it repeats.
  */
 export class Tries implements Attempts {
-  readonly #parts: StepsParts;
+  readonly #turn: RoleTurn;
+  readonly #tools: TurnTools;
   readonly #step: AskedStep;
   readonly #recorded: number;
   /** Micro-dollars of the recorded tries, with those of failed attempts of the activation. */
@@ -105,23 +66,28 @@ export class Tries implements Attempts {
   #lent: LentBudget | undefined;
   #deadline: number | undefined;
 
-  constructor(parts: StepsParts, step: AskedStep) {
-    this.#parts = parts;
+  /** @param paid micro-dollars of the step in failed attempts of the activation */
+  constructor(turn: RoleTurn, step: AskedStep, recorded: StepRecord | undefined, paid: number) {
+    this.#turn = turn;
+    this.#tools = turn.tools;
     this.#step = step;
-    const recorded = parts.recorded?.get(step.key);
     this.#recorded = recorded?.started.try ?? 0;
-    this.#paid = (parts.paid.get(step.key) ?? 0) + (recorded?.paid ?? 0);
+    this.#paid = paid + (recorded?.paid ?? 0);
     this.#try = this.#recorded;
     this.#answered = recorded?.answered ?? 0;
     this.#deadline = recorded?.started.deadline;
   }
 
   get current(): StepTry {
-    return { act: this.#parts.act, key: this.#step.key, try: this.#try };
+    return { ...this.#name, try: this.#try };
   }
 
   get key(): string {
     return this.#keyAfter(this.#answered);
+  }
+
+  get #name(): { readonly act: string; readonly key: string } {
+    return { act: this.#turn.begun.act, key: this.#step.key };
   }
 
   /** Milliseconds since 1970, set by the first try. */
@@ -135,23 +101,23 @@ export class Tries implements Attempts {
 
   /** Lends the budget of the run to the effect. @param above the budget that is lent by what surrounds the run */
   lend(above: BudgetPool | undefined): BudgetPool {
-    return (this.#lent ??= this.#parts.gate.lend(this.#paid, above));
+    return (this.#lent ??= this.#tools.gate.lend(this.#paid, above));
   }
 
   async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
-    const { act, gate, scope, log, budgetShare } = this.#parts;
+    const { gate, log } = this.#tools;
     if (this.#started !== undefined) this.#end(this.#started.outcome, { ok: false, retry: true });
-    const repeats = lostAt(log.state, { act, key: this.#step.key });
+    const repeats = lostAt(log.state, this.#name);
     const start = (taken: BudgetHold | undefined): void => {
       this.#start(hold, { ...(unpriced ? { unpriced } : {}), ...(dropsRepeats ? { dropsRepeats: this.#answered } : {}) }, taken);
     };
-    await gate.enter(hold, start, scope, budgetShare, repeats);
+    await gate.enter(hold, start, this.#turn.scope, this.#turn.definition.spec.role.budgetShare, repeats);
     if (!log.isDurable) await log.durable();
   }
 
   async run<T>(effect: () => Promise<T>, o: TriedEffect = {}): Promise<T> {
     const { spec } = this.#step;
-    const { answer, cost, usage } = await (isOwners(spec) ? localEffects : this.#parts.effects).run(this.#callOf(o), effect);
+    const { answer, cost, usage } = await (isOwners(spec) ? localEffects : this.#tools.effects).run(this.#callOf(o), effect);
     if (spec.metered !== true && (cost !== undefined || usage !== undefined))
       this.settle({ cost: cost ?? 0, basis: "usage", ...(usage === undefined ? {} : { usage }) });
     if (!answer.ok) throw stepErrorFrom(answer.error);
@@ -162,7 +128,7 @@ export class Tries implements Attempts {
     if (this.#started === undefined || this.#started.isSettled) return;
     if (outcome.error === undefined) this.#started = { ...this.#started, outcome, isSettled: true };
     else {
-      const error = maskedError(this.#parts.mask, outcome.error);
+      const error = maskedError(this.#tools.mask, outcome.error);
       this.#end(outcome, { ok: false, retry: true, error });
       if (isAnswered(error.code)) this.#answered = this.#try;
     }
@@ -176,13 +142,12 @@ export class Tries implements Attempts {
 
   /** Records the answer of another run as this step's own, at no cost. `within` records the steps asked inside it. */
   reuse({ outcome, seq, saved }: SourcedAnswer, within: () => void): void {
-    const { act, log } = this.#parts;
     this.#start(0, { reused: seq });
     this.#started = undefined;
     within();
     const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
     const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at, ...late };
-    log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end });
+    this.#tools.log.record({ type: "step.ended", ...this.current, ...end });
   }
 
   /** Settles the possible cost of the step, which stays without an answer. A question to a person stays open. */
@@ -193,15 +158,15 @@ export class Tries implements Attempts {
 
   /** @param answered the last try that its receiver has answered */
   #keyAfter(answered: number): string {
-    const { runId, act } = this.#parts;
-    return `${stepId(runId, act, this.#step.key)}-${answered}`;
+    const { act, key } = this.#name;
+    return `${stepId(this.#tools.host.runId, act, key)}-${answered}`;
   }
 
   /** Members that only a remote port reads are made when it reads them. */
-  #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
+  #callOf({ request, ending = this.#turn.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
-    const { mask, runId, log } = this.#parts;
+    const { mask, log } = this.#tools;
     const { spec, request: recorded } = this.#step;
     return {
       get key() {
@@ -212,7 +177,7 @@ export class Tries implements Attempts {
       get request() {
         return request === undefined ? recorded : masked(mask, jsonRoundTrip<unknown>(request) as Json);
       },
-      scope: { conversation: runId, ...log.state.scope },
+      scope: { conversation: log.state.runId, ...log.state.scope },
       idempotent: spec.idempotent !== false,
       began: this.#try > 1,
       get signal() {
@@ -222,20 +187,18 @@ export class Tries implements Attempts {
   }
 
   #deadlineOf(deadline: number | Date): number {
-    return typeof deadline === "number" ? this.#parts.clock.now() + deadline : deadline.getTime();
+    return typeof deadline === "number" ? this.#tools.clock.now() + deadline : deadline.getTime();
   }
 
   #start(hold: number, more: Beginning = {}, taken?: BudgetHold): void {
-    const { act, log } = this.#parts;
-    const { spec, key, asked, parent, request } = this.#step;
+    const { spec, asked, parent, request } = this.#step;
     this.#try += 1;
     const known: AttemptOutcome = { cost: hold, basis: hold > 0 ? "hold" : "none" };
     const outcome: AttemptOutcome = more.unpriced === true ? { cost: undefined, basis: "usage" } : known;
     this.#started = { outcome, isSettled: false, dropsRepeats: more.dropsRepeats };
-    log.record({
+    this.#tools.log.record({
       type: "step.started",
-      act,
-      key,
+      ...this.#name,
       kind: spec.kind,
       name: spec.name,
       asked,
@@ -255,9 +218,9 @@ export class Tries implements Attempts {
   #end(
     outcome: AttemptOutcome,
     end: TryEnd,
-    { at = this.#parts.clock.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
+    { at = this.#tools.clock.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
   ): void {
-    const { act, log, gate } = this.#parts;
+    const { log, gate } = this.#tools;
     const taken = this.#taken;
     const settles = this.#settles(outcome);
     const lent = isLast ? (this.#lent?.close() ?? 0) : 0;
@@ -271,9 +234,7 @@ export class Tries implements Attempts {
     try {
       log.record({
         type: "step.ended",
-        act,
-        key: this.#step.key,
-        try: this.#try,
+        ...this.current,
         ...end,
         cost,
         basis,
@@ -292,13 +253,12 @@ export class Tries implements Attempts {
 
   /** Settles the lost tries that this one repeats, where its own cost is known. */
   #settles({ basis, cost }: AttemptOutcome): readonly SettledTry[] {
-    const { act, log } = this.#parts;
     if (basis !== "usage" || this.#started?.isSettled !== true) return [];
-    return settledBy(log.state, { act, key: this.#step.key, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
+    return settledBy(this.#tools.log.state, { ...this.#name, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
   }
 
   #settleAbove(settles: readonly SettledTry[]): void {
-    const { gate, log } = this.#parts;
+    const { gate, log } = this.#tools;
     if (settles.length === 0) return;
     if (log.isDurable) return gate.settleLost(settles);
     // Without a record of it they stay lost.
@@ -310,7 +270,7 @@ export class Tries implements Attempts {
 
   /** Settles the hold of pools when the record has the cost: without it, another process that continues the run counts the whole hold. */
   #giveBack({ hold, amount }: { readonly hold: BudgetHold; readonly amount: number }, cost: number): void {
-    const { log } = this.#parts;
+    const { log } = this.#tools;
     if (log.isDurable) return hold.settle(cost);
     log.durable().then(
       () => hold.settle(cost),

@@ -93,7 +93,7 @@ export class RoleTurn {
   }
 
   get steps(): ActivationSteps {
-    return (this.#steps ??= this.#makeSteps());
+    return (this.#steps ??= new ActivationSteps(this, this.#phase === "over"));
   }
 
   /** Hands out the promise of some work to the role. */
@@ -130,7 +130,7 @@ export class RoleTurn {
     const { state } = this.tools.log;
     // No message may be dropped, or come before those that are taken, while the activation waits: the record must show that it has begun.
     const mayChange = state.isPrioritized || mailboxOf(state, this.role).overflow === "drop-oldest";
-    if (state.delivery === "turn" && mayChange) recordBegin(this.tools, this.role, this.begun);
+    if (state.delivery === "turn" && mayChange) this.recordBegin();
     this.#timeLimit();
     return this.scope.until(body).then(
       () => this.#close(),
@@ -213,35 +213,14 @@ export class RoleTurn {
     return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
   }
 
-  #makeSteps(): ActivationSteps {
-    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools, host } = this.tools;
-    const { role, begun } = this;
-    return new ActivationSteps({
-      act: begun.act,
-      log,
-      gate,
-      outer,
-      pools,
-      policy: answerer.policy,
-      effects,
-      mask,
-      tell: host.tell,
-      clock,
-      scope: this.scope,
-      begin: () => recordBegin(this.tools, role, begun),
-      waitsUntimed: (isWaiting) => this.#timeLimit().hold(isWaiting),
-      recorded: role.open?.steps,
-      carried: role.retry.carry,
-      paid: role.retry.paid,
-      past,
-      mode,
-      runId: log.state.runId,
-      role: role.name,
-      budgetShare: this.definition.spec.role.budgetShare,
-      startedAt: begun.at,
-      teamAt: begun.teamAt,
-      isOver: this.#phase === "over",
-    });
+  /** Records the beginning of the activation, before its first step. */
+  recordBegin(): void {
+    recordBegin(this.tools, this.role, this.begun);
+  }
+
+  /** Lets the time not count while a step waits, such as for a person. */
+  holdTime(isWaiting: boolean): void {
+    this.#timeLimit().hold(isWaiting);
   }
 
   /** The limit counts from the beginning of the attempt, also when its timer is made later. */
