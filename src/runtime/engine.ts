@@ -20,9 +20,9 @@ import type { Directory } from "./routing/directory.ts";
 import { assertRoomAt, assertRoomOutside } from "./record/delivery.ts";
 import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
-import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
+import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
+import { type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 export interface RunBounds {
@@ -61,7 +61,7 @@ interface BrokenTurn {
  * Engine.E2 (`#ended`) a failing role never keeps others from acting, and its failure is kept for the result.
  * Engine.E3 (`#follow`) the signal that may stop the run holds no reference to the engine while the run is not under way.
  */
-export class Engine implements DriverHost, ActivationHost {
+export class Engine {
   readonly state: RunState;
   readonly directory: Directory;
   readonly logger: Logger;
@@ -73,6 +73,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
+  /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
   checkpoint: (() => boolean) | undefined;
   roundsLeft: () => number = () => 0;
   readonly #parts: EngineParts;
@@ -120,7 +121,7 @@ export class Engine implements DriverHost, ActivationHost {
     return this.state.seed;
   }
 
-  /** 1 while the process dies repeatedly and the faulty activation is unknown. */
+  /** Limit on concurrent activations: 1 while the process dies repeatedly and the faulty activation is unknown. */
   get concurrency(): number {
     return isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
   }
@@ -221,10 +222,12 @@ export class Engine implements DriverHost, ActivationHost {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
   }
 
+  /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void {
     this.#wake = wake;
   }
 
+  /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
     const { name, index } = role;
     this.#running += 1;
@@ -240,10 +243,12 @@ export class Engine implements DriverHost, ActivationHost {
     return result instanceof Promise ? this.#turnedAfter(role, result) : this.#turned(name, result);
   }
 
+  /** Notes an attempt that does not end at once. */
   waits(role: RoleState, begun: Begun): void {
     this.#acting.set(role, begun);
   }
 
+  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
   recordBegun(): void {
     if (this.state.delivery !== "turn") return;
     for (const [role, begun] of this.#acting) if (begun?.act === role.nextAct) recordBegin(this.#tools, role, begun);
@@ -298,11 +303,16 @@ export class Engine implements DriverHost, ActivationHost {
     }
   }
 
+  /** Logs a warning, about a role where it names one, and sends it to observers. */
   warn(role: string | undefined, text: string): void {
     this.#parts.announcer.warn(role, text);
   }
 
-  /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: then no message of the round is delivered */
+  /**
+   * Delivers the messages of the present stage, and ends the round with the last of `stages`.
+   *
+   * @throws QueueFullError `MAILBOX_FULL` where a message has no room: then none of them is delivered
+   */
   endRound(stages: number): void {
     const { round, stage } = this.state;
     const isLast = stage + 1 >= stages;
@@ -310,7 +320,12 @@ export class Engine implements DriverHost, ActivationHost {
     this.#parts.log.record({ type: "round.ended", round, ...(isLast ? {} : { stage }) });
   }
 
-  /** @throws QueueFullError `MAILBOX_FULL` where a message that is due has no room: then none of them is delivered */
+  /**
+   * Moves the clock on to a tick, and delivers the messages that are due.
+   *
+   * @param role the role that acts at this tick, where it was drawn
+   * @throws QueueFullError `MAILBOX_FULL` where a message has no room: then none of them is delivered
+   */
   advance(tick: number, role?: string): void {
     assertRoomAt(this.state, tick);
     this.#parts.log.record({ type: "clock.advanced", tick, ...(role === undefined ? {} : { role }) });

@@ -3,6 +3,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Cancellation } from "../../kernel/cancellation.ts";
 import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import type { Engine } from "../engine.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
 import { everyone } from "./policies.ts";
@@ -12,29 +13,13 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
-export interface DriverHost {
-  readonly state: RunState;
-  /** Limit on concurrent activations. */
-  readonly concurrency: number;
-  /** Rounds until the run stops. */
-  readonly roundsLeft: () => number;
-  readonly midRound: boolean;
-  /** Ended when nothing more may start. */
+/** What a driver runs: an engine, or the shard of one. */
+export interface DriverHost extends Pick<
+  Engine,
+  "state" | "concurrency" | "roundsLeft" | "midRound" | "checkpoint" | "resumed" | "mayAct" | "isPlain" | "turn" | "advance" | "onMail"
+> {
   readonly scope: Pick<Cancellation, "ended">;
-  /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
-  readonly checkpoint: (() => boolean) | undefined;
-  /** Resolves when activations may start again; undefined unless the run is paused. */
-  readonly resumed: (() => Promise<void> | undefined) | undefined;
-  mayAct(role: RoleState): boolean;
-  isPlain(role: RoleState): boolean;
-  /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
-  turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /** Delivers the messages of the present stage of so many, and ends the round with the last one. */
   endRound(stages: number): void | Promise<void>;
-  /** Moves the clock on to a tick, and delivers the messages that are due. @param role the role that acts at this tick, where it was drawn */
-  advance(tick: number, role?: string): void;
-  /** Calls `wake` whenever a message comes from outside. */
-  onMail(wake: () => void): void;
 }
 
 export interface Driver {

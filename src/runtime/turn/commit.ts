@@ -2,7 +2,7 @@ import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { Cancellation, CancellationScopes } from "../../kernel/cancellation.ts";
+import type { CancellationScopes } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
@@ -14,7 +14,6 @@ import { addressedIn, buildMessage, checkFields, type Message, type MessageField
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { RunState } from "../record/run-state.ts";
 import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
@@ -22,11 +21,9 @@ import type { AnswerSource } from "../steps/answer-source.ts";
 import { type EdgeDecisions, isEdgeFailure } from "../edges/edge-policy.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
-import type { Deps } from "../../kernel/deps.ts";
-import type { RoleMemory } from "../role-memories.ts";
-import type { Directory, Routed } from "../routing/directory.ts";
+import type { Engine } from "../engine.ts";
+import type { Routed } from "../routing/directory.ts";
 import { nearestText } from "../routing/spelling.ts";
-import type { Announcer, Tell } from "../observers.ts";
 
 export interface TurnTools {
   readonly log: RunLog;
@@ -41,7 +38,7 @@ export interface TurnTools {
   readonly mask: Mask;
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
-  readonly host: ActivationHost;
+  readonly host: Engine;
   /** Decides what happens to messages on their way; undefined where they all arrive as they are sent. */
   readonly edges: EdgeDecisions | undefined;
   readonly scopes: CancellationScopes;
@@ -170,30 +167,6 @@ function nextStep(
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 
-export interface ActivationHost {
-  readonly runId: string;
-  /** Ended when the run is stopped. */
-  readonly scope: Pick<Cancellation, "ended">;
-  readonly seed: string;
-  readonly deps: Deps | undefined;
-  readonly logger: Logger;
-  readonly state: Pick<RunState, "bounds">;
-  /** Limit on the characters of one message where the bounds of the run have none. */
-  readonly messageLimit: number;
-  readonly tell: Tell;
-  /** The observed types of events and notices, read where a notice would cost much of a turn. */
-  readonly observed: Announcer["types"];
-  /** Logs a warning about a role and sends it to observers. */
-  warn(role: string, text: string): void;
-  memoryOf(role: string): RoleMemory | undefined;
-  readonly directory: Pick<Directory, "route" | "meant" | "nearest">;
-  readonly failsOnDead: boolean;
-  /** Notes an attempt that does not end at once. */
-  waits(role: RoleState, begun: Begun): void;
-  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
-  recordBegun(): void;
-}
-
 /** @throws UsageError `DEPS_MISSING` always */
 export function missingDeps(role: string): never {
   throw new UsageError(
@@ -202,7 +175,7 @@ export function missingDeps(role: string): never {
   );
 }
 
-export function loggerOf(host: ActivationHost, role: string): Logger {
+export function loggerOf(host: Engine, role: string): Logger {
   const { logger } = host;
   return {
     debug: (text) => logger.debug(text),
@@ -213,7 +186,7 @@ export function loggerOf(host: ActivationHost, role: string): Logger {
 }
 
 /** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, where the policy of the run says so */
-export function assertNotDead({ failsOnDead, directory }: ActivationHost, name: string, [dead]: readonly string[]): void {
+export function assertNotDead({ failsOnDead, directory }: Engine, name: string, [dead]: readonly string[]): void {
   if (!failsOnDead || dead === undefined) return;
   throw new UsageError(
     "ADDRESS_UNKNOWN",
@@ -238,7 +211,7 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
 
 /** Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`. */
 export function messageOf<P>(
-  { state, messageLimit: usual }: ActivationHost,
+  { state, messageLimit: usual }: Engine,
   { name, n }: RoleState,
   place: number,
   content: string,

@@ -8,6 +8,7 @@ import type { Message, MessageFields } from "../../message/message.ts";
 import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
+import type { Engine } from "../engine.ts";
 import { changedState } from "../record/state-change.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
@@ -15,7 +16,6 @@ import { assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunState } from "../record/run-state.ts";
 import {
-  type ActivationHost,
   type ActivationOutcome,
   assertNotDead,
   type Begun,
@@ -109,7 +109,7 @@ function stateIn(given: unknown, name: string): JsonObject {
  * activation began. Each call of the function has streams of its own.
  */
 class StepOutbox implements StepOut {
-  readonly #host: ActivationHost;
+  readonly #host: Engine;
   readonly #state: RunState;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
