@@ -29,7 +29,7 @@ function call(id: string, query: string): ScriptedReply {
 }
 
 describe("troupe runs show", () => {
-  it("ToolCount.T1 CallCount.C1 names the tools that each role called: how often, how many failed, and the cost inside them", async () => {
+  it("CallCount.C1 CallCount.C2 names the tools that each role called: how often, how many failed, and the cost inside them", async () => {
     const archive = defineTool({
       name: "archive",
       description: "Searches.",

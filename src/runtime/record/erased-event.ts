@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isList, isObject, isRecord } from "../../kernel/value-kind.ts";
-import type { Erasure as StringErasure } from "../../memory/forget-in-store.ts";
+import type { Erasure as StringErasure } from "../../memory/forget.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "../../message/address.ts";
 import type { RunEvent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";

@@ -104,11 +104,11 @@ export function requestDifference(left: Json | undefined, right: Json | undefine
  * Returns a difference of two runs as plain text of at most 8,000 characters, without control characters of a terminal.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a value that {@link difference} did not return
- *
  * @example
- * import { differenceText, type RunDifference } from "troupe";
+ * import { difference, differenceText, type RunEvent } from "troupe";
  *
- * export function report(found: RunDifference | undefined): void {
+ * export function report(before: readonly RunEvent[], after: readonly RunEvent[]): void {
+ *   const found = difference(before, after);
  *   if (found !== undefined) console.log(differenceText(found));
  * }
  */

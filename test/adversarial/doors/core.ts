@@ -114,7 +114,7 @@ export const coreInstances: Instances = {
 const event = () => or({ v: 1, runId: "r", seq: 0, time: 0, type: "run.ended", status: "finished" }, 5, null, [5]);
 const target = () => or(message, 5, null, {}, [5]);
 const storing = () => ({ signal: is.signal(), runId: "r" });
-const search = () => ({ k: 2, filter: () => true, hybrid: or(false, 5, "x", null), signal: is.signal() });
+const search = () => ({ k: 2, filter: () => true, signal: is.signal() });
 const memoryDoors = (name: string): Readonly<Record<string, Door>> => ({
   [`${name}.add`]: () => [is.message()],
   [`${name}.addBatch`]: () => [[is.message()]],
