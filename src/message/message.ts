@@ -62,19 +62,22 @@ export interface MessageFields<P = unknown> {
   readonly priority?: number | undefined;
 }
 
-const messageFields: Known<MessageFields & Pick<Message, "content">> = {
-  content: kinds.checked,
-  id: kinds.checked,
-  instructContent: kinds.checked,
-  role: kinds.checked,
-  causeBy: kinds.checked,
-  sentFrom: kinds.checked,
-  sendTo: kinds.checked,
-  parents: kinds.checked,
-  timestamp: kinds.checked,
-  metadata: kinds.checked,
-  priority: kinds.checked,
-};
+const messageFields: Known<MessageFields & Pick<Message, "content">> = kinds.each(
+  kinds.checked,
+  ...([
+    "content",
+    "id",
+    "instructContent",
+    "role",
+    "causeBy",
+    "sentFrom",
+    "sendTo",
+    "parents",
+    "timestamp",
+    "metadata",
+    "priority",
+  ] as const),
+);
 
 /**
  * Makes a frozen message. Defaults: `role` is `user`, `causeBy` is `UserRequirement`, `sendTo` is everybody who watches the cause,
@@ -130,7 +133,6 @@ export function checkFields(fields: object, what: string = "a message"): void {
   if (!areKnown) checkKnownOptions(what, fields, messageFields);
 }
 
-/** Default values that most messages share. */
 const nobody: readonly string[] = Object.freeze([]);
 const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
@@ -145,7 +147,6 @@ export function frozenMessage(read: Message): Message {
   return deepFreeze(read);
 }
 
-/** Builds a message from resolved values and the remaining `fields`. */
 export function buildMessage<P>(
   content: string,
   fields: MessageFields<P>,
@@ -336,13 +337,13 @@ function sendToNames(sendTo: Exclude<MessageFields["sendTo"], string | undefined
 }
 
 /** Most recipients with a shared list, so that addresses from outside do not fill the memory. */
-const MOST_SHARED = 1_000;
+const MAX_SHARED = 1_000;
 const sharedLists = new Map<string, readonly string[]>();
 
 function recipientList(address: string): readonly string[] {
   if (address === "") return everybody;
   const list = Object.freeze([address]);
-  if (sharedLists.size < MOST_SHARED && address.length < MOST_SHARED) sharedLists.set(address, list);
+  if (sharedLists.size < MAX_SHARED && address.length < MAX_SHARED) sharedLists.set(address, list);
   return list;
 }
 

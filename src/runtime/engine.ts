@@ -8,6 +8,7 @@ import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Role } from "../role/role.ts";
+import { assertRoleName } from "../role/role-spec.ts";
 import { type HiredRoles, retirable } from "./hired-roles.ts";
 import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
@@ -85,8 +86,9 @@ export class Engine {
   /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
   readonly #acting = new Map<RoleState, Begun | undefined>();
   #wake: (() => void) | undefined;
-  #failure: RunFailure | undefined;
-  #control: ControlError | undefined;
+  /** What stopped the last run. */
+  failure: RunFailure | undefined;
+  control: ControlError | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -139,14 +141,6 @@ export class Engine {
     return this.midRound || this.state.delayed.size > 0 || [...this.state.ready].some((role) => this.mayAct(role));
   }
 
-  get failure(): RunFailure | undefined {
-    return this.#failure;
-  }
-
-  get control(): ControlError | undefined {
-    return this.#control;
-  }
-
   memoryOf(name: string): RoleMemory | undefined {
     return this.#parts.hired.memoryOf(name);
   }
@@ -166,15 +160,16 @@ export class Engine {
     return { message: sent.message, recipients: sent.to };
   }
 
-  /** Hires a role on the way. */
+  /** Hires a role into a run with a journal, on the way. The code of an agent must be loaded. */
   hire(role: Role, name: string): void {
+    assertRoleName(name);
     const { hired, log } = this.#parts;
     log.record({ type: "role.hired", roles: [hired.admit(role, name)] });
     hired.join(role, name);
     this.#wake?.();
   }
 
-  /** Retires a role. */
+  /** @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` */
   retire(name: string): void {
     this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
     this.#wake?.();
@@ -189,8 +184,8 @@ export class Engine {
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
   async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
-    this.#failure = undefined;
-    this.#control = undefined;
+    this.failure = undefined;
+    this.control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundsLeft = roundsLeft;
@@ -204,13 +199,13 @@ export class Engine {
       if (this.#parts.edges !== undefined) this.#tools = { ...this.#tools, edges: await this.#parts.edges() };
       return await this.#parts.driver.run(this);
     } catch (error) {
-      this.#failure ??= { error };
+      this.failure ??= { error };
       return "interrupted";
     } finally {
       unfollow?.();
       this.#tools.scopes.close();
       this.#parts.announcer.countWarnings();
-      if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
+      if (this.scope.ended !== undefined) this.control ??= interruptionBy(this.scope.ended.reason);
     }
   }
 
@@ -289,15 +284,15 @@ export class Engine {
         return "done";
       case "stopped":
         // In a replay a failure is part of the record, which may go on after it.
-        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name, action: result.action, step: result.step };
+        if (this.#parts.mode === "live") this.failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":
-        this.#control ??= result.control;
+        this.control ??= result.control;
         if (result.control instanceof BudgetError) this.scope.end(result.control);
         return "suspended";
       case "broken":
-        if (result.error instanceof MovedError) this.#control ??= result.error;
-        else this.#failure ??= { error: result.error };
+        if (result.error instanceof MovedError) this.control ??= result.error;
+        else this.failure ??= { error: result.error };
         this.scope.end(interruptionBy(result.error));
         return "stopped";
     }
@@ -331,7 +326,7 @@ export class Engine {
     this.#parts.log.record({ type: "clock.advanced", tick, ...(role === undefined ? {} : { role }) });
   }
 
-  /** See {@link failPoisoned}. */
+  /** Ends the activations that repeatedly killed the process. */
   failPoisoned(limit: number): RunFailure | undefined {
     this.#hasDied = isSuspicious(this.state);
     return failPoisoned(this.#parts, limit);
@@ -366,7 +361,7 @@ export class Engine {
     try {
       return checkpoint();
     } catch (error) {
-      this.#failure ??= { error };
+      this.failure ??= { error };
       return true;
     }
   }

@@ -42,13 +42,7 @@ export class HiredRoles {
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.directory = new Directory({
-      get changes() {
-        return state.teamChanges;
-      },
-      roles: state.roles,
-      definitions: this.definitions,
-    });
+    this.directory = new Directory(state, this.definitions);
   }
 
   get names(): readonly string[] {
@@ -156,14 +150,13 @@ function taken({ name, isHired }: RoleState): UsageError {
   );
 }
 
-/** Returns the role of a name that may be retired. */
 export function retirable({ runId, roles }: RunState, name: string): RoleState {
   const team = [...roles.values()].filter(({ isHired }) => isHired);
   const role = team.find((member) => member.name === name);
   if (role === undefined) {
     const names = listed(
       team.map((member) => member.name),
-      MOST_NAMES,
+      MAX_NAMES,
     );
     const came = roles.has(name) ? `${valueText(name)}, which was retired before` : valueText(name);
     throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role of run ${runId}, got ${came}. There are: ${names}.`);
@@ -175,7 +168,7 @@ export function retirable({ runId, roles }: RunState, name: string): RoleState {
   );
 }
 
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 const descriptions = new WeakMap<RoleSpec, HiredAs>();
 

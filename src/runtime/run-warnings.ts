@@ -2,8 +2,7 @@ import { defaultLogger } from "../kernel/default-logger.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
 
-/** Limit on the kinds of warnings that are counted apart. */
-const MOST_KINDS = 1_000;
+const MAX_KINDS = 1_000;
 
 /**
  * The logger of a run that was given none. It owns the counts of the warnings that were not written.
@@ -26,7 +25,7 @@ export class RunWarnings implements Logger {
 
   /** @param role the role that the warning is about, if it is about one */
   warnOf(role: string | undefined, text: string): void {
-    const kind = this.#kinds.size < MOST_KINDS ? `${role ?? ""}\n${shapeOf(text)}` : "";
+    const kind = this.#kinds.size < MAX_KINDS ? `${role ?? ""}\n${shapeOf(text)}` : "";
     const known = this.#kinds.get(kind);
     if (known !== undefined) return void (known.others += 1);
     const first = this.#mask(text);

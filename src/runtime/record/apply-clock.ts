@@ -36,7 +36,6 @@ function passRound(state: RunState): void {
   state.tick = state.round;
 }
 
-/** Applies that the clock moved on without an activation. */
 export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): void {
   if (tick < state.tick) throw damaged(`its clock went from ${state.tick} back to ${tick}`);
   state.tick = tick;
@@ -47,7 +46,6 @@ export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): vo
   state.deadBefore = state.dead.length;
 }
 
-/** Delivers messages that arrive together. */
 function arrive(state: RunState, messages: Pending[]): void {
   // Before the end of a round messages come in an order that depends on latency.
   messages.sort((a, b) => a.order - b.order);
@@ -74,7 +72,6 @@ function inOrder(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Sorts the dead letters of a round in the order of hiring. */
 function orderDead(state: RunState): void {
   const came = state.dead.slice(state.deadBefore);
   const ordered = came.toSorted((a, b) => placeOf(state, a) - placeOf(state, b));

@@ -36,7 +36,6 @@ export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   return log.lines();
 }
 
-/** Lines of the log, with their position. */
 interface CanonicalEntry {
   readonly place: readonly [round: number, order: number, nth: number];
   readonly lines: readonly object[];
@@ -203,7 +202,6 @@ function timeless({ timestamp: _timestamp, ...message }: Message): object {
   return message;
 }
 
-/** Renames ids wherever they are in a JSON value. */
 function renamedIn(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string") return names.get(value) ?? value;
   if (Array.isArray(value)) return value.map((item) => renamedIn(item, names));

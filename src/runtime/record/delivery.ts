@@ -9,7 +9,6 @@ import type { RoleState } from "./role-state.ts";
 import { read } from "./turn-count.ts";
 import { QueueFullError } from "../../kernel/errors.ts";
 
-/** Delivers a message now, at the end of the round, or at its tick. */
 export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
   const { sent, order } = pending;
   if (sent.message.priority !== undefined) state.isPrioritized = true;

@@ -14,7 +14,6 @@ export class Watchers {
     for (const wake of this.#byRun.get(runId) ?? []) wake();
   }
 
-  /** Wakes all watchers. */
   allGrew(): void {
     for (const runId of this.#byRun.keys()) this.grew(runId);
   }

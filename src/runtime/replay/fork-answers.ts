@@ -14,7 +14,6 @@ export interface ForkDifference {
   readonly fork: Json;
 }
 
-/** A step of the parent that can still answer the fork. */
 type ParentStep = Omit<SourcedStep, "within">;
 
 /**
@@ -29,20 +28,15 @@ type ParentStep = Omit<SourcedStep, "within">;
  */
 export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, ParentStep>();
-  /** Unused answers by role and request. */
   readonly #ofRole = new Map<string, ParentStep[]>();
-  /** Answers by the step they were asked in. */
   readonly #within = new Map<string, ParentStep[]>();
-  /** Steps by activation, and by position in it. */
   readonly #places = new Map<string, Map<string, StepStarted>>();
   readonly #starts = new Map<string, number>();
   readonly #tries = new Map<string, StepStarted>();
-  /** Micro-dollars of failed tries, by their step. */
   readonly #lost = new Map<string, number>();
   readonly #used = new Set<number>();
   #difference: ForkDifference | undefined;
 
-  /** Adds an event of the parent. `at` is the last shared event. */
   learn(event: RunEvent, at: number): void {
     switch (event.type) {
       case "act.started":
@@ -82,23 +76,12 @@ export class ForkAnswers implements AnswerSource {
     return this.#exact.size > 0;
   }
 
-  /** The first step that the parent could not answer. */
   get difference(): ForkDifference | undefined {
     return this.#difference;
   }
 
   startOf(act: string): number | undefined {
     return this.#starts.get(act);
-  }
-
-  askAgain(): void {}
-
-  unrepeated(): undefined {
-    return undefined;
-  }
-
-  notAsked(): undefined {
-    return undefined;
   }
 
   answer(question: OpenQuestion): SourcedStep | undefined {
@@ -110,7 +93,6 @@ export class ForkAnswers implements AnswerSource {
     return undefined;
   }
 
-  /** Marks the entry and the steps inside it used. Under another key those steps would have other names, so only their cost is added. */
   #whole(entry: ParentStep, key: string): SourcedStep {
     this.#used.add(entry.seq);
     const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
@@ -187,7 +169,6 @@ function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly 
   return `${parent} ${asked}`;
 }
 
-/** Identifies a request of a role independent of its position: the address without its occurrence. */
 function roleQuestion(role: string, key: string): string {
   return `${role} ${key.slice(0, key.lastIndexOf("."))}`;
 }

@@ -22,7 +22,6 @@ export interface MessageChange {
   readonly instructContent?: unknown;
 }
 
-/** Options of copying the shared past into a fork. */
 export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
@@ -112,7 +111,6 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
   }
 }
 
-/** Returns the message that a change names. @throws UsageError `FORK_CHANGE` when the event has no such message */
 export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange): Sent {
   const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
   const found = sent[nth];

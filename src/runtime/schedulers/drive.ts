@@ -160,7 +160,6 @@ class ScheduledRun {
     return this.#scheduler.wait === undefined ? this.#selected(this.#view(ready)) : this.#drawn(ready);
   }
 
-  /** Returns the roles whose turn in this round is still to come, once in a round. */
   #sweep(): readonly RoleState[] {
     const { round, acted, roundStart, lastActed, roles } = this.#host.state;
     if (this.#swept === round) return [];
@@ -294,7 +293,6 @@ function isDue({ delayed, tick }: RunState): boolean {
   return delayed.first !== undefined && delayed.first <= tick;
 }
 
-/** Returns roles in the order of hiring. */
 function inHireOrder(roles: RoleState[]): RoleState[] {
   if (roles.every((role, place) => place === 0 || role.index > (roles[place - 1] as RoleState).index)) return roles;
   const { length } = roles;

@@ -126,7 +126,6 @@ function staged(given: unknown): Scheduler {
   };
 }
 
-/** @throws UsageError `SCHEDULER_INVALID` */
 function stagesIn(given: unknown): readonly (readonly string[])[] {
   const todo = 'Write stages: [["Ann", "Bob"], ["Judge"]].';
   const isStage = (stage: unknown): stage is readonly string[] =>

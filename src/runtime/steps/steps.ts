@@ -79,7 +79,6 @@ export class ActivationSteps implements StepPort {
   #inside: ReadonlyMap<string, StepSpending> | undefined;
   #phase: "open" | "closing" | "closed" = "open";
   #untimed = 0;
-  /** Milliseconds: the time of the last released answer. */
   now: number;
   /** The number of changes of the team before the last released answer was recorded. */
   teamAt: number;
@@ -171,7 +170,7 @@ export class ActivationSteps implements StepPort {
     const nth = this.#indices.size;
     if (isOwn) this.#indices.set(key, position.asked);
     try {
-      if (isOwn && recorded !== undefined) past?.askAgain({ recorded: recorded.started, asked: position.asked, nth });
+      if (isOwn && recorded !== undefined) past?.askAgain?.(recorded.started, position.asked, nth);
       let known = recorded?.outcome ?? this.#reused.get(key) ?? this.#retry.carry.get(key);
       let by = { act: this.#act, key, try: recorded?.started.try ?? 1 };
       if (known === undefined) {
@@ -295,7 +294,7 @@ export class ActivationSteps implements StepPort {
   async #runAgain<T>(step: AskedStep, effect: Effect<T>): Promise<void> {
     const { past, mask } = this.#tools;
     const scope = this.#scope;
-    const failedThen = past?.unrepeated(this.#act, step.key);
+    const failedThen = past?.unrepeated?.(this.#act, step.key);
     if (failedThen !== undefined) throw this.#notAgain(step, failedThen);
     const { budget } = this.#triesOf(step);
     const inside = siblingsIn(step);

@@ -3,7 +3,6 @@ import type { StepDoor } from "../../kernel/step.ts";
 import type { RoleTurn } from "../turn/turn.ts";
 import type { AskedStep } from "./tries.ts";
 
-/** Milliseconds between two notices of one call. */
 const GAP = 100;
 
 /**

@@ -97,7 +97,6 @@ export interface StepsSummary {
   readonly failedStep: string | undefined;
 }
 
-/** The summary of an attempt without steps. */
 export const NO_STEPS: StepsSummary = Object.freeze({ life: Object.freeze({}), failedStep: undefined });
 
 /** Records the end of an attempt: the only way to commit the changes of an activation. */
@@ -167,7 +166,6 @@ function nextStep(
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 
-/** @throws UsageError `DEPS_MISSING` always */
 export function missingDeps(role: string): never {
   throw new UsageError(
     "DEPS_MISSING",

@@ -12,7 +12,6 @@ import { changeOf, type StateChange } from "../record/state-change.ts";
  * StepState.SS4 (`isHeld`, `plain`) what no step changed is not walked again, however large it is.
  */
 
-/** The place of a value in a state. */
 interface Place {
   readonly key: string | number;
   readonly above: Place | undefined;
@@ -20,7 +19,7 @@ interface Place {
 }
 
 /** Lower than the general limit of JSON values, because a record contains a state. */
-const MOST_LEVELS = 400;
+const MAX_LEVELS = 400;
 const MANY_KEYS = 64;
 const root: Place = { key: "state", above: undefined, depth: 1 };
 
@@ -100,7 +99,7 @@ function plain(value: unknown, had: Json | undefined, key: string | number, abov
 }
 
 function below(key: string | number, above: Place): Place {
-  if (above.depth === MOST_LEVELS) throw new NotJsonError("state...", `more than ${MOST_LEVELS} levels of nesting`);
+  if (above.depth === MAX_LEVELS) throw new NotJsonError("state...", `more than ${MAX_LEVELS} levels of nesting`);
   return { key, above, depth: above.depth + 1 };
 }
 

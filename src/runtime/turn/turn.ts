@@ -47,7 +47,7 @@ function begin({ clock, past, log }: TurnTools, role: RoleState): Begun {
   if (open !== undefined) return { act: open.act, take: open.take, at: open.at, teamAt: open.teamAt, beganAt: now };
   const act = role.nextAct;
   const take = Math.min(role.retry.retake ?? waiting, waiting);
-  return { act, take, at: past?.startOf(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
+  return { act, take, at: past?.startOf?.(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
 }
 
 type Phase = "running" | "over";
@@ -101,7 +101,6 @@ export class RoleTurn {
     return (this.#handed ??= new HandedOut()).hand(what, work);
   }
 
-  /** Milliseconds: the time of the last released answer, or of the beginning. */
   get now(): number {
     return this.#steps === undefined ? this.begun.at : this.#steps.now;
   }
@@ -206,7 +205,7 @@ export class RoleTurn {
   #notAsked(outcome: ActivationOutcome): ControlError | undefined {
     if (this.#steps === undefined && this.role.open === undefined) return undefined;
     const error = outcome.kind === "failed" ? outcome.error : undefined;
-    return error instanceof ControlError ? undefined : this.tools.past?.notAsked(this.begun.act, this.steps.unasked, error);
+    return error instanceof ControlError ? undefined : this.tools.past?.notAsked?.(this.begun.act, this.steps.unasked, error);
   }
 
   #placeOf(error: unknown): FailedPlace {
