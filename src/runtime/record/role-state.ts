@@ -105,9 +105,9 @@ const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins:
 /**
  * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
- * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: an idle role is its name, its index and a shared
- * definition.
- * RoleState.R2 (`#hired`) the first definition gives the initial state and the memory limit, also when the role is hired again by another.
+ * A part is made when it is first needed: an idle role is its name, its index and a shared definition. The first definition gives the initial
+ * state and the memory limit, also when the role is hired again by another.
+ *
  * RoleState.R3 (`wasHired`) whether it belonged to the team is known for every change of the team, so an activation that runs again finds the
  * team that it began with.
  */

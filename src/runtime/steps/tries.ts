@@ -29,9 +29,12 @@ export interface AskedStep {
 }
 
 interface StartedTry {
-  readonly outcome: AttemptOutcome;
-  readonly isSettled: boolean;
+  outcome: AttemptOutcome;
+  isSettled: boolean;
   readonly dropsRepeats: number | undefined;
+  readonly hold: number;
+  /** The hold of the pools above the run. */
+  taken?: BudgetHold | undefined;
 }
 
 type Beginning = Pick<StepStarted, "reused" | "unpriced" | "dropsRepeats">;
@@ -61,10 +64,9 @@ export class Tries implements Attempts {
   /** The last try that its receiver has answered with a failure. */
   #answered: number;
   #started: StartedTry | undefined;
-  /** The hold of the pools above the run for the started try, and its amount. */
-  #taken: { readonly hold: BudgetHold; readonly amount: number } | undefined;
   #lent: LentBudget | undefined;
-  #deadline: number | undefined;
+  /** Milliseconds since 1970, set by the first try. */
+  deadline: number | undefined;
 
   /** @param paid micro-dollars of the step in failed attempts of the activation */
   constructor(turn: RoleTurn, step: AskedStep, recorded: StepRecord | undefined, paid: number) {
@@ -75,7 +77,7 @@ export class Tries implements Attempts {
     this.#paid = paid + (recorded?.paid ?? 0);
     this.#try = this.#recorded;
     this.#answered = recorded?.answered ?? 0;
-    this.#deadline = recorded?.started.deadline;
+    this.deadline = recorded?.started.deadline;
   }
 
   get current(): StepTry {
@@ -88,11 +90,6 @@ export class Tries implements Attempts {
 
   get #name(): { readonly act: string; readonly key: string } {
     return { act: this.#turn.begun.act, key: this.#step.key };
-  }
-
-  /** Milliseconds since 1970, set by the first try. */
-  get deadline(): number | undefined {
-    return this.#deadline;
   }
 
   get budget(): BudgetPool {
@@ -126,7 +123,7 @@ export class Tries implements Attempts {
 
   settle(outcome: AttemptOutcome): void {
     if (this.#started === undefined || this.#started.isSettled) return;
-    if (outcome.error === undefined) this.#started = { ...this.#started, outcome, isSettled: true };
+    if (outcome.error === undefined) Object.assign(this.#started, { outcome, isSettled: true });
     else {
       const error = maskedError(this.#tools.mask, outcome.error);
       this.#end(outcome, { ok: false, retry: true, error });
@@ -136,7 +133,7 @@ export class Tries implements Attempts {
 
   answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#recorded) this.#start(0);
-    this.#end(this.#started?.outcome ?? NOTHING, endOf(outcome), { at: outcome.at, isLast: true });
+    this.#end(this.#started?.outcome ?? NOTHING, endOf(outcome), outcome.at, true);
     return outcome;
   }
 
@@ -145,15 +142,14 @@ export class Tries implements Attempts {
     this.#start(0, { reused: seq });
     this.#started = undefined;
     within();
-    const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
-    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at, ...late };
+    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at, ...lateIn(outcome) };
     this.#tools.log.record({ type: "step.ended", ...this.current, ...end });
   }
 
   /** Settles the possible cost of the step, which stays without an answer. A question to a person stays open. */
   interrupt(): void {
     if (this.#started === undefined || this.#step.spec.kind === "human") return;
-    this.#end(this.#started.outcome, { ok: false, retry: true }, { isLast: true });
+    this.#end(this.#started.outcome, { ok: false, retry: true }, undefined, true);
   }
 
   /** @param answered the last try that its receiver has answered */
@@ -186,17 +182,17 @@ export class Tries implements Attempts {
     };
   }
 
-  #deadlineOf(deadline: number | Date): number {
-    return typeof deadline === "number" ? this.#tools.clock.now() + deadline : deadline.getTime();
-  }
-
   #start(hold: number, more: Beginning = {}, taken?: BudgetHold): void {
     const { spec, asked, parent, request } = this.#step;
+    const { log, clock } = this.#tools;
     this.#try += 1;
+    const timed = more.reused === undefined ? spec.deadline : undefined;
+    if (timed !== undefined) this.deadline ??= typeof timed === "number" ? clock.now() + timed : timed.getTime();
     const known: AttemptOutcome = { cost: hold, basis: hold > 0 ? "hold" : "none" };
     const outcome: AttemptOutcome = more.unpriced === true ? { cost: undefined, basis: "usage" } : known;
-    this.#started = { outcome, isSettled: false, dropsRepeats: more.dropsRepeats };
-    this.#tools.log.record({
+    const started: StartedTry = { outcome, isSettled: false, dropsRepeats: more.dropsRepeats, hold };
+    this.#started = started;
+    log.record({
       type: "step.started",
       ...this.#name,
       kind: spec.kind,
@@ -206,47 +202,31 @@ export class Tries implements Attempts {
       try: this.#try,
       hold,
       request,
-      ...(spec.deadline === undefined || more.reused !== undefined
-        ? {}
-        : { deadline: (this.#deadline ??= this.#deadlineOf(spec.deadline)) }),
+      ...(timed === undefined || this.deadline === undefined ? {} : { deadline: this.deadline }),
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
       ...more,
     });
-    this.#taken = taken && { hold: taken, amount: hold };
+    started.taken = taken;
   }
 
-  #end(
-    outcome: AttemptOutcome,
-    end: TryEnd,
-    { at = this.#tools.clock.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
-  ): void {
+  #end(outcome: AttemptOutcome, end: TryEnd, at: number = this.#tools.clock.now(), isLast: boolean = false): void {
     const { log, gate } = this.#tools;
-    const taken = this.#taken;
+    const started = this.#started;
     const settles = this.#settles(outcome);
     const lent = isLast ? (this.#lent?.close() ?? 0) : 0;
     if (isLast) this.#lent = undefined;
     this.#started = undefined;
-    this.#taken = undefined;
     const cost = lent === 0 ? (outcome.cost ?? null) : (outcome.cost ?? 0) + lent;
     const basis = lent !== 0 && outcome.basis === "none" ? "usage" : outcome.basis;
-    const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
-    const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
+    const more = { ...(outcome.usage && { usage: outcome.usage }), at, ...lateIn(outcome), ...(settles.length > 0 && { settles }) };
     try {
-      log.record({
-        type: "step.ended",
-        ...this.current,
-        ...end,
-        cost,
-        basis,
-        ...usage,
-        at,
-        ...late,
-        ...(settles.length === 0 ? {} : { settles }),
-      });
-      this.#settleAbove(settles);
+      log.record({ type: "step.ended", ...this.current, ...end, cost, basis, ...more });
+      // Without a record of it they stay lost.
+      if (settles.length > 0) this.#whenDurable(() => gate.settleLost(settles));
     } finally {
-      if (taken !== undefined) this.#giveBack(taken, outcome.cost ?? 0);
-      else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
+      const paid = outcome.cost ?? 0;
+      if (started?.taken !== undefined) this.#giveBack(started.taken, paid, started.hold);
+      else if (paid > 0) gate.charge(paid);
     }
     gate.settled();
   }
@@ -257,25 +237,18 @@ export class Tries implements Attempts {
     return settledBy(this.#tools.log.state, { ...this.#name, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
   }
 
-  #settleAbove(settles: readonly SettledTry[]): void {
-    const { gate, log } = this.#tools;
-    if (settles.length === 0) return;
-    if (log.isDurable) return gate.settleLost(settles);
-    // Without a record of it they stay lost.
-    log.durable().then(
-      () => gate.settleLost(settles),
-      () => undefined,
+  /** Settles a hold when the record has the cost: without it, another process that continues the run counts the whole hold. */
+  #giveBack(taken: BudgetHold, cost: number, hold: number): void {
+    this.#whenDurable(
+      () => taken.settle(cost),
+      () => taken.settle(Math.max(cost, hold)),
     );
   }
 
-  /** Settles the hold of pools when the record has the cost: without it, another process that continues the run counts the whole hold. */
-  #giveBack({ hold, amount }: { readonly hold: BudgetHold; readonly amount: number }, cost: number): void {
+  #whenDurable(then: () => void, otherwise: () => void = () => {}): void {
     const { log } = this.#tools;
-    if (log.isDurable) return hold.settle(cost);
-    log.durable().then(
-      () => hold.settle(cost),
-      () => hold.settle(Math.max(cost, amount)),
-    );
+    if (log.isDurable) then();
+    else log.durable().then(then, otherwise);
   }
 }
 
@@ -289,4 +262,8 @@ const NOTHING: AttemptOutcome = { cost: 0, basis: "none" };
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
   if (ok) return { ok, value };
   return error === undefined ? { ok } : { ok, error };
+}
+
+function lateIn({ byDeadline }: Pick<StepOutcome, "byDeadline"> | AttemptOutcome): { readonly byDeadline?: true } {
+  return byDeadline === true ? { byDeadline } : {};
 }
