@@ -23,7 +23,7 @@ import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import { type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
+import { type StartedAct, recordStart, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 export interface RunBounds {
@@ -84,7 +84,7 @@ export class Engine {
   /** True once the process was found to have died during an activation: the next one may be the cause. */
   #hasDied = false;
   /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
-  readonly #acting = new Map<RoleState, Begun | undefined>();
+  readonly #acting = new Map<RoleState, StartedAct | undefined>();
   #wake: (() => void) | undefined;
   /** What stopped the last run. */
   failure: RunFailure | undefined;
@@ -153,7 +153,7 @@ export class Engine {
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.record();
-    if (message.priority !== undefined && !this.state.isPrioritized) this.recordBegun();
+    if (message.priority !== undefined && !this.state.isPrioritized) this.recordStarts();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
     this.#parts.announcer.saidOutside(sent, this.directory);
     this.#wake?.();
@@ -177,8 +177,8 @@ export class Engine {
 
   #takenBy(role: RoleState): number {
     if (!this.#acting.has(role)) return 0;
-    const begun = this.#acting.get(role);
-    const taken = role.open?.take ?? (begun?.act === role.nextAct ? begun.take : role.retry.retake);
+    const started = this.#acting.get(role);
+    const taken = role.open?.take ?? (started?.act === role.nextAct ? started.take : role.retry.retake);
     return Math.min(taken ?? 0, role.waiting);
   }
 
@@ -239,14 +239,14 @@ export class Engine {
   }
 
   /** Notes an attempt that does not end at once. */
-  waits(role: RoleState, begun: Begun): void {
-    this.#acting.set(role, begun);
+  waits(role: RoleState, started: StartedAct): void {
+    this.#acting.set(role, started);
   }
 
   /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
-  recordBegun(): void {
+  recordStarts(): void {
     if (this.state.delivery !== "turn") return;
-    for (const [role, begun] of this.#acting) if (begun?.act === role.nextAct) recordBegin(this.#tools, role, begun);
+    for (const [role, started] of this.#acting) if (started?.act === role.nextAct) recordStart(this.#tools, role, started);
   }
 
   #turnedAfter(role: RoleState, turn: Promise<TurnResult>): Promise<TurnEnd> {

@@ -25,7 +25,7 @@ export interface Definition {
  * The hired roles of a run with their definitions. It owns the directory that routes messages to them.
  *
  * HiredRoles.H1 (`add`, `admit`) a refused role leaves no trace: the names of its actions stay free.
- * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one place to a list.
+ * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one item to a list.
  * HiredRoles.H3 (`#newDefinition`) two different actions never share a name.
  */
 export class HiredRoles {
@@ -34,7 +34,7 @@ export class HiredRoles {
   /** Routes messages to them. */
   readonly directory: Directory;
   readonly #definitions = new Map<RoleSpec, Definition>();
-  /** Indexed by each role's place in the run. A resumed run may have roles that are not hired now. */
+  /** By the index of each role in the run. A resumed run may have roles that are not hired now. */
   readonly definitions: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
   #hasAgent = false;

@@ -5,14 +5,14 @@ import { maskedError } from "./record/masking.ts";
 /** The code of a failure that is no error of this package: the same in the event, the dead letters and the result. */
 const ACTION_FAILED = "ACTION_FAILED";
 
-export interface FailedPlace {
+export interface FailedWork {
   readonly action?: string | undefined;
   /** The last failed step of the activation before the error was thrown. */
   readonly step?: string | undefined;
 }
 
 /** A failure that stopped a run, with the activation that caused it, if one did. */
-export interface RunFailure extends FailedPlace {
+export interface RunFailure extends FailedWork {
   readonly error: unknown;
   readonly role?: string;
 }

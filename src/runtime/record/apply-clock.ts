@@ -59,8 +59,8 @@ function arrive(state: RunState, messages: Pending[]): void {
 /** The order of a message depends on no other message, so a shard that has only some of them orders these as one environment does. */
 function shuffled(state: RunState, messages: readonly Pending[]): readonly Pending[] {
   const seed = seedNow(state);
-  const placed = messages.map((pending) => ({ pending, place: new LightStream(seed, pending.sent.message.id, state.tick).next() }));
-  return placed.sort((a, b) => a.place - b.place).map(({ pending }) => pending);
+  const placed = messages.map((pending) => ({ pending, drawn: new LightStream(seed, pending.sent.message.id, state.tick).next() }));
+  return placed.sort((a, b) => a.drawn - b.drawn).map(({ pending }) => pending);
 }
 
 /** The past that a fork shares with its parent ran with the parent's seed. */
@@ -75,7 +75,7 @@ function inOrder(one: string, other: string): number {
 function orderDead(state: RunState): void {
   const came = state.dead.slice(state.deadBefore);
   const ordered = came.toSorted((a, b) => placeOf(state, a) - placeOf(state, b));
-  if (ordered.some((letter, place) => letter !== came[place])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
+  if (ordered.some((letter, index) => letter !== came[index])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
 }
 
 /** The first failing role depends on latency. Letters without a failing role come before. */

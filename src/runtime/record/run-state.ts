@@ -42,7 +42,7 @@ export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
 
 /** A message that waits for the end of the round. */
 export interface Pending {
-  /** Place of the sender in the order of hiring, or {@link OUTSIDE}. */
+  /** Index of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
   readonly sent: Sent;
   /** It is one delayed arrival of a message that was sent before, and is in the history already. */

@@ -30,7 +30,7 @@ export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, ParentStep>();
   readonly #ofRole = new Map<string, ParentStep[]>();
   readonly #within = new Map<string, ParentStep[]>();
-  readonly #places = new Map<string, Map<string, StepStarted>>();
+  readonly #positions = new Map<string, Map<string, StepStarted>>();
   readonly #starts = new Map<string, number>();
   readonly #tries = new Map<string, StepStarted>();
   readonly #lost = new Map<string, number>();
@@ -44,7 +44,7 @@ export class ForkAnswers implements AnswerSource {
         return;
       case "step.started":
         this.#tries.set(nameOf(event), event);
-        this.#placesOf(event.act).set(placeOf(event), event);
+        this.#positionsOf(event.act).set(positionOf(event), event);
         return;
       case "step.ended":
         this.#correct(event.settles, event.seq, at);
@@ -129,7 +129,7 @@ export class ForkAnswers implements AnswerSource {
 
   #endActivation({ act, at, seq }: (ActEnded | ActFailed) & { readonly seq: number }, shared: number): void {
     if (seq <= shared) {
-      this.#places.delete(act);
+      this.#positions.delete(act);
       this.#starts.delete(act);
     } else if (at !== undefined) this.#starts.set(act, at);
   }
@@ -140,14 +140,14 @@ export class ForkAnswers implements AnswerSource {
     return entries[0];
   }
 
-  #placesOf(act: string): Map<string, StepStarted> {
-    const places = this.#places.get(act) ?? new Map<string, StepStarted>();
-    this.#places.set(act, places);
-    return places;
+  #positionsOf(act: string): Map<string, StepStarted> {
+    const positions = this.#positions.get(act) ?? new Map<string, StepStarted>();
+    this.#positions.set(act, positions);
+    return positions;
   }
 
   #differenceAt({ act, name, request, asked, in: parent }: OpenQuestion): ForkDifference {
-    const then = this.#places.get(act)?.get(placeOf({ asked, in: parent }));
+    const then = this.#positions.get(act)?.get(positionOf({ asked, in: parent }));
     return { act, name, parent: then?.request ?? null, fork: request };
   }
 }
@@ -165,7 +165,7 @@ function nameOf({ act, key }: { readonly act: string; readonly key: string }): s
   return `${act} ${key}`;
 }
 
-function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly in?: string | undefined }): string {
+function positionOf({ asked, in: parent = "" }: { readonly asked: number; readonly in?: string | undefined }): string {
   return `${parent} ${asked}`;
 }
 

@@ -104,8 +104,8 @@ export function assertUnread(change: MessageChange, sent: Sent, state: RunState)
 export function assertDistinct(changes: readonly MessageChange[]): void {
   const known = new Set<string>();
   for (const { seq, nth = 0 } of changes) {
-    const place = `${seq} ${nth}`;
-    if (!known.has(place)) known.add(place);
+    const name = `${seq} ${nth}`;
+    if (!known.has(name)) known.add(name);
     else
       throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
   }
@@ -132,8 +132,8 @@ function isUnderWay(state: RunState, role: string, id: string): boolean {
 
 function isWaiting(state: RunState, role: string, id: string): boolean {
   const { mailbox, open } = state.roles.get(role) ?? {};
-  const place = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
-  return place >= (open?.take ?? 0);
+  const index = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
+  return index >= (open?.take ?? 0);
 }
 
 function changeOf({ changes }: ForkCopy, seq: number, nth: number): MessageChange | undefined {

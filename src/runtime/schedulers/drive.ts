@@ -34,7 +34,7 @@ export function driverOf(scheduler: Scheduler): Driver {
 
 interface Batch {
   readonly roles: readonly RoleState[];
-  begun: number;
+  started: number;
 }
 
 /**
@@ -105,7 +105,7 @@ class ScheduledRun {
       const isAll = this.#scheduler.select === everyone && !this.#isSwept;
       const roles = this.#end !== undefined ? none : isAll ? ready : this.#chosen(ready);
       if (roles === undefined) continue;
-      const batch = { roles, begun: 0 };
+      const batch = { roles, started: 0 };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
       if (this.#running > 0 && (this.#hasRounds || batch.roles.length === 0)) await this.#change();
       else if (batch.roles.length > 0) continue;
@@ -205,15 +205,15 @@ class ScheduledRun {
     return this.#scheduler.clock === "time" ? ["scheduler", activations, tick] : ["scheduler", activations];
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no place in the list, or a place that was chosen before */
+  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no index in the list, or one that was chosen before */
   #selected(view: SchedulerView & { readonly ready: readonly RoleState[] }): readonly RoleState[] {
     const { ready } = view;
     const chosen: RoleState[] = [];
     const isTaken = new Uint8Array(ready.length);
-    for (const place of this.#scheduler.select(view)) {
-      const role = typeof place === "number" ? ready[place] : undefined;
-      if (role === undefined || isTaken[place] === 1) throw badChoice(this.#scheduler.name, ready.length, place);
-      isTaken[place] = 1;
+    for (const index of this.#scheduler.select(view)) {
+      const role = typeof index === "number" ? ready[index] : undefined;
+      if (role === undefined || isTaken[index] === 1) throw badChoice(this.#scheduler.name, ready.length, index);
+      isTaken[index] = 1;
       chosen.push(role);
     }
     return chosen;
@@ -222,17 +222,17 @@ class ScheduledRun {
   /** Begins as many turns as possible. Returns a promise to await before more can begin; undefined when none is left to begin. */
   #startNext(batch: Batch): Promise<void> | undefined {
     const { state, scope } = this.#host;
-    while (batch.begun < batch.roles.length && this.#end === undefined) {
+    while (batch.started < batch.roles.length && this.#end === undefined) {
       const paused = this.#host.resumed?.();
       if (paused !== undefined) return paused;
       if (this.#running > 0 && (this.#isSerial || this.#running >= this.#host.concurrency)) return this.#change();
       if (scope.ended !== undefined) this.#end = "interrupted";
-      else if (!this.#hasRounds && batch.begun + this.#running > 0 && this.#host.roundsLeft() <= 0) this.#end = "rounds";
+      else if (!this.#hasRounds && batch.started + this.#running > 0 && this.#host.roundsLeft() <= 0) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;
       // Without rounds messages may become due after every activation.
       if (state.delayed.size > 0 && isDue(state)) this.#host.advance(state.tick);
-      const role = batch.roles[batch.begun] as RoleState;
-      batch.begun += 1;
+      const role = batch.roles[batch.started] as RoleState;
+      batch.started += 1;
       // A turn that ended since the choice may have changed that.
       if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
       const turn = this.#host.turn(role);
@@ -294,10 +294,10 @@ function isDue({ delayed, tick }: RunState): boolean {
 }
 
 function inHireOrder(roles: RoleState[]): RoleState[] {
-  if (roles.every((role, place) => place === 0 || role.index > (roles[place - 1] as RoleState).index)) return roles;
+  if (roles.every((role, index) => index === 0 || role.index > (roles[index - 1] as RoleState).index)) return roles;
   const { length } = roles;
   const keys = new Float64Array(length);
-  for (let place = 0; place < length; place += 1) keys[place] = (roles[place] as RoleState).index * length + place;
+  for (let index = 0; index < length; index += 1) keys[index] = (roles[index] as RoleState).index * length + index;
   keys.sort();
   const ordered: RoleState[] = [];
   for (const key of keys) ordered.push(roles[key % length] as RoleState);
@@ -311,10 +311,10 @@ function badPause(name: string, pause: unknown): UsageError {
   );
 }
 
-function badChoice(name: string, ready: number, place: unknown): UsageError {
-  const came = place === undefined ? "no role while none is running" : `${valueText(place)} (a place may be chosen once)`;
+function badChoice(name: string, ready: number, index: unknown): UsageError {
+  const came = index === undefined ? "no role while none is running" : `${valueText(index)} (an index may be chosen once)`;
   return new UsageError(
     "SCHEDULER_CHOICE",
-    `Expected the scheduler ${name} to choose among the places 0 to ${ready - 1} of ready, got ${came}. Return places of ready from select.`,
+    `Expected the scheduler ${name} to choose among the indexes 0 to ${ready - 1} of ready, got ${came}. Return indexes of ready from select.`,
   );
 }

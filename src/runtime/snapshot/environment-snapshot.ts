@@ -38,7 +38,7 @@ export async function restored(from: unknown, o: RestoreOptions, make: MakeEnvir
 async function fromRecord(journal: Journal, id: string, o: RestoreOptions, make: MakeEnvironment): Promise<Environment> {
   const claim = await journal.claim(id);
   try {
-    const { state, last } = await recordedState(journal, id, (place) => journal.read(id, place));
+    const { state, last } = await recordedState(journal, id, (from) => journal.read(id, from));
     if (state.seq === 0)
       throw new JournalError("RUN_NOT_STARTED", `Expected a run that has begun, but ${id} has no events. Start it: new Environment.`);
     assertNotErased(state);

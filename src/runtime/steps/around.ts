@@ -49,7 +49,7 @@ export async function stepAround(
   };
   const { shown: _shown, ...same } = spec;
   try {
-    return await outer.step<unknown>({ ...same, request, origin: `${turn.begun.act} ${key}`, onRecorded }, async (door) => {
+    return await outer.step<unknown>({ ...same, request, origin: `${turn.started.act} ${key}`, onRecorded }, async (door) => {
       let isRefused = false;
       const attempts = attemptsOf(door, tries, { isPaid: spec.metered === true, refused: () => (isRefused = true) });
       try {

@@ -102,7 +102,7 @@ export class Asking {
 
   #step<T>(spec: StepSpec, effect: HandingEffect<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
-    const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
+    const nesting = (this.#nesting ??= new Nesting(this.#turn.started.act));
     return this.#turn.steps.step(spec, (door) =>
       nesting.begin(() => awaitingAll(stepName(spec), door, effect, (what) => this.#turn.warnOfLost(what))),
     );

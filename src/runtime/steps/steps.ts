@@ -89,17 +89,17 @@ export class ActivationSteps implements StepPort {
 
   /** @param isOver true when the activation has ended before it asked for its steps */
   constructor(turn: RoleTurn, isOver: boolean) {
-    const { tools, begun, role } = turn;
+    const { tools, started, role } = turn;
     this.#turn = turn;
     this.#tools = tools;
-    this.#act = begun.act;
+    this.#act = started.act;
     this.#scope = turn.scope;
     this.#recorded = role.open?.steps;
     this.#retry = role.retry;
     this.#requests = new StepRequests(tools.mask);
     this.#own.outer = tools.outer;
-    this.now = begun.at;
-    this.teamAt = begun.teamAt;
+    this.now = started.at;
+    this.teamAt = started.teamAt;
     if (isOver) this.#phase = "closed";
   }
 
@@ -206,7 +206,7 @@ export class ActivationSteps implements StepPort {
     const { mask, clock, log } = this.#tools;
     const scope = this.#scope;
     const { spec } = step;
-    this.#turn.recordBegin();
+    this.#turn.recordStart();
     const untimed = isUntimed(spec);
     const progress = progressOf(this.#turn, step);
     if (untimed) this.#countUntimed(1);
@@ -333,7 +333,7 @@ export class ActivationSteps implements StepPort {
       isFresh: fresh,
     });
     if (sourced === undefined) return undefined;
-    this.#turn.recordBegin();
+    this.#turn.recordStart();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
     return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), teamAt: log.state.teamChanges };
   }

@@ -54,12 +54,12 @@ export class ToolProgress {
 }
 
 /** Undefined for a step that is no call of a tool. */
-export function progressOf({ tools, role, begun }: RoleTurn, { key, spec: { kind, name: tool } }: AskedStep): ToolProgress | undefined {
+export function progressOf({ tools, role, started }: RoleTurn, { key, spec: { kind, name: tool } }: AskedStep): ToolProgress | undefined {
   if (kind !== "tool") return undefined;
   const { clock, host, mask } = tools;
   return new ToolProgress(clock, () => {
     const emit = host.tell("tool.progress");
-    return emit && ((text) => emit({ type: "tool.progress", role: role.name, act: begun.act, step: key, tool, text: mask(text) }));
+    return emit && ((text) => emit({ type: "tool.progress", role: role.name, act: started.act, step: key, tool, text: mask(text) }));
   });
 }
 

@@ -89,7 +89,7 @@ export class Tries implements Attempts {
   }
 
   get #name(): { readonly act: string; readonly key: string } {
-    return { act: this.#turn.begun.act, key: this.#step.key };
+    return { act: this.#turn.started.act, key: this.#step.key };
   }
 
   get budget(): BudgetPool {

@@ -14,7 +14,7 @@ import { addressedIn, buildMessage, checkFields, type Message, type MessageField
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
-import { type FailedPlace, failureRecord } from "../run-failure.ts";
+import { type FailedWork, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
@@ -45,7 +45,7 @@ export interface TurnTools {
   readonly leavesTraces: boolean;
 }
 
-export interface Begun {
+export interface StartedAct {
   /** `role#n~attempt` */
   readonly act: string;
   readonly take: number;
@@ -69,24 +69,24 @@ export interface Changes {
 
 export type ActivationOutcome =
   | { readonly kind: "done"; readonly changes: Changes }
-  | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace };
+  | { readonly kind: "failed"; readonly error: unknown; readonly work?: FailedWork };
 
 export type TurnResult =
   | { readonly kind: "ended"; readonly said: readonly Sent[] }
   | { readonly kind: "retried" }
-  | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedPlace)
+  | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedWork)
   | { readonly kind: "suspended"; readonly control: ControlError };
 
 /** Records that an activation began, unless that is recorded. */
-export function recordBegin({ log }: TurnTools, role: RoleState, begun: Begun): void {
+export function recordStart({ log }: TurnTools, role: RoleState, started: StartedAct): void {
   if (role.open !== undefined) return;
-  const { act, take, at } = begun;
+  const { act, take, at } = started;
   const attempt = role.retry.failures + 1;
-  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, begun) });
+  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, started) });
 }
 
 /** Returns the member of an event that tells the team an activation began with, where that has changed since. */
-function earlierTeam({ state }: RunLog, { teamAt }: Begun): Pick<ActEnded, "teamAt"> {
+function earlierTeam({ state }: RunLog, { teamAt }: StartedAct): Pick<ActEnded, "teamAt"> {
   return teamAt === state.teamChanges ? NO_CHANGE : { teamAt };
 }
 
@@ -104,20 +104,20 @@ export function commit(
   tools: TurnTools,
   spec: RoleSpec,
   role: RoleState,
-  begun: Begun,
+  started: StartedAct,
   outcome: ActivationOutcome,
   steps: StepsSummary = NO_STEPS,
 ): TurnResult {
   const { log } = tools;
   if (outcome.kind === "done") {
     if (!log.state.isPrioritized)
-      for (const { message } of outcome.changes.said) if (message.priority !== undefined) tools.host.recordBegun();
-    const { said } = log.record(endedEvent(log, role, begun, outcome.changes, steps.life));
+      for (const { message } of outcome.changes.said) if (message.priority !== undefined) tools.host.recordStarts();
+    const { said } = log.record(endedEvent(log, role, started, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
-  const { error, place } = outcome;
+  const { error, work } = outcome;
   if (error instanceof ControlError) return { kind: "suspended", control: error };
-  const { act, take, at } = begun;
+  const { act, take, at } = started;
   const then = nextStep(tools, spec, role, take, error);
   log.record({
     type: "act.failed",
@@ -125,19 +125,19 @@ export function commit(
     role: role.name,
     round: log.state.round,
     take,
-    ...(role.open === undefined ? { at, ...earlierTeam(log, begun) } : {}),
+    ...(role.open === undefined ? { at, ...earlierTeam(log, started) } : {}),
     ...steps.life,
     error: failureRecord(error, tools.mask),
     stepFailed: steps.failedStep !== undefined,
     then,
   });
   if (then === "retry" || then === "isolate") return { kind: "retried" };
-  return { kind: then === "dead" ? "skipped" : "stopped", error, ...place };
+  return { kind: then === "dead" ? "skipped" : "stopped", error, ...work };
 }
 
 /** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
-function endedEvent(log: RunLog, role: RoleState, begun: Begun, changes: Changes, life: StepTrace): ActEnded {
-  const { act, take, at, teamAt } = begun;
+function endedEvent(log: RunLog, role: RoleState, started: StartedAct, changes: Changes, life: StepTrace): ActEnded {
+  const { act, take, at, teamAt } = started;
   const { round, teamChanges } = log.state;
   const { said, memory, working, state, plan, joins, summary } = changes;
   const isOpen = role.open !== undefined;
@@ -207,11 +207,11 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
   return parents === undefined || parents === null ? undefined : Object.freeze([...parents]);
 }
 
-/** Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`. */
+/** Makes message number `nth` of the present activation of a role from resolved values and the remaining `fields`. */
 export function messageOf<P>(
   { state, messageLimit: usual }: Engine,
   { name, n }: RoleState,
-  place: number,
+  nth: number,
   content: string,
   fields: MessageFields<P>,
   { causeBy, sentFrom, sendTo }: Routed,
@@ -226,6 +226,6 @@ export function messageOf<P>(
     );
   }
   checkFields(fields);
-  const id = `${name}#${n}.${place}`;
+  const id = `${name}#${n}.${nth}`;
   return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, sendTo, parents, at);
 }
