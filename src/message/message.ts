@@ -62,22 +62,10 @@ export interface MessageFields<P = unknown> {
   readonly priority?: number | undefined;
 }
 
-const messageFields: Known<MessageFields & Pick<Message, "content">> = kinds.each(
-  kinds.checked,
-  ...([
-    "content",
-    "id",
-    "instructContent",
-    "role",
-    "causeBy",
-    "sentFrom",
-    "sendTo",
-    "parents",
-    "timestamp",
-    "metadata",
-    "priority",
-  ] as const),
-);
+const messageFields: Known<MessageFields & Pick<Message, "content">> = {
+  ...kinds.each(kinds.checked, "content", "id", "instructContent", "role", "causeBy", "sentFrom"),
+  ...kinds.each(kinds.checked, "sendTo", "parents", "timestamp", "metadata", "priority"),
+};
 
 /**
  * Makes a frozen message. Defaults: `role` is `user`, `causeBy` is `UserRequirement`, `sendTo` is everybody who watches the cause,

@@ -106,13 +106,10 @@ export class Engine {
   }
 
   #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
-    const { log, clock, effects, past, mode, mask, answerer, onFailure } = this.#parts;
-    const edges = undefined;
     const meter = presentMeter();
-    answerer.worksWithin(meter?.policy);
+    this.#parts.answerer.worksWithin(meter?.policy);
     const pools = [...this.#gate.accounts.map(({ pool }) => pool), ...(meter?.pools ?? [])];
-    const ours = { gate: this.#gate, host: this, outer: meter?.port, pools };
-    return { log, clock, effects, past, mode, mask, answerer, onFailure, edges, scopes, leavesTraces, ...ours };
+    return { ...this.#parts, edges: undefined, scopes, leavesTraces, gate: this.#gate, host: this, outer: meter?.port, pools };
   }
 
   get runId(): string {

@@ -18,6 +18,7 @@ import { type FailedWork, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
+import type { ActivationSteps } from "../steps/steps.ts";
 import { type EdgeDecisions, isEdgeFailure } from "../edges/edge-policy.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
@@ -92,10 +93,7 @@ function earlierTeam({ state }: RunLog, { teamAt }: StartedAct): Pick<ActEnded, 
 
 const NO_CHANGE = Object.freeze({});
 
-export interface StepsSummary {
-  readonly life: StepTrace;
-  readonly failedStep: string | undefined;
-}
+type StepsSummary = Pick<ActivationSteps, "life" | "failedStep">;
 
 export const NO_STEPS: StepsSummary = Object.freeze({ life: Object.freeze({}), failedStep: undefined });
 

@@ -186,8 +186,7 @@ export class RoleTurn {
     }
     end = this.#judged(end);
     const hasSteps = this.#steps !== undefined || this.role.open !== undefined;
-    const steps = hasSteps ? { life: this.steps.life, failedStep: this.steps.failedStep } : NO_STEPS;
-    const result = commit(this.tools, this.definition.spec, this.role, this.started, end, steps);
+    const result = commit(this.tools, this.definition.spec, this.role, this.started, end, hasSteps ? this.steps : NO_STEPS);
     if (end.kind === "done") this.#activation.settle();
     return result;
   }
