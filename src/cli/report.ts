@@ -3,7 +3,7 @@ import { formatCost } from "../model/money.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
-import { deliveryOf, testsOf } from "./delivery-report.ts";
+import { deliveryOf, testsOf } from "./delivery.ts";
 import { exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Worker } from "./settings.ts";

@@ -52,11 +52,11 @@ export function runsHtml(session: Session, flags: Flags, id: string, file?: stri
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const read = { events: 0 };
     const lines = offlinePage(await readPage(), [counted(journal.read(runId, 0), read, session.interruptions.signal)]);
-    const told = (): [string, object] => [
+    const done = (): [string, object] => [
       `Exported run ${shown(runId, 100)}, ${plural(read.events, "event")}, to ${shown(html, 200)}. Open it in a browser.`,
       { runId, events: read.events },
     ];
-    await exportLines(session, { file: html, example: `troupe runs export ${shown(runId, 60)} --html run.html`, lines, told });
+    await exportLines(session, { file: html, example: `troupe runs export ${shown(runId, 60)} --html run.html`, lines, done });
   });
 }
 

@@ -198,11 +198,11 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<void> {
   return withMemory(session, flags, given, async (store, roleId) => {
     const snapshot = await exportSnapshot(store.reading(roleId), { clock: session.host.clock });
-    const told = (): [string, object] => [
+    const done = (): [string, object] => [
       `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
       { roleId, messages: snapshot.messages },
     ];
-    await exportLines(session, { file, example: "troupe memory export <role> memory.json", lines: snapshotLines(snapshot), told });
+    await exportLines(session, { file, example: "troupe memory export <role> memory.json", lines: snapshotLines(snapshot), done });
   });
 }
 

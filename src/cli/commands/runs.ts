@@ -30,12 +30,12 @@ export async function runsExport(session: Session, flags: Flags, id: string, fil
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const name = shown(runId, 60);
     const lines = exportRun(journal, runId, { signal: session.interruptions.signal });
-    const told = (count: number): [string, object] => {
+    const done = (count: number): [string, object] => {
       // The first and the last line are no events.
       const events = count - 2;
       return [`Exported run ${name}, ${plural(events, "event")}, to ${shown(file ?? "", 200)}.`, { runId, events }];
     };
-    await exportLines(session, { file, example: `troupe runs export ${name} ${name}.ndjson`, lines, told });
+    await exportLines(session, { file, example: `troupe runs export ${name} ${name}.ndjson`, lines, done });
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
-import { deliveryOf, outcomesText, testsOf } from "../delivery-report.ts";
+import { deliveryOf, outcomesText, testsOf } from "../delivery.ts";
 import { shown } from "./text.ts";
 
 export interface PresentWork {

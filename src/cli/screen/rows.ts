@@ -1,7 +1,7 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { brief, elapsed } from "./amounts.ts";
-import { type ChecksText, checksText } from "./delivery.ts";
+import { type ChecksText, checksText } from "../delivery.ts";
 import { column, fitted, type TextStyle, widthOf } from "./layout.ts";
 import { nameText, type OpenStep, type PresentWork, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
 import { shown } from "./text.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../../src/cli/report.ts";
-import { checksText } from "../../../src/cli/screen/delivery.ts";
+import { checksText } from "../../../src/cli/delivery.ts";
 import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
 import { titled } from "../../titled.ts";
@@ -170,7 +170,7 @@ describe("summaryLines", () => {
 
   it("tells of dead letters and of warnings nobody saw", () => {
     expect(told({ deadLetters: 1 }, { warnings: 2 })).toMatch(
-      /\n {2}1 message reached nobody; 2 warnings not shown; see them with --verbose\.$/,
+      /\n {2}1 message reached no role; 2 warnings not shown; see them with --verbose\.$/,
     );
   });
 });
