@@ -35,7 +35,7 @@ export interface ReportFacts {
   readonly store: string;
   /** True for a crew whose result is a delivery: without one nothing is done. */
   readonly proves: boolean;
-  /** Micro-dollars that calls which were cut short could have cost at most. */
+  /** The highest cost of calls that were cut short, in micro-dollars. */
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
   readonly next: NextSteps;
@@ -47,7 +47,7 @@ export interface ReportFacts {
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
-/** The result of a run: the last line of `--json`, and the base of the summary. Amounts are in micro-dollars. */
+/** The last line of `--json`, and the base of the summary. Amounts are in micro-dollars. */
 export type ResultReport = ReturnType<typeof resultReport>;
 
 export function resultReport(result: RunResult, facts: ReportFacts) {

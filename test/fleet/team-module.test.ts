@@ -42,7 +42,7 @@ describe("a module of teams", () => {
   });
 
   it.each([
-    ["it exports nothing", "", "exports nothing"],
+    ["got nothing", "", "exports nothing"],
     ["no export is a function", "export const writers = 5, readers = [];", "it exports"],
     ["a list has more than functions", "export const writers = [() => ({}), 5];", "got"],
     ["an export is a team", `export const writers = new TestTeam({ name: "w" });`, "export writers, got"],
