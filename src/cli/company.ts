@@ -26,7 +26,6 @@ import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./set
 
 export const COMPANY = "software company";
 
-/** Characters of a plan that a line shows. */
 const MAX_PLAN = 2_000;
 
 export interface CompanyParts {
@@ -168,7 +167,6 @@ export function worksInNamedFolder(settings: CompanySettings): boolean {
   return workerOf(settings) !== "company" && settings.out !== undefined;
 }
 
-/** True when a folder holds files and no repository. */
 async function holdsFilesAlone(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch((): string[] => []);
   return names.some((name) => name !== ".troupe") && !names.includes(".git");

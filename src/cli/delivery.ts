@@ -78,12 +78,10 @@ const TestsReportSchema = z.looseObject({
 });
 export type TestsReport = z.infer<typeof TestsReportSchema>;
 
-/** The newest report on the project's tests, from any role that ran them. */
 export function testsOf(messages: readonly Message[]): TestsReport | undefined {
   return messages.map(({ instructContent }) => TestsReportSchema.safeParse(instructContent).data).findLast((tests) => tests !== undefined);
 }
 
-/** Characters of evidence and of a fault. */
 const EVIDENCE = 240;
 /** Criteria that are shown one by one; those that are not proven come first. */
 const SHOWN = 12;
@@ -92,7 +90,6 @@ type Outcome = DeliveryReport["verification"]["verdicts"][number]["outcome"];
 
 const ORDER: readonly Outcome[] = ["failed", "not checked", "judged", "proven"];
 
-/** Why a product is not done, in one line. */
 export function unprovenText(delivery: DeliveryReport | undefined): string {
   if (delivery === undefined) return "Not done: the company did not come as far as a delivery.";
   const { verification, complaints } = delivery;

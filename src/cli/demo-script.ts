@@ -12,7 +12,6 @@ import type { ModelPrice } from "../model/price.ts";
 import { scriptedModel, type ScriptedReply } from "../testing/scripted-model.ts";
 import { checkPath } from "../workspace/path-rules.ts";
 
-/** An idea with bundled replies: it can be played without a model. */
 export interface DemoIdea {
   readonly id: string;
   readonly title: string;
@@ -20,11 +19,9 @@ export interface DemoIdea {
   readonly aliases: readonly string[];
   readonly model: string;
   readonly price: ModelPrice;
-  /** The crew whose roles the replies answer. */
   readonly crew: "waterfall" | "software-company";
   /** The user's words when the product is there; only a software company's script has replies for it. */
   readonly change?: string;
-  /** Absolute path of the replies. */
   readonly folder: string;
 }
 

@@ -45,7 +45,6 @@ export function withMemory<T>(
   return withMemories(session, flags, async (store) => work(store, findRole(await roleIds(store), given)));
 }
 
-/** Works with memories; a store that does not exist is created. */
 export async function withNewMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
   const place = memoryPlace(flags, session);
   const { sqliteStore } = await import("../adapters/sqlite-store.ts");

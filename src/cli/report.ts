@@ -18,7 +18,6 @@ export interface ChangeReport extends ProjectChanges {
 }
 
 export interface CommitReport {
-  /** Undefined where no commit was made. */
   readonly id?: string;
   readonly files: number;
   /** Why there is none, or which files are not in it; may be empty. */
@@ -27,7 +26,6 @@ export interface CommitReport {
 
 export interface ReportFacts {
   readonly by: Worker;
-  /** Absolute path of the project's folder. */
   readonly out: string;
   readonly files: readonly string[];
   /** True when replies came from a bundled script: nothing is billed then. */
@@ -43,7 +41,6 @@ export interface ReportFacts {
   readonly commit?: CommitReport | undefined;
   /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
-  /** Makes an error safe to show. */
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
@@ -78,7 +75,6 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
 
 interface Answer {
   readonly answer?: string;
-  /** Calls of an agent that were not allowed. */
   readonly denied?: readonly { readonly tool: string; readonly why: string }[];
 }
 
@@ -115,7 +111,6 @@ export interface NextSteps {
   readonly answers: readonly string[];
 }
 
-/** Fewest letters of a question's id that are shown. */
 const MIN_LETTERS = 4;
 
 export function nextSteps(

@@ -83,7 +83,6 @@ async function started(parts: ServedCompanyParts, choices: Choices, { runId, ide
   );
 }
 
-/** The script of a bundled idea, for a server without a model. */
 async function scripted(session: Session, { settings }: Choices, idea: string) {
   const bundled = await demoIdeas();
   const known = matchIdea(idea, bundled);
@@ -92,7 +91,6 @@ async function scripted(session: Session, { settings }: Choices, idea: string) {
   return { settings: played, chosen: scriptModel(known, played, session) };
 }
 
-/** What a recorded run continues with. */
 async function recorded({ session, store, flags }: ServedCompanyParts, { runId, state }: LoadedRun) {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, false);

@@ -18,7 +18,6 @@ import { writeNewFile } from "./text-file.ts";
 export interface Session {
   readonly host: Host;
   readonly settingsFrom: ReadonlyMap<string, string>;
-  /** The settings of the folder's config file, where there is one. */
   readonly folder?: FolderSettings | undefined;
   readonly words: readonly string[];
   readonly output: OutputSettings;
@@ -77,10 +76,8 @@ export async function printLines({ host, interruptions }: Session, lines: AsyncI
 interface Export {
   /** A new file; `-` or undefined: standard output. */
   readonly file: string | undefined;
-  /** A command that names a file. */
   readonly example: string;
   readonly lines: AsyncIterable<string> | Iterable<string>;
-  /** The sentence and the facts that report it. */
   readonly done: (lines: number) => readonly [sentence: string, facts: object];
 }
 

@@ -116,7 +116,6 @@ async function isUnfinished(journal: Journal, info: RunInfo): Promise<boolean> {
   return last?.type !== "run.ended" || last.status !== "finished";
 }
 
-/** One event of a run; undefined when it has no such event. */
 export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq: number): Promise<RunEvent | undefined> {
   if (seq < 0 || seq >= events) return undefined;
   for await (const event of journal.read(runId, seq)) return event;

@@ -62,7 +62,6 @@ export async function experimentTable(session: Session, flags: Flags, dir: strin
   const kept = await readExperiment(resolve(session.host.cwd, dir));
   const by = columnsIn(flags.by) ?? kept.params;
   const of = columnsIn(flags.of);
-  // A parameter that is no group is no measure either.
   const rest = kept.params.filter((name) => !by.includes(name) && of?.includes(name) !== true);
   const rows = kept.rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !rest.includes(name))));
   const table = tableOf(rows, { by, ...(of === undefined ? {} : { of }) });
@@ -78,7 +77,6 @@ function columnsIn(text: string | undefined): readonly string[] | undefined {
     .filter((name) => name !== "");
 }
 
-/** A mean and its standard error share a column. */
 function shownTable(table: readonly Row[], style: TextStyle): readonly string[] {
   const [first] = table;
   if (first === undefined) return ["No run has ended yet."];

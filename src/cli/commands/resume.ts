@@ -81,7 +81,6 @@ export interface Continuation {
   readonly store: Store;
   readonly run: LoadedRun;
   readonly flags: Flags;
-  /** True where a message comes with it. Default false. */
   readonly hasMessage?: boolean;
   readonly begin: (team: Team, o: ResumeOptions) => Run;
 }

@@ -173,7 +173,6 @@ async function testsAgain(cwd: string, { reqaFile: file, in: folder }: Flags): P
 /** Stores of a folder, the nearest first. */
 const STORES = ["runs.db", join(".troupe", "runs.db")];
 
-/** The store that `--recover-path` names: a file, or a folder that holds one. */
 async function recoveredStore(cwd: string, path: string): Promise<string> {
   const named = resolve(cwd, path);
   for (const candidate of [named, ...STORES.map((name) => join(named, name))]) if (await isFile(candidate)) return candidate;

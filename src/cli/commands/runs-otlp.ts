@@ -16,9 +16,7 @@ import { shown } from "../screen/text.ts";
 import { exportLines, report, type Session } from "../session.ts";
 import { withRun } from "../stored-run.ts";
 
-/** Milliseconds of one request. */
 const LIMIT = 30_000;
-/** Characters of an answer that are read. */
 const MAX_ANSWER = 16_384;
 
 export function runsOtlp(session: Session, flags: Flags, id: string, file?: string): Promise<void> {

@@ -44,7 +44,6 @@ export async function runsLs(session: Session, flags: Flags, ...words: string[])
 
 type RunPage = Awaited<ReturnType<typeof runPage>>;
 
-/** Reads a page of a journal, and no other run. */
 export async function runPage(
   journal: Journal,
   { limit, after, signal }: { readonly limit: number; readonly after: string | undefined; readonly signal: AbortSignal },
@@ -268,7 +267,6 @@ export function runsForget(session: Session, flags: Flags): Promise<void> {
   });
 }
 
-/** The store of memories; none where the usual place has none. */
 async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
   const { assertMemories, memoryPlace } = await import("../memory-store.ts");
   const place = memoryPlace(memory === undefined ? {} : { store: memory }, session);

@@ -61,7 +61,6 @@ export function serve(session: Session, flags: Flags): Promise<void> {
   });
 }
 
-/** Returns the warning for a server that other machines reach; empty for one on a loopback address. */
 function warningOf({ listen = "127.0.0.1", hostName }: Flags): string {
   if (isLoopback(listen)) return "";
   const names = hostName === undefined ? " Requests under another name than its address are refused: --host-name adds one." : "";

@@ -24,9 +24,7 @@ const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
 const MAX_CELL = 400;
-/** Cells that say enough of a role's work. */
 const MIN_DOING = 14;
-/** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
 const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes", "wants approval"]);
 
