@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callLines, type PermissionQuestion, wholeCall } from "../../src/cli/permission.ts";
@@ -103,15 +103,5 @@ describe("an agent at the terminal", () => {
     ).toBe(0);
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy tea");
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("A person changed the arguments.");
-  });
-
-  it("is told what else the person says, and does not do it", async () => {
-    await using stub = await serving(edit(NEW), { text: "as you wish" });
-    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
-    mkdirSync(join(host.cwd, "notes"));
-    writeFileSync(join(host.cwd, "notes/mine.txt"), "mine\n");
-    typing(host, "not on my disk");
-    await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes"]);
-    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("and said: not on my disk");
   });
 });

@@ -6,9 +6,8 @@ import { main } from "../../src/cli/program.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { startInShell } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
+import { command, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
 
 /** A folder with one run of the bundled to-do list that stopped after two rounds. */
 async function withRun(): Promise<{ readonly cwd: string; readonly id: string }> {
@@ -136,13 +135,6 @@ describe("troupe runs events", () => {
     expect((await command(cwd, ["runs", "events", id, "--from", "99999"])).stdout).toBe("");
   });
 
-  it("prints the events themselves as JSON", async () => {
-    const { cwd, id } = await kept;
-    const events = eventsIn((await command(cwd, ["runs", "events", id, "--json"])).stdout);
-    expect(events.map(({ seq, runId }) => [seq, runId])).toEqual(events.map((_, seq) => [seq, id]));
-    expect(events[0]).toMatchObject({ type: "run.started", v: 1 });
-  });
-
   it.each([
     [["--from", "-1"], "--from"],
     [["--from", "x"], "--from"],
@@ -154,16 +146,6 @@ describe("troupe runs events", () => {
       code: 2,
       stderr: expect.stringContaining(todo) as string,
     });
-  });
-
-  it("ends quietly when its reader has seen enough", { tags: ["company", "long"] }, async () => {
-    const { cwd, id } = await kept;
-    for (const flags of ["", " --json"]) {
-      const child = startInShell(`troupe runs events ${id}${flags} | head -1`, { cwd });
-      expect(await child.ended).toBe(0);
-      expect(child.said.stdout.trimEnd().split("\n")).toHaveLength(1);
-      expect(child.said.stderr).toBe("");
-    }
   });
 });
 
