@@ -7,10 +7,9 @@ import { withoutCodes } from "../../src/cli/screen/layout.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
+import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
-import { command, eventsIn, freshFolder, newestIn } from "./kept-run.ts";
+import { command, eventsIn, freshFolder, newestIn, serving } from "./kept-run.ts";
 
 const style = styleFor(false);
 
@@ -26,12 +25,6 @@ describe("a call in question", () => {
     expect(all.join("\n")).toContain(String.raw`\u{1b}[2J`);
   });
 });
-
-/** A server that answers by how many results of tools it has seen. */
-function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
-  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
-  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
-}
 
 function edit(args: object): StubReply {
   return { text: "", toolCalls: [{ name: "editor", arguments: JSON.stringify(args) }] };
