@@ -141,7 +141,7 @@ function invalid(came: string): UsageError {
 const FOLDER = ".troupe/workspaces";
 const WORKSPACES_HINT = "Say file:/shared/dir, or s3://bucket/prefix?endpoint=https://host&region=name.";
 
-export async function workerFolders({ host }: Session, flags: Flags, logger: Logger) {
+export async function workerFolders({ host }: Session, flags: Flags) {
   const { workspaces } = flags;
   const folder = resolve(host.cwd, flags.folder ?? FOLDER);
   if (workspaces === undefined) {
@@ -150,7 +150,7 @@ export async function workerFolders({ host }: Session, flags: Flags, logger: Log
   }
   const objects = await objectsAt(workspaces, host.cwd, host.env);
   const { runWorkspaces } = await import("../fleet/index.ts");
-  const moving = runWorkspaces({ objects, folder, logger });
+  const moving = runWorkspaces({ objects, folder });
   return { workspaces: moving, moving };
 }
 

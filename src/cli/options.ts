@@ -201,7 +201,7 @@ const STORED = {
   after: option("--after <id>", "start after this run, with older ones"),
   from: option("--from <n>", "begin with this event (default 0)", { value: "seq" }),
   type: option("--type <type>", "only events of one type, such as message or step.ended", { value: EVENT_TYPES }),
-  format: option("--format <format>", "mermaid, dot or json (default mermaid)", { value: ["mermaid", "dot", "json"] }),
+  format: option("--format <format>", "mermaid or dot (default mermaid)", { value: ["mermaid", "dot"] }),
   allRoles: option("--all-roles", "judge also roles that asked no model: plain functions that repeat themselves do what their code says"),
   otlp: option(
     "--otlp <target>",

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type StubReply } from "../../src/testing/index.ts";
+import type { StubReply } from "../../src/testing/index.ts";
 import { calls, command, freshFolder, git, linesIn, reach, serving } from "./kept-run.ts";
 
 const create = (path: string, content: string, more: object = {}): StubReply =>

@@ -6,7 +6,7 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { command, freshFolder, refuses } from "./kept-run.ts";
+import { command, freshFolder, expectRefusal } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007`touch owned`\t$(touch owned)\n\u202e";
@@ -59,7 +59,7 @@ describe("completion", () => {
     ["--sandbox ", ["auto", "bubblewrap", "none"]],
     ["--sandbox=b", ["--sandbox=bubblewrap"]],
     ["-f idea.md --stack p", ["page", "python"]],
-    ["runs flow x --format ", ["mermaid", "dot", "json"]],
+    ["runs flow x --format ", ["mermaid", "dot"]],
     ["runs events x --type act.", ["act.started", "act.resumed", "act.ended", "act.failed"]],
     ["agent --tools shell,c", ["shell,code"]],
     ["agent --tools=shell,code,e", ["--tools=shell,code,editor"]],
@@ -123,7 +123,7 @@ describe("completion", () => {
   });
 
   it("refuses a shell that it does not know", async () => {
-    await refuses("/nowhere", ["completion", "tcsh"], "one of bash, zsh, fish");
+    await expectRefusal("/nowhere", ["completion", "tcsh"], "one of bash, zsh, fish");
   });
 
   it.runIf(installed.has("bash"))("works in bash, which divides words at = and :", async () => {

@@ -37,7 +37,7 @@ export async function command(cwd: string, words: readonly string[], { env = {},
 }
 
 /** Runs a command that is refused with 2, for a reason. */
-export async function refuses(cwd: string, words: readonly string[], reason: string | RegExp, given: Given = {}): Promise<Said> {
+export async function expectRefusal(cwd: string, words: readonly string[], reason: string | RegExp, given: Given = {}): Promise<Said> {
   const said = await command(cwd, words, given);
   expect({ words, ...said }).toMatchObject({ words, code: 2, stderr: expect.stringMatching(reason) as string });
   return said;

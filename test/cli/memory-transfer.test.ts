@@ -7,7 +7,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { fakeHost } from "./fake-host.ts";
 import { remark, remember, remembered } from "./kept-memory.ts";
-import { command, freshFolder, refuses } from "./kept-run.ts";
+import { command, freshFolder, expectRefusal } from "./kept-run.ts";
 
 const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
 
@@ -49,7 +49,7 @@ describe("troupe memory export and import", () => {
   it("write over no file, and print nothing on a terminal", async () => {
     const { cwd, file } = await exported();
     const before = readFileSync(file, "utf8");
-    await refuses(cwd, ["memory", "export", "../Ann", "ann.json"], "EXPORT_UNWRITABLE");
+    await expectRefusal(cwd, ["memory", "export", "../Ann", "ann.json"], "EXPORT_UNWRITABLE");
     expect(readFileSync(file, "utf8")).toBe(before);
     const host = fakeHost({ cwd, isTTY: true });
     expect(await main(host, ["memory", "export", "../Ann"])).toBe(2);
@@ -92,7 +92,7 @@ describe("troupe memory export and import", () => {
       expect({ text: text.slice(0, 40), ...ended }).toMatchObject({ code: 2, stderr: expect.stringContaining(`(${code})`) as string });
       expect(existsSync(join(cwd, ".troupe"))).toBe(false);
     }
-    await refuses(freshFolder(), ["memory", "import", "none.json"], "FILE_UNREADABLE");
+    await expectRefusal(freshFolder(), ["memory", "import", "none.json"], "FILE_UNREADABLE");
     expect((await command(freshFolder(), ["memory", "import", file, "--as", " "])).stderr).toContain("(OPTION_INVALID)");
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { command, freshFolder, linesIn, newestIn, refuses } from "./kept-run.ts";
+import { command, freshFolder, linesIn, newestIn, expectRefusal } from "./kept-run.ts";
 
 /** A folder with a whole run of the bundled to-do list. */
 const whole = (async () => {
@@ -79,6 +79,6 @@ describe("troupe replay", () => {
 
   it("of another team is refused with what differs", async () => {
     const { cwd, id } = await elsewhere(([started = "", ...rest]) => [started.replace('"codeReview":true', '"codeReview":false'), ...rest]);
-    await refuses(cwd, ["replay", id], "TEAM_CHANGED");
+    await expectRefusal(cwd, ["replay", id], "TEAM_CHANGED");
   });
 });

@@ -8,7 +8,7 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn, refuses } from "./kept-run.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
 import { Terminal } from "./terminal.ts";
 
 /** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
@@ -181,7 +181,7 @@ describe("two processes and one run", () => {
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
     for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["tell", id, "red"], ["runs", "rm", id, "--yes"]]) {
-      await refuses(cwd, words, "RUN_OWNED");
+      await expectRefusal(cwd, words, "RUN_OWNED");
     }
     const shown = await command(cwd, ["runs", "show", id, "--json"]);
     expect(JSON.parse(shown.stdout)).toMatchObject({ status: "open", roles: [{ name: "Alice", isOpen: true }, {}, {}, {}, {}] });

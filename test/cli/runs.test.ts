@@ -7,7 +7,7 @@ import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, idsIn, linesIn, newestIn, refuses } from "./kept-run.ts";
+import { command, freshFolder, idsIn, linesIn, newestIn, expectRefusal } from "./kept-run.ts";
 
 /** A folder with one run of the bundled to-do list that stopped after two rounds. */
 async function withRun(): Promise<{ readonly cwd: string; readonly id: string }> {
@@ -120,7 +120,7 @@ describe("troupe runs show", () => {
     const { code, stdout } = await command(cwd, ["runs", name, ...(name === "ls" ? [] : ["bad"])]);
     expect({ code, shown: stdout.includes("\\u{1b}") }).toEqual({ code: 0, shown: true });
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
-    await refuses(cwd, ["resume", "bad"], "RUN_FOREIGN");
+    await expectRefusal(cwd, ["resume", "bad"], "RUN_FOREIGN");
   });
 });
 
@@ -142,7 +142,7 @@ describe("troupe runs events", () => {
     [["--type", "__proto__"], "step.started"],
   ])("refuses %j", async (words, todo) => {
     const { cwd, id } = await kept;
-    await refuses(cwd, ["runs", "events", id, ...words], todo);
+    await expectRefusal(cwd, ["runs", "events", id, ...words], todo);
   });
 });
 
@@ -179,7 +179,7 @@ describe("troupe runs export and import", () => {
     const there = freshFolder();
     expect(linesIn((await command(there, ["runs", "import", file, "--json"])).stdout)).toMatchObject([{ type: "imported", runId: id }]);
     expect((await command(there, ["runs", "export", id])).stdout).toBe(readFileSync(file, "utf8"));
-    await refuses(there, ["runs", "import", file], "--as <id>");
+    await expectRefusal(there, ["runs", "import", file], "--as <id>");
   });
 
   it("give to one that came from elsewhere no power over this machine until it is trusted", { tags: ["company", "long"] }, async () => {
@@ -188,7 +188,7 @@ describe("troupe runs export and import", () => {
     const there = freshFolder();
     await command(there, ["runs", "import", "-"], { stdin: stdout });
     for (const words of [["resume"], ["resume", id], ["fork", id]]) {
-      await refuses(there, words, "RUN_ELSEWHERE");
+      await expectRefusal(there, words, "RUN_ELSEWHERE");
     }
     expect(await command(there, ["replay", id])).toMatchObject({ code: 0 });
     expect((await command(there, ["fork", id, "--force", "--quiet", "--rounds", "20"])).code).toBe(0);
@@ -217,10 +217,10 @@ describe("troupe runs export and import", () => {
     const { cwd, id } = await kept;
     const at = freshFolder();
     writeFileSync(join(at, "mine"), "mine");
-    await refuses(cwd, ["runs", "import", join(at, "none")], "FILE_UNREADABLE");
-    await refuses(cwd, ["runs", "import", at], "FILE_UNREADABLE");
-    await refuses(cwd, ["runs", "import", join(at, "mine"), "--as", "../x"], "--as");
-    await refuses(cwd, ["runs", "export", id, join(at, "mine")], "it exists already");
+    await expectRefusal(cwd, ["runs", "import", join(at, "none")], "FILE_UNREADABLE");
+    await expectRefusal(cwd, ["runs", "import", at], "FILE_UNREADABLE");
+    await expectRefusal(cwd, ["runs", "import", join(at, "mine"), "--as", "../x"], "--as");
+    await expectRefusal(cwd, ["runs", "export", id, join(at, "mine")], "it exists already");
     expect(readFileSync(join(at, "mine"), "utf8")).toBe("mine");
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
     expect(await main(host, ["runs", "export", id])).toBe(2);
@@ -237,7 +237,7 @@ describe("troupe runs rm", () => {
     host.stdin.write("n\n");
     expect(await asked).toBe(130);
     expect(await idsIn(cwd)).toEqual([id]);
-    await refuses(cwd, ["runs", "rm", id], "UNCONFIRMED");
+    await expectRefusal(cwd, ["runs", "rm", id], "UNCONFIRMED");
     expect(linesIn((await command(cwd, ["runs", "rm", id, "--yes", "--json"])).stdout)).toEqual([{ type: "removed", runId: id }]);
     expect(await idsIn(cwd)).toEqual([]);
     expect(existsSync(join(cwd, "workspace/todo/docs"))).toBe(true);
@@ -250,7 +250,7 @@ describe("troupe runs gc", { tags: ["company", "long"] }, () => {
     expect((await command(cwd, ["demo", "todo", "--quiet", "--no-run-tests"])).code).toBe(0);
     const [finished = ""] = await idsIn(cwd);
     expect(linesIn((await command(cwd, ["runs", "gc", "--json"])).stdout)).toMatchObject([{ type: "compacted", removed: 0 }]);
-    await refuses(cwd, ["runs", "gc", "--older-than", "0s"], "UNCONFIRMED");
+    await expectRefusal(cwd, ["runs", "gc", "--older-than", "0s"], "UNCONFIRMED");
     const lines = linesIn((await command(cwd, ["runs", "gc", "--older-than", "0s", "--yes", "--json"])).stdout);
     expect(lines).toMatchObject([
       { type: "removed", runId: finished },

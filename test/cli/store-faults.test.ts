@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
-import { command, freshFolder, idsIn, newestIn, refuses } from "./kept-run.ts";
+import { command, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 
@@ -79,7 +79,7 @@ describe("a store that is damaged", () => {
 
   it("is told of before the run goes on, and what is whole can be read", async () => {
     const { cwd, id } = await damaged();
-    await refuses(cwd, ["resume"], "JOURNAL_DAMAGED");
+    await expectRefusal(cwd, ["resume"], "JOURNAL_DAMAGED");
     const events = await command(cwd, ["runs", "events", id]);
     const whole = events.stdout.trimEnd().split("\n");
     expect({ code: events.code, last: whole.at(-1) }).toMatchObject({ code: 2, last: expect.stringMatching(/^ +26 /) as string });
@@ -91,7 +91,7 @@ describe("a store that is damaged", () => {
       ["fork", id],
       ["runs", "export", id],
     ]) {
-      await refuses(cwd, words, "JOURNAL_DAMAGED");
+      await expectRefusal(cwd, words, "JOURNAL_DAMAGED");
     }
   });
 

@@ -281,11 +281,11 @@ export async function untilDrained(
 
 export function bring(session: Session, flags: Flags, id: string): Promise<void> {
   return withFleet(session, flags, async ({ journal }) => {
-    const { host, screen, interruptions } = session;
+    const { host, interruptions } = session;
     const { signal } = interruptions;
     const runId = await recordedRun(journal, id);
     const root = resolve(host.cwd, flags.out ?? nameOf(runId));
-    const { moving } = await workerFolders(session, flags, screen.logger);
+    const { moving } = await workerFolders(session, flags);
     if (moving === undefined) await restoreProject(root, { runId, journal, stored: undefined, signal });
     else await moving.copy(runId, journal, root, { signal });
     const files = (await fileWorkspace({ root, git: false }).list()).length;

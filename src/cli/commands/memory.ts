@@ -1,7 +1,7 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { debugMemory, type MemoryReport } from "../../inspector/memory-debug.ts";
 import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
-import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
+import { MAX_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
@@ -64,7 +64,7 @@ function countsOfVectors({ messages, vectors }: StoredRole): string {
 
 /** Lines of one message, characters of each, and spaces that are kept at its start. */
 const MAX_LINES = 200;
-const MAX_CHARACTERS = 1_000;
+const MAX_LINE = 1_000;
 const MAX_INDENT = 40;
 
 export function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<void> {
@@ -90,7 +90,7 @@ export function memoryShow(session: Session, flags: Flags, given: string, messag
 }
 
 function memoryFacts({ roleId, vectors }: StoredRole, memory: MemoryReport, runs: number): readonly Fact[] {
-  const { oldest, newest, undated, repeated, messages, bytes } = memory;
+  const { oldest, newest, messages, bytes } = memory;
   const own = fingerprintOf(hashingEmbedder());
   const made = vectors.map(({ count, fingerprint }) => {
     const maker = fingerprint === own ? "made offline" : `of another embedder (${shown(fingerprint, 8)})`;
@@ -101,9 +101,7 @@ function memoryFacts({ roleId, vectors }: StoredRole, memory: MemoryReport, runs
     ["Messages", `${counted(messages)} of ${plural(runs, "run")}, ${bytesText(bytes)}`],
     ["Oldest", oldest && `${momentText(oldest.timestamp)} UTC`],
     ["Newest", newest && `${momentText(newest.timestamp)} UTC`],
-    ["Undated", undated === 0 ? undefined : plural(undated, "message")],
     ["Vectors", made.length === 0 ? "none" : made.join(", ")],
-    ["Repeated", repeated.length === 0 ? undefined : `${plural(repeated.length, "text")}: --json has them, and counts by cause and sender`],
   ];
 }
 
@@ -128,7 +126,7 @@ function messageLines({ runId, addedAt, message }: StoredMessage, o: TextStyle):
 
 function indented(line: string): string {
   const spaces = Math.min(MAX_INDENT, /^ */.exec(line)?.[0].length ?? 0);
-  return " ".repeat(spaces) + shown(line, MAX_CHARACTERS);
+  return " ".repeat(spaces) + shown(line, MAX_LINE);
 }
 
 function newestLines(newest: readonly StoredMessage[], before: number, o: TextStyle): readonly string[] {
@@ -207,7 +205,7 @@ export function memoryExport(session: Session, flags: Flags, given: string, file
 export async function memoryImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
-  const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
+  const content = readSnapshot(await readText(host, file, "a memory", MAX_CHARACTERS));
   const roleId = flags.as ?? roleOf(content);
   return withNewMemories(session, flags, async (store) => {
     const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;

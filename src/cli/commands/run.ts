@@ -132,14 +132,14 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
   return begin(session, flags, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, isConfirmed });
 }
 
-async function begin(session: Session, flags: Flags, run: Omit<NewRun, "sandbox">): Promise<ExitCode> {
-  return (await started(session, flags, run)).code;
+async function begin(session: Session, flags: Flags, beginning: Omit<NewRun, "sandbox">): Promise<ExitCode> {
+  return (await started(session, flags, beginning)).code;
 }
 
-async function started(session: Session, flags: Flags, { settings, chosen, ...run }: Omit<NewRun, "sandbox">) {
+async function started(session: Session, flags: Flags, { settings, chosen, ...rest }: Omit<NewRun, "sandbox">) {
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
-  const parts = { settings, chosen, sandbox, idea: run.idea };
-  return inConfirmedFolder(session, { ...parts, ...run }, (folder) =>
+  const parts = { settings, chosen, sandbox, idea: rest.idea };
+  return inConfirmedFolder(session, { ...parts, ...rest }, (folder) =>
     withStore(session, flags, async (store) => {
       const production = newProduction(session, { ...parts, folder, store });
       return { code: await produce(session, production), runId: production.runId };

@@ -1,4 +1,4 @@
-import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
+import { flowGraphviz, flowMermaid } from "../../inspector/flow-drawing.ts";
 import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import { edgeText, faultsText, resumeText, schedulerText, tickText } from "../../inspector/view/run-terms.ts";
 import type {
@@ -153,10 +153,7 @@ function endText({ ok, retry, error, cost, basis, settles }: StepEnded): string 
   return `${retry === true ? "failed, to be tried again" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
 }
 
-const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<
-  NonNullable<Flags["format"]>,
-  (flow: MessageFlow) => string
->;
+const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz } satisfies Record<NonNullable<Flags["format"]>, (flow: MessageFlow) => string>;
 
 export function runsFlow(session: Session, flags: Flags, id: string): Promise<void> {
   const format = flags.format ?? "mermaid";

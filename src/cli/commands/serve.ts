@@ -88,7 +88,6 @@ const TenantsSchema = z.strictObject({
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),
         streams: z.int().positive().optional(),
-        replays: z.int().positive().optional(),
         calls: z.int().positive().optional(),
         rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
       }),

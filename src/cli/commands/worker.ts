@@ -76,7 +76,7 @@ function work(session: Session, flags: Flags, o: Work): Promise<ExitCode> {
 
 async function startedWorker(session: Session, flags: Flags, { module, bounds, logger }: Work, { journal, driver }: Fleet) {
   const { cwd, clock } = session.host;
-  const { workspaces, moving } = await workerFolders(session, flags, logger);
+  const { workspaces, moving } = await workerFolders(session, flags);
   const teams = await teamsOf(module, cwd, { journal, driver, logger, workspaces });
   const started = await startWorker({ driver, journal, teams, ...bounds, ...defined({ workspaces: moving }), logger, clock });
   return { started, teams: teams.map(({ name }) => name) };
