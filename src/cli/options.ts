@@ -299,7 +299,7 @@ export const OPTIONS = {
   ...FLEET,
   ...EXPERIMENT,
 };
-export const ENTRIES: Readonly<Record<string, OptionEntry>> = OPTIONS;
+export const ENTRIES: Readonly<Record<string, OptionEntry>> = { ...OPTIONS };
 
 type Entries = typeof OPTIONS;
 export type OptionName = keyof Entries;
