@@ -68,11 +68,15 @@ describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sand
     expect(existsSync(join(root, "removed.txt"))).toBe(true);
   });
 
-  it("ShellDriver.D1 kills what does not end, with all its group, and keeps what it wrote so far", { tags: ["company", "long"] }, async () => {
-    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
-    expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
-    expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
-  });
+  it(
+    "ShellDriver.D1 kills what does not end, with all its group, and keeps what it wrote so far",
+    { tags: ["company", "long"] },
+    async () => {
+      const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
+      expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
+      expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
+    },
+  );
 
   it("passes on no key of this process", async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");

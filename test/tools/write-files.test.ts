@@ -84,25 +84,15 @@ describe("write_files", () => {
     expect([now("a.txt"), now("b.txt")]).toEqual(["the user's\n", "old\n"]);
   });
 
-  it("demands all lines of a file, in any number of reads, and says which are missing", async () => {
-    const { write, reader, now } = project({ "a.txt": "1\n2\n3\n4\n5\n" });
+  it("demands that a file was read whole, also after an edit of a part", async () => {
+    const { write, reader, editor, now } = project({ "a.txt": "1\n2\n3\n", "b.txt": "1\n2\n" });
     await read(reader, { files: [{ path: "a.txt", from: 2, to: 3 }] });
-    expect(await read(write, { files: [file("a.txt", "x")] })).toContain("you have not seen lines 1, 4 to 5.");
-    await read(reader, {
-      files: [
-        { path: "a.txt", to: 1 },
-        { path: "a.txt", from: 4 },
-      ],
-    });
-    expect(await read(write, { files: [file("a.txt", "x")] })).toBe("Changed: a.txt.");
+    await read(editor, { command: "replace", path: "b.txt", old: "2", new: "two" });
+    const files = [file("a.txt", "x"), file("b.txt", "x")];
+    expect((await read(write, { files })).match(/you have seen a part of it/g)).toHaveLength(2);
+    await read(reader, { files: ["a.txt", "b.txt"] });
+    expect(await read(write, { files })).toBe("Changed: a.txt, b.txt.");
     expect(now("a.txt")).toBe("x\n");
-  });
-
-  it("takes a file whose part was edited unseen as unseen still", async () => {
-    const { write, editor, now } = project({ "a.txt": "1\n2\n3\n" });
-    await read(editor, { command: "replace", path: "a.txt", old: "2", new: "two" });
-    expect(await read(write, { files: [file("a.txt", "x")] })).toContain("you have not seen lines 1 to 3");
-    expect(now("a.txt")).toBe("1\ntwo\n3\n");
   });
 
   it("keeps the line ends, the mark and the open last line of a file that is there", async () => {
