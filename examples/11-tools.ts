@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineRole, Team, usd } from "troupe";
+import { Agent, defineRole, defineTool, Team, usd } from "troupe";
 import { z } from "zod";
-import { Agent, defineTool, type PermissionPolicy } from "troupe/agents";
+import type { PermissionPolicy } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 import { planningTool, shellTool } from "troupe/tools";
 import { chooseSandbox, fileWorkspace } from "troupe/workspace";

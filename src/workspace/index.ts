@@ -19,4 +19,4 @@ export { commitFiles, compareFork, type ForkedProject, mergeFork, openFork, remo
 export type { Sandbox, SandboxMode, SandboxRequest, SandboxResult } from "./sandbox.ts";
 export { refusedSandbox } from "./sandbox.ts";
 export { chooseSandbox } from "./choose-sandbox.ts";
-export { type ProjectTests, runProjectTests, type TestTally } from "./run-tests.ts";
+export { type ProjectTests, runProjectTests } from "./run-tests.ts";
