@@ -23,10 +23,6 @@ describe("a replacement", () => {
     expect(replaced("one\ntwo\n", "one\r\ntwo", "1\r\n2")).toBe("1\n2\n");
   });
 
-  it("finds what stands with other line ends in a mixed file, as it stands", () => {
-    expect(replaced("a\r\nb\r\nc\nd\n e\r\n", "c\nd", "C\nD")).toBe("a\r\nb\r\nC\nD\n e\r\n");
-  });
-
   it("takes what is written literally", () => {
     expect(replaced("price: x", "x", "$& $1 $$ $`")).toBe("price: $& $1 $$ $`");
     expect(replaced("a.*b", ".*", "+")).toBe("a+b");

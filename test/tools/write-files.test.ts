@@ -121,15 +121,6 @@ describe("write_files", () => {
       expect(now("ok.txt")).toBe("x\n");
     },
   );
-
-  it("leaves a binary file alone, and takes a path once in a call", async () => {
-    const bytes = Buffer.from([0, 255, 1, 254]);
-    const { write, root } = project({ "pic.png": bytes });
-    const told = await read(write, { files: [file("pic.png", "x"), file("a", "1"), file("./a", "2")] });
-    expect(told).toMatch(/pic\.png: .*binary[^]*a: Expected each file once/);
-    expect(readFileSync(join(root, "pic.png"))).toEqual(bytes);
-    expect(readFileSync(join(root, "a"), "utf8")).toBe("1\n");
-  });
 });
 
 describe("rules for changes", () => {
@@ -176,13 +167,6 @@ describe("read_files", () => {
     const { reader } = project({ "a.md": "````\nx\n````\n", "b.js": "1\n2\n3\n" });
     expect(await read(reader, { files: [{ path: "a.md" }, { path: "b.js", from: 2 }] })).toBe(
       "a.md\n`````\n````\nx\n````\n`````\n\nb.js\n```\n2\n3\n[lines 2 to 3 of 3]\n```",
-    );
-  });
-
-  it("takes paths alone", async () => {
-    const { reader } = project({ "a.js": "1\n", "b.js": "1\n2\n" });
-    expect(await read(reader, { files: ["a.js", { path: "b.js", to: 1 }] })).toBe(
-      "a.js\n```\n1\n```\n\nb.js\n```\n1\n[lines 1 to 1 of 2]\n```",
     );
   });
 
