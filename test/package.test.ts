@@ -58,6 +58,7 @@ describe("an install", () => {
       "node_modules/commander",
       "node_modules/eventemitter3",
       "node_modules/hono",
+      "node_modules/jsonrepair",
       "node_modules/libsql",
       "node_modules/libsql/node_modules/detect-libc",
       "node_modules/minisearch",

@@ -9,7 +9,8 @@ import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.t
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
 import { askForValue } from "../model/structured-output.ts";
-import { promptFor } from "../model/format-ladder.ts";
+import { unsupportedBy } from "../model/server-error.ts";
+import { inForm, wordsForm } from "../model/reply-form.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
@@ -82,11 +83,10 @@ export class ModelClient {
 
   async read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
     const { messages } = await this.#request({ ...question, tools: undefined }, "usual");
-    const form = { format: { type: "text" }, inPrompt: "schema and fence" } as const;
     return askForValue({
       model: this.#parts.model.id,
       schema,
-      messages: promptFor(messages, outputSchema(schema), form),
+      messages: inForm(messages, wordsForm(outputSchema(schema))),
       ask: async (asked) => {
         const reply = await this.#plainReply(question, asked);
         return { reply, isCut: reply.finishReason === "length" };
@@ -278,13 +278,11 @@ class StreamedReply {
   }
 }
 
-/** Servers have no code for this refusal. */
-const ABOUT_PICTURES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
 /** A server that failed for other reasons says nothing about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);
 
 function refusesPictures(error: unknown, request: ChatRequest): boolean {
-  if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || !ABOUT_PICTURES.test(error.message)) return false;
+  if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || unsupportedBy(error.message) !== "images") return false;
   return request.messages.some(({ images = [] }) => images.length > 0);
 }
 

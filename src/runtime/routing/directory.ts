@@ -48,7 +48,7 @@ const MOST_KEPT_NAMES = 1_000_000;
  * for a cause or an address is cached until the team changes.
  * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
  * Directory.D3 (`route`) an activation that began before a change of the team finds the recipients of that time, also when it runs again.
- * Directory.D4 (`meant`) an address that a model wrote is compared after normalising alone, and one that could mean two is none.
+ * Directory.D4 (`meant`) an address that no role has is compared after normalizing alone, and one that could mean two is none.
  */
 export class Directory {
   readonly #members: Membership;
@@ -83,7 +83,7 @@ export class Directory {
   }
 
   /**
-   * Returns the address that a model means by another spelling of it, or by `Name (Profile)`; undefined where it may mean none or several.
+   * Returns the address that is meant by another spelling of it, or by `Name (Profile)`; undefined where it may mean none or several.
    *
    * @param at as in {@link Directory.route}
    */
