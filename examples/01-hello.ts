@@ -1,5 +1,5 @@
 // One role with one action. The model plays a script, so this runs without a key. For a real model write
-// openai({ model: "gpt-5-mini" }) from "troupe/openai" in its place.
+// openai({ model: "gpt-5-mini" }) from "troupe" in its place.
 import { defineAction, defineRole, Team } from "troupe";
 import { scriptedModel } from "troupe/testing";
 

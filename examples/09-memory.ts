@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BrainMemory, createMessage, defineAction, defineRole, JournalError, LongTermMemory, Memory, MemoryStorage, Team } from "troupe";
-import { ShardedStorage, sqliteStore } from "troupe/sqlite";
+import { ShardedStorage } from "troupe/memory";
+import { sqliteStore } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
 // #region setup

@@ -1,6 +1,7 @@
+import { Agent, defineTool } from "troupe";
 // An agent: a model with tools that works on a task until it has an answer.
 import { z } from "zod";
-import { Agent, ChatMemory, defineTool } from "troupe/agents";
+import { ChatMemory } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
 // #region agent

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { defineAction, defineRole, Team } from "troupe";
-import { defineTool } from "troupe/agents";
+import { defineAction, defineRole, defineTool, Team } from "troupe";
 import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 

@@ -1,5 +1,6 @@
+import { Agent } from "troupe";
 // Ways of thinking: a net says which state follows which, and a brain runs it over a memory.
-import { Agent, type AgentMemory, Brain, ChatMessage, type Mind, MessagesMemory, Net, reflexion, treeOfThought } from "troupe/agents";
+import { type AgentMemory, Brain, ChatMessage, type Mind, MessagesMemory, Net, reflexion, treeOfThought } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
 // #region reflexion

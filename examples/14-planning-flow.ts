@@ -1,5 +1,6 @@
+import { Agent } from "troupe";
 // A plan and several agents: each step is done by the agent of its type, after the steps it depends on.
-import { Agent, PlanningFlow } from "troupe/agents";
+import { PlanningFlow } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
 // #region flow

@@ -1,6 +1,6 @@
 // Tools of a server that speaks the Model Context Protocol, here the reference server over standard input and output.
 import { createRequire } from "node:module";
-import { Agent } from "troupe/agents";
+import { Agent } from "troupe";
 import { mcpServer } from "troupe/mcp";
 import { scriptedModel } from "troupe/testing";
 

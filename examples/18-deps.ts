@@ -1,7 +1,6 @@
 // Dependencies from outside: here a price list, which stands for a database. The action names the state of its role that it needs. What it looks
 // up is a step, so the run can be resumed and replayed without the list.
-import { defineAction, defineRole, Team } from "troupe";
-import { defineTool } from "troupe/agents";
+import { defineAction, defineRole, defineTool, Team } from "troupe";
 import { scriptedModel } from "troupe/testing";
 import { z } from "zod";
 

@@ -1,7 +1,6 @@
 // Models: which servers there are, a model for each role, temperature, limits, and pictures. A small server of the test kit stands in for a real
 // one, so this runs without a network and without a key.
-import { defineAction, defineRole, formatCost, Team, usd } from "troupe";
-import { openai } from "troupe/openai";
+import { defineAction, defineRole, formatCost, openai, Team, usd } from "troupe";
 import { openaiStub } from "troupe/testing";
 
 // #region providers

@@ -2,9 +2,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Team, usd } from "troupe";
+import { openai, Team, usd } from "troupe";
 import { AcceptanceSchema, isProven, renderVerdicts, verifyProject } from "troupe/checks";
-import { openai } from "troupe/openai";
 import { companyRounds, type Delivery, DeliverySchema, softwareCompany } from "troupe/roles";
 import { sqlite } from "troupe/sqlite";
 import { chooseSandbox, openWorkspace } from "troupe/workspace";

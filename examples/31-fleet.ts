@@ -3,9 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { defineAction, defineRole, memoryJournal, Team, usd } from "troupe";
+import { defineAction, defineRole, defineTool, memoryJournal, Team, usd } from "troupe";
 import type { Journal } from "troupe/ports";
-import { defineTool } from "troupe/agents";
 import {
   effectTeam,
   jsonLogger,

@@ -30,8 +30,8 @@ import {
   usd,
   UserRequirement,
 } from "troupe";
-import { debugMemory, exportSnapshot, flowMermaid, importSnapshot, messageFlow } from "troupe/memory";
-import { ShardedStorage } from "troupe/sqlite";
+import { debugMemory, exportSnapshot, flowMermaid, importSnapshot, messageFlow } from "troupe/inspector";
+import { ShardedStorage } from "troupe/memory";
 import { memoryCache, scriptedModel } from "troupe/testing";
 
 // #region message

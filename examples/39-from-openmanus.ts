@@ -1,14 +1,12 @@
 // For those who come from OpenManus: what its names are called here. The page docs/guides/from-metagpt-openmanus.md shows the lines.
 import { z } from "zod";
 import {
-  Agent,
   type AgentMemory,
   Brain,
   callTool,
   ChatMemory,
   ChatMessage,
   combineResults,
-  defineTool,
   isFailure,
   joinMessages,
   Lifecycle,
@@ -27,7 +25,7 @@ import {
   type ToolResult,
   toOpenAI,
 } from "troupe/agents";
-import { usd } from "troupe";
+import { Agent, defineTool, usd } from "troupe";
 import { scriptedModel } from "troupe/testing";
 import { askHumanTool, createChatCompletion, planningTool } from "troupe/tools";
 

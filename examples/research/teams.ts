@@ -4,8 +4,7 @@
 // others, whose counts then go into RECORDED. Five questions show how such a study is made, not which shape is better: see the intervals.
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { defineRole, Environment, memoryJournal } from "troupe";
-import { openai } from "troupe/openai";
+import { defineRole, Environment, memoryJournal, openai } from "troupe";
 import { shareInterval, study, type StudyFigure } from "troupe/research";
 import { cassetteModel, readCassette, saveCassette } from "troupe/testing";
 

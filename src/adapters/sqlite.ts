@@ -21,7 +21,6 @@ import { SqliteJournal } from "./sqlite-journal.ts";
  * finished, are not supported.
  */
 
-export { ShardedStorage, type ShardedStorageOptions } from "../memory/sharded-storage.ts";
 export { flushOnSignals, type Flushable, type FlushOptions } from "./flush-on-signals.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
 

@@ -6,7 +6,7 @@
 export { bootstrapInterval } from "./statistics/bootstrap.ts";
 export { cohensD, compareBySeed, pairedD } from "./statistics/paired.ts";
 export { sampleSize, shareInterval, tInterval } from "./statistics/interval.ts";
-export { mean, standardDeviation, standardError } from "./statistics/sample.ts";
+export { mean, standardError } from "./statistics/sample.ts";
 
 // Plots.
 export { plotHtml, plotSvg } from "./plot/plot.ts";
@@ -31,7 +31,7 @@ export { study, type Study, type StudyFigure } from "./figures/study.ts";
 
 // Experiments.
 export { latinHypercube } from "./experiment/cell.ts";
-export { type AnyExperiment, type Experiment, experiment } from "./experiment/experiment.ts";
+export { type Experiment, experiment } from "./experiment/experiment.ts";
 export { experimentTable, heldSeries } from "./experiment/table.ts";
 export { replayCell } from "./experiment/replay.ts";
 export { readExperiment } from "./experiment/results.ts";
@@ -43,4 +43,4 @@ export { type Verification, verifyExperiment } from "./experiment/verify.ts";
 
 // Models without a provider, in the place of live ones.
 export { noisyOracle, type Policy, policyModel } from "./policy/policy-model.ts";
-export { fitSurrogate, type SurrogateFit, surrogateModel } from "./policy/surrogate.ts";
+export { fitSurrogate, surrogateModel } from "./policy/surrogate.ts";

@@ -88,9 +88,12 @@ export function mayLoad(from: Room, to: string): boolean {
 /** The room a file lives in, or undefined when it lives in none: `src/stray.ts`, a folder the table does not know. */
 export function roomOf(path: string): Room | undefined {
   const [top, second, third] = path.split("/");
-  const name = /^src\/(index|ports)\.ts$/.test(path) ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
+  const name = /^src\/(index|memories|ports)\.ts$/.test(path) ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
   return ROOMS.find((room) => room.name === name);
 }
+
+/** Adapters that need no vendor, or load it with their first call, and are published with the core. */
+const ON_THE_ROOT: ReadonlySet<string> = new Set(["src/adapters/openai.ts", "src/adapters/file-cache.ts"]);
 
 /** Tools may write through the workspace, although it stands after them. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(["tools>workspace"]);
@@ -109,7 +112,7 @@ export function mayImport(from: Room, room: Room, to: string): boolean {
     case "cli":
       return true;
     case "index":
-      return room.kind === "core";
+      return room.kind === "core" || ON_THE_ROOT.has(to);
     case "core":
       return room.kind === "core" && isEarlier(room, from);
     case "edge":

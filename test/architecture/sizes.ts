@@ -12,7 +12,7 @@ import type { House } from "./laws.ts";
 /** Lines of the product. */
 export const MAX_LINES = 116_415;
 /** Names of all entries. */
-export const MAX_NAMES = 576;
+export const MAX_NAMES = 549;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
@@ -45,33 +45,34 @@ export const LINES: Readonly<Record<string, number>> = {
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */
 export const NAMES: Readonly<Record<string, number>> = {
-  troupe: 135,
-  "troupe/agents": 45,
+  troupe: 119,
+  "troupe/agents": 43,
   "troupe/tools": 23,
   "troupe/ports": 56,
-  "troupe/memory": 20,
+  "troupe/memory": 7,
+  "troupe/inspector": 17,
   "troupe/mcp": 7,
   "troupe/otel": 4,
-  "troupe/openai": 4,
-  "troupe/sqlite": 9,
+  "troupe/openai": 3,
+  "troupe/sqlite": 7,
   "troupe/postgres": 11,
-  "troupe/files": 2,
+  "troupe/files": 1,
   "troupe/objects": 10,
   "troupe/redis": 2,
   "troupe/graphile": 1,
   "troupe/restate": 2,
   "troupe/tokens": 2,
-  "troupe/minisearch": 1,
-  "troupe/workspace": 28,
+  "troupe/minisearch": 0,
+  "troupe/workspace": 27,
   "troupe/checks": 21,
   "troupe/server": 4,
   "troupe/fleet": 13,
   "troupe/edges": 9,
   "troupe/shards": 7,
-  "troupe/research": 74,
+  "troupe/research": 71,
   "troupe/client": 11,
   "troupe/testing": 29,
-  "troupe/actions": 25,
+  "troupe/actions": 21,
   "troupe/roles": 21,
 };
 

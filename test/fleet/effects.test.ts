@@ -3,7 +3,7 @@ import { canonical, type ChatModel, defineAction, defineRole, memoryJournal, typ
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";
-import { forget } from "../../src/inspector/index.ts";
+import { forget } from "../../src/memories.ts";
 import { localEffects, type EffectPort } from "../../src/kernel/effect.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";

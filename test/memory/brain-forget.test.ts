@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
 import { BrainMemory, createMessage, memoryJournal } from "../../src/index.ts";
-import { forget } from "../../src/inspector/index.ts";
+import { forget } from "../../src/memories.ts";
 import type { Cache } from "../../src/memory/cache.ts";
 import type { MemoryScope } from "../../src/memory/memory-scope.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";

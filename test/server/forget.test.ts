@@ -14,7 +14,7 @@ import {
 import type { Cache } from "../../src/memory/cache.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { startWorker } from "../../src/fleet/index.ts";
-import { forget } from "../../src/inspector/index.ts";
+import { forget } from "../../src/memories.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { MemoryReach } from "../../src/memory/memory-scope.ts";

@@ -16,7 +16,7 @@ import {
   Team,
 } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { forget } from "../../src/inspector/index.ts";
+import { forget } from "../../src/memories.ts";
 import { memoryCache, type ScriptedModel, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
 import type { Cache } from "../../src/memory/cache.ts";

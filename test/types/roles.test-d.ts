@@ -10,10 +10,10 @@ import {
   type Json,
   type Message,
   type Plan,
-  type ReactMode,
   retry,
   Role,
   type RoleContext,
+  type RoleOptions,
   type RoleView,
   type StepOut,
   Team,
@@ -176,7 +176,7 @@ describe("the parts of a role", () => {
   });
 
   test("has a mode that there is", () => {
-    expectTypeOf<ReactMode>().toEqualTypeOf<"by_cause" | "by_order" | "react" | "plan_and_act" | "agent">();
+    expectTypeOf<NonNullable<RoleOptions["reactMode"]>>().toEqualTypeOf<"by_cause" | "by_order" | "react" | "plan_and_act" | "agent">();
     // @ts-expect-error a misspelt mode
     defineRole({ name: "Ann", reactMode: "by-order" });
   });

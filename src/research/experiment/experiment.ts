@@ -7,7 +7,7 @@ import { isObject } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import {
   canonical,
-  type EnvironmentRunOptions,
+  type Environment,
   type MicroUsd,
   type Observed,
   type Run,
@@ -176,7 +176,7 @@ export interface CellSetting<P extends CellParams> extends CellIdentity<P> {
 }
 
 /** The options that `run` of a world is called with: of `Environment.run` and of `Team.run` alike. */
-export type WorldRunOptions = Required<Pick<EnvironmentRunOptions, "rounds" | "stopWhen" | "signal">>;
+export type WorldRunOptions = Required<Pick<NonNullable<Parameters<Environment["run"]>[0]>, "rounds" | "stopWhen" | "signal">>;
 
 /** What `world` returns: an Environment is one. For a team: `{ run: (o) => team.run("the idea", o) }`. */
 export interface ExperimentWorld {
