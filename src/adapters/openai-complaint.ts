@@ -105,7 +105,7 @@ export function saidBy(complaint: Fields, { status, headers, text, began, mask, 
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const SPAN = /(\d+(?:\.\d+)?)\s*(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)\b/gi;
+const SPAN = /(\d+(?:\.\d+)?)\s*(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])/gi;
 const WAIT = /(?:re)?try(?:ing)?(?: your request)?(?: again)?(?: in| after)|wait(?: for)?|available(?: again)? in|resets? in/i;
 
 /** Milliseconds that a complaint asks to wait: in a member for it, else in its words (`Please try again in 1m30.5s`). */

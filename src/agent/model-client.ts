@@ -4,11 +4,12 @@ import { ControlError, ModelError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { CallPolicy } from "../model/call.ts";
-import { ChatMessage } from "../model/chat-message.ts";
+import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
 import { askForValue } from "../model/structured-output.ts";
+import { errorData } from "../model/failure.ts";
 import { unsupportedBy } from "../model/server-error.ts";
 import { inForm, wordsForm } from "../model/reply-form.ts";
 import type { AgentMemory } from "./agent-memory.ts";
@@ -37,6 +38,7 @@ type RoomNeeded = "usual" | "less";
 
 /** The limit of a server that refused a request as too long is unknown. */
 const AFTER_OVERFLOW = 0.5;
+const MUCH_LARGER = 1.25;
 const SHOWN_ERROR = 500;
 
 /**
@@ -51,6 +53,9 @@ export class ModelClient {
   readonly #stepped = new Map<ChatModel, SteppedModel>();
   #system: ChatMessage | undefined;
   #isUnsummed = false;
+  #isGuessed = false;
+  /** Characters of the last request that its server took. */
+  #lastTaken = Infinity;
 
   constructor(parts: ModelClientParts) {
     this.#parts = parts;
@@ -71,14 +76,25 @@ export class ModelClient {
     let request = await this.#request(question, "usual");
     for (let isShorter = false; ;) {
       try {
-        return yield* this.#streamed(question, request);
+        const reply = yield* this.#streamed(question, request);
+        this.#lastTaken = sizeOf(request);
+        return reply;
       } catch (error) {
         const blind = this.#withoutPictures(question, request, error);
-        if (blind === undefined && (isShorter || !isOverflow(error))) throw error;
+        if (blind === undefined && (isShorter || !(isOverflow(error) || this.#maybeOverflow(error, request)))) throw error;
         isShorter ||= blind === undefined;
         request = blind ?? (await this.#shorterRequest(question, request, error));
       }
     }
+  }
+
+  /** Once: a refusal that nothing explains, of a request that is much larger than the last one that was taken. */
+  #maybeOverflow(error: unknown, request: ChatRequest): boolean {
+    const isOdd = error instanceof ModelError && errorData(error).isUnexplained === true && !this.#isGuessed;
+    if (!isOdd || sizeOf(request) < this.#lastTaken * MUCH_LARGER) return false;
+    this.#isGuessed = true;
+    this.#warn("REQUEST_TOO_LONG", `The server refuses a long request and does not say why; it is made shorter. ${shownError(error)}`);
+    return true;
   }
 
   async read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
@@ -284,6 +300,12 @@ const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_F
 function refusesPictures(error: unknown, request: ChatRequest): boolean {
   if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || unsupportedBy(error.message) !== "images") return false;
   return request.messages.some(({ images = [] }) => images.length > 0);
+}
+
+/** In characters, roughly. */
+function sizeOf({ messages }: ChatRequest): number {
+  const argumentsOf = (calls: readonly ToolCall[]): number => calls.reduce((sum, call) => sum + call.function.arguments.length, 0);
+  return messages.reduce((sum, { content = "", toolCalls = [] }) => sum + content.length + argumentsOf(toolCalls), 0);
 }
 
 function isOverflow(error: unknown): boolean {

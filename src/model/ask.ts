@@ -16,6 +16,7 @@ import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { enforcedForm, inForm, type ReplyForm, wordsForm } from "./reply-form.ts";
 import { handedHere, type Meter, presentMeter } from "./meter.ts";
 import { askForValue, type WholeOrCut } from "./structured-output.ts";
+import { withoutThoughts } from "./thoughts.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
 export interface CallParts extends TextListener {
@@ -69,7 +70,7 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
 async function wholeText(input: AskInput): Promise<string> {
   const { reply, isCut } = await longestReply(input, input.messages, input);
   if (isCut) throw truncated(input.model.id, undefined, reply);
-  return reply.content;
+  return withoutThoughts(reply.content) || reply.content;
 }
 
 /**
@@ -222,7 +223,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     streams: false,
     chat,
     async *stream(request, o) {
-      const { content, toolCalls, finishReason, usage, refusal } = await chat(request, o);
+      const { content, toolCalls, finishReason, usage, refusal, reasoning } = await chat(request, o);
       const calls = toolCalls.map(({ id, function: { name, arguments: args }, extra }, index) => ({
         ...{ index, id, name, arguments: args },
         ...defined({ extra }),
@@ -231,7 +232,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
         content,
         ...(calls.length === 0 ? {} : { toolCalls: calls }),
         finishReason,
-        ...defined({ usage, refusal }),
+        ...defined({ usage, refusal, reasoning }),
       };
     },
     through: (other) => steppedModel(model, { ...parts, steps: other }),

@@ -347,7 +347,7 @@ export function truncated(
 }
 
 function joinedName(soFar: string, more: string): string {
-  return more.startsWith(soFar) ? more : soFar === "" || soFar.endsWith(more) ? soFar || more : soFar + more;
+  return more.startsWith(soFar) ? more : soFar + more;
 }
 
 /** Parts of one index are one part that came in pieces. */

@@ -23,7 +23,7 @@ export interface ServerSaid {
 const LIMITED =
   "(?:exceed|too (?:long|large|big|many)|longer than|greater than|larger than|surpass|beyond|over(?:flow|s| the)|out of range|reduce)";
 const READ = "(?:prompts?|inputs?|contexts?|messages|conversation|requests?|sequence|tokens?)";
-const SPACE = "(?:tokens?|contexts?|length|window|characters|max)";
+const SPACE = "(?:tokens?|contexts?|length|window|characters|max|limit)";
 /** The structured codes of servers first; then what is read, that it is too long, and in what unit. */
 const OVERFLOW = new RegExp(
   [
@@ -32,7 +32,7 @@ const OVERFLOW = new RegExp(
     `\\b${READ}\\b.{0,40}\\btoo (?:long|large)`,
     "too (?:large|long) for (?:the )?model|too many (?:input )?tokens|reduce the length",
     `context (?:size|length|window|limit)s? (?:was |is )?(?:exceeded|reached)|context the overflows|maximum (?:context|model|prompt) length|max(?:imum)? context`,
-    "(?:input|prompt|context) (?:length|tokens?|size).{0,40}(?:should be|must be|must have|limit)|inputs?`? (?:tokens?|must have).{0,40}less than",
+    "(?:input|prompt|context) (?:length|tokens?|size).{0,40}(?:should be|must be|must have|limit)|inputs?`? (?:tokens?|must have).{0,60}(?:less than|must be <)",
     "greater than the context length|model token limit|context shift is disabled",
   ].join("|"),
   "i",

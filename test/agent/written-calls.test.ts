@@ -193,7 +193,7 @@ describe("a call that a model writes as text", () => {
     ["as they are", (text) => text],
     ["as HTML", (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")],
     ["as JSON", (text) => JSON.stringify({ page: text })],
-    ["with invisible characters", (text) => [...text].join("\u200b")],
+    ["with invisible characters", (text) => Array.from(text).join("\u200b")],
   ];
   it.each(shown)("WrittenAction.W3 is text where a page has its marks %s", (_how, show) => {
     for (const [, text] of FORMS) {

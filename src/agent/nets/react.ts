@@ -113,7 +113,7 @@ class Reasoning implements NetState {
 
   async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form): Promise<void> {
     if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
-    const said = withReasoning(ChatMessage.assistant(reply.content), reply);
+    const said = ChatMessage.assistant(reply.content);
     if (reply.finishReason === "length") return miss(memory, mind, reply.content.trim() === "" ? [] : [said], CUT_TEXT);
     const action = await actionIn(reply.content, mind.toolChoice === "none" ? "native" : form, memory);
     switch (action.kind) {
