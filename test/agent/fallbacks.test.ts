@@ -193,9 +193,10 @@ describe("a refusal that nothing explains", () => {
   const odd = new ModelError("MODEL_BAD_REQUEST", "Expected a request, got 400: 4711. Change it.", { data: { isUnexplained: true } });
   const limited =
     (most: number): ScriptedAnswer =>
-    ({ messages }, n) => {
+    ({ messages, ...rest }, n) => {
+      if (isSummary({ messages, ...rest })) return "in short";
       if (JSON.stringify(messages).length > most) throw odd;
-      return n < 8 ? calls(call("look", { q: `${n}` }, `c${n}`)) : "done";
+      return n < 18 ? calls(call("look", { q: `${n}` }, `c${n}`)) : "done";
     };
 
   it("of a much larger request is taken once as too long", async () => {
