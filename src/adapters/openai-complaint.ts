@@ -90,7 +90,7 @@ export function saidBy(complaint: Fields, { status, headers, text, began, mask, 
   const requestId = headers.get("x-request-id");
   const loc = Array.isArray(complaint["detail"]) ? (listed(complaint["detail"]) as Fields | undefined)?.["loc"] : undefined;
   const param = Array.isArray(loc) ? String(loc[1] ?? loc[0]) : complaint["param"];
-  const retryAfterMs = retryAfterOf(headers, now) ?? waitIn(complaint, message, now);
+  const retryAfterMs = retryAfterOf(headers, now) ?? waitIn(complaint, message, now) ?? resetIn(headers);
   const fields = {
     status: status ?? numeric ?? STATUSES.find(([pattern]) => pattern.test(`${String(code)} ${kind}`))?.[1],
     code: isNaN(Number(code)) || Number(code) >= 600 ? mask(String(code)) : undefined,
@@ -120,7 +120,21 @@ function waitIn(complaint: Fields, message: string, now: number): number | undef
   if (after === null) return undefined;
   const [, whole = ""] =
     /^\W*(?:about |at least )?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,and]*)+)/i.exec(message.slice(after.index + after[0].length)) ?? [];
-  const parts = [...whole.matchAll(SPAN)].map(([, count = "", word = ""]) => Number(count) * (UNITS[unitOf(word)] ?? 0));
+  return spanIn(whole);
+}
+
+/** `x-ratelimit-reset-tokens: 6m0s`, of what is used up. */
+function resetIn(headers: Headers): number | undefined {
+  const resets = ["requests", "tokens"].map((what) => {
+    const isUsedUp = headers.get(`x-ratelimit-remaining-${what}`) === "0";
+    return isUsedUp ? spanIn(headers.get(`x-ratelimit-reset-${what}`) ?? "") : undefined;
+  });
+  const known = resets.filter((ms) => ms !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+function spanIn(text: string): number | undefined {
+  const parts = [...text.matchAll(SPAN)].map(([, count = "", word = ""]) => Number(count) * (UNITS[unitOf(word)] ?? 0));
   return parts.length === 0 ? undefined : Math.ceil(parts.reduce((sum, part) => sum + part, 0));
 }
 

@@ -62,11 +62,11 @@ export class ReplyReader {
     const said = this.#fields(given, `${member} of a choice`);
     const { content, reasoning: thought } = this.#content(said["content"]);
     const toolCalls = this.#toolCalls(said, choice[member] === undefined ? "message" : member);
-    const { refusal, reasoning_content: reasoned, reasoning_details: details } = said;
+    const { refusal } = said;
+    const parts = Object.fromEntries(WANTED_BACK.flatMap((name) => (isNone(said[name]) ? [] : [[name, said[name] as Json]])));
     const reasoning = defined({
-      text: [reasoned, said["reasoning"], said["thinking"], thought].map(textIn).find((one) => one !== undefined),
-      field: textIn(reasoned) === undefined ? undefined : ("reasoning_content" as const),
-      parts: Array.isArray(details) && details.length > 0 ? (details as readonly Json[]) : undefined,
+      text: [said["reasoning_content"], said["reasoning"], said["thinking"], thought].map(textIn).find((one) => one !== undefined),
+      parts: Object.keys(parts).length === 0 ? undefined : parts,
     });
     const finishReason = this.#finish(choice["finish_reason"]);
     return {
@@ -177,6 +177,13 @@ export class ReplyReader {
       `Expected ${expected} from the server of ${this.#model}, got ${came}. Check that the base URL is that of an OpenAI-compatible API.`,
     );
   }
+}
+
+/** Members of a message that servers want back with its calls. */
+const WANTED_BACK = ["reasoning_content", "reasoning_details", "thinking_blocks", "thought_signature", "reasoning_opaque", "extra_content"];
+
+function isNone(value: unknown): boolean {
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function textIn(value: unknown): string | undefined {

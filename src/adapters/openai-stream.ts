@@ -81,3 +81,15 @@ export function valuesIn(text: string): readonly unknown[] {
     return lines.map((line) => JSON.parse(line) as unknown);
   }
 }
+
+/** The value of an event, or those of its lines where no empty line parts them. An error may be words. @throws SyntaxError */
+export function eventsIn(text: string, isError: boolean): readonly unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch (error) {
+    if (isError) return [{ message: text }];
+    const lines = text.split("\n").filter((line) => line.trim() !== "" && !/^\[done\]$/i.test(line.trim()));
+    if (lines.length === 1 && lines[0] === text) throw error;
+    return lines.map((line) => JSON.parse(line) as unknown);
+  }
+}

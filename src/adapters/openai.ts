@@ -32,7 +32,7 @@ import {
   type ServerOptions,
   serverOptions,
 } from "./openai-server.ts";
-import { bodyParts, valuesIn } from "./openai-stream.ts";
+import { bodyParts, eventsIn, valuesIn } from "./openai-stream.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
@@ -198,7 +198,7 @@ class Connection {
     let began = false;
     for await (const { kind, text } of bodyParts(response.body, () => o.alive?.())) {
       signal.throwIfAborted();
-      const values = kind === "whole" ? valuesIn(text) : [JSON.parse(text) as unknown];
+      const values = kind === "whole" ? valuesIn(text) : eventsIn(text, kind === "error");
       for (const value of values) {
         const complaint = complaintIn(value, kind === "error");
         if (complaint !== undefined) throw this.#said(complaint, response.headers, began);

@@ -127,8 +127,9 @@ function wholeCalls(text: string, { tools }: TextOrigin): readonly ToolCall[] {
   const isTool = (name: string): boolean => tools.find(name) !== undefined;
   const bare = text
     .trim()
-    .replace(/^```(?:json)?\s*/, "")
-    .replace(/\s*```$/, "");
+    .replace(/^```(?:json|tool_code|tool_call|python)?\s*/, "")
+    .replace(/\s*```$/, "")
+    .replace(/^print\((.*)\)$/s, "$1");
   const calls = /^[[{]/.test(bare) && /[\]}]$/.test(bare) ? jsonCalls(bare, isTool) : [];
   const all = calls.length > 0 ? calls : functionCalls(bare);
   return all.every((call) => isTool(call.function.name)) ? all : [];

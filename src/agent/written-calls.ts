@@ -21,7 +21,7 @@ const OPENINGS = [
   "<\\|(?:START_ACTION|action_start)\\|>",
   "functools(?=\\s*\\[)",
   "<start_function_call>",
-  "Action:(?=\\s*```)",
+  "Action:(?=\\s*```|[^\\n]+\\n\\s*Action Input:)",
 ].join("|");
 /** Code and quoted lines, in which marks are text, and marks. The second group is a mark. */
 const CODE_OR_MARK = new RegExp(
@@ -45,7 +45,7 @@ const CHANNEL = new RegExp(
 );
 /** A name, a mark or a fence, then JSON or members. */
 const NAMED = new RegExp(
-  `(?:function\\s*<\\|tool_sep\\|>|call:)?\\s*${NAME}\\s*(?:\\[CALL_ID\\][\\w-]*)?\\s*(?:\\[ARGS\\]|<\\|tool_sep\\|>|<\\|tool_call_argument_begin\\|>|(?=\`\`\`|\\{|<arg_key>|</tool_call>))\\s*(?:\`\`\`(?:json)?)?`,
+  `(?:function\\s*<\\|tool_sep\\|>|call:)?\\s*${NAME}\\s*(?:\\[CALL_ID\\][\\w-]*)?\\s*(?:\\[ARGS\\]|\\n\\s*Action Input:|<\\|tool_sep\\|>|<\\|tool_call_argument_begin\\|>|(?=\`\`\`|\\{|<arg_key>|</tool_call>))\\s*(?:\`\`\`(?:json)?)?`,
   "y",
 );
 const FUNCTION = /\[?\s*([\w.]+?)(?:\.call)?\(/y;

@@ -1,10 +1,10 @@
-import { defined, isRecord } from "../kernel/value-kind.ts";
+import { defined, isList, isRecord } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
-import type { JsonObject } from "../kernel/json.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
 import { hasFunction, type Reasoning, type ToolCall } from "./chat-message.ts";
 import type { Attempts } from "../kernel/step.ts";
 import { withoutThoughts } from "./thoughts.ts";
@@ -350,23 +350,27 @@ function joinedName(soFar: string, more: string): string {
   return more.startsWith(soFar) ? more : soFar + more;
 }
 
-/** Parts of one index are one part that came in pieces. */
 function joinedReasoning(soFar: Reasoning | undefined, more: Reasoning): Reasoning {
   if (soFar === undefined) return more;
-  const parts = [...(soFar.parts ?? [])];
-  for (const part of more.parts ?? []) {
-    const last = parts.at(-1);
-    const isPiece = isRecord(last) && isRecord(part) && part["index"] !== undefined && part["index"] === last["index"];
-    if (!isPiece) parts.push(part);
-    else parts[parts.length - 1] = { ...last, ...part, ...joinedStrings(last as JsonObject, part as JsonObject) };
-  }
   const text = `${soFar.text ?? ""}${more.text ?? ""}`;
-  return defined({ text: text || undefined, field: more.field ?? soFar.field, parts: parts.length === 0 ? undefined : parts });
+  const parts = more.parts === undefined ? soFar.parts : (joinedParts(soFar.parts ?? {}, more.parts) as JsonObject);
+  return defined({ text: text || undefined, parts });
 }
 
-function joinedStrings(first: JsonObject, second: JsonObject): JsonObject {
-  const names = ["text", "summary", "data"].filter((name) => typeof first[name] === "string" && typeof second[name] === "string");
-  return Object.fromEntries(names.map((name) => [name, `${first[name] as string}${second[name] as string}`]));
+/** Strings are joined, and items of one index are one item that came in pieces. */
+function joinedParts(first: Json | undefined, second: Json, name = ""): Json {
+  const isText = typeof first === "string" && typeof second === "string";
+  if (isText && !/^(?:id|type|format|index)$/.test(name)) return first + second;
+  if (isList(first) && isList(second)) return (second as readonly Json[]).reduce<Json[]>(withItem, [...(first as readonly Json[])]);
+  if (!isRecord(first) || !isRecord(second)) return second;
+  const joined = Object.entries(second).map(([key, member]) => [key, joinedParts((first as JsonObject)[key], member as Json, key)]);
+  return { ...first, ...Object.fromEntries(joined) } as Json;
+}
+
+function withItem(items: Json[], item: Json): Json[] {
+  const last = items.at(-1);
+  const isPiece = isRecord(last) && isRecord(item) && item["index"] !== undefined && item["index"] === last["index"];
+  return isPiece ? [...items.slice(0, -1), joinedParts(last as Json, item)] : [...items, item];
 }
 
 /** Servers leave out the id of a call, and empty arguments. Nine letters and digits are an id everywhere. A cut reply may lack arguments. */

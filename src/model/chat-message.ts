@@ -25,10 +25,8 @@ export interface ToolCall {
 /** What a model thought beside its answer. It goes back to a server that wants it, and into no other conversation. */
 export interface Reasoning {
   readonly text?: string;
-  /** The field that the server wants the text back in. */
-  readonly field?: "reasoning_content";
-  /** Opaque parts of the provider, such as signatures. */
-  readonly parts?: readonly Json[];
+  /** Fields of the wire, such as signatures, as the provider gave them and wants them back. */
+  readonly parts?: JsonObject;
 }
 
 /** One message of a conversation with a model. */
@@ -130,8 +128,7 @@ const messageShape = lazily(() => {
     reasoning: z
       .object({
         text: text.exactOptional(),
-        field: z.literal("reasoning_content").exactOptional(),
-        parts: z.array(z.json() as z.ZodType<Json>).exactOptional(),
+        parts: z.record(text, z.json() as z.ZodType<Json>).exactOptional(),
       })
       .nullish(),
   });

@@ -117,7 +117,9 @@ function messageLessons(words: string, body: JsonObject): readonly MessageLesson
     if (holds) found.push({ dialect: { [name]: value }, isNew: (known) => known[name] !== value });
   };
   rule(
-    /tool.?(?:call|use).?\.?ids?\b.{0,120}(?:must|length|pattern|match|invalid|a-z)|invalid.{0,40}tool_call_id/i.test(words),
+    /tool.?(?:calls?|use)(?:\[\d+\])?[ ._'`]*ids?\b.{0,120}(?:must|length|pattern|match|invalid|a-z)|invalid.{0,40}tool_call_id/i.test(
+      words,
+    ),
     "shortIds",
     true,
   );
@@ -143,10 +145,10 @@ function messageLessons(words: string, body: JsonObject): readonly MessageLesson
     });
   }
   const isOfSystem =
-    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|only (?:user|supports? user).{0,40}(?:roles?|assistant)/i.test(
+    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|only (?:user|supports? user).{0,40}(?:roles?|assistant)|\broles?\b.{0,40}(?:must|should|one of|expected).{0,40}\buser\b.{0,20}\bassistant\b/i.test(
       words,
     );
-  rule(isOfSystem && messages[0]?.["role"] === "system", "system", false);
+  rule(isOfSystem && !/alternat/i.test(words) && messages[0]?.["role"] === "system", "system", false);
   rule(/alternat|consecutive|in a row|same role|roles? (?:order|sequence)|last (?:message )?role/i.test(words), "alternates", true);
   return found;
 }

@@ -106,12 +106,8 @@ function wireMessage(message: ChatMessage): JsonObject {
 }
 
 /** Servers want it back with the calls that it led to, in the form in which they gave it. */
-function wireReasoning({ reasoning = {} }: ChatMessage): JsonObject {
-  const { text, field, parts } = reasoning;
-  return {
-    ...(field === undefined || text === undefined ? {} : { [field]: wellFormed(text) }),
-    ...(parts === undefined ? {} : { reasoning_details: parts }),
-  };
+function wireReasoning({ reasoning: { parts = {} } = {} }: ChatMessage): JsonObject {
+  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, typeof part === "string" ? wellFormed(part) : part]));
 }
 
 /** Arguments that are JSON with escapes: `\\ud83d` without its other half is one half too. */

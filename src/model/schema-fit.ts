@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { isList } from "../kernel/value-kind.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
 import { readValue } from "./json-reader.ts";
 import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "./schema-node.ts";
 
@@ -49,9 +49,12 @@ function fitted(value: Json, node: unknown, root: SchemaNode): Json {
   if (typeof value !== "object" || value === null) return value;
   const [fit] = fitting(nodes, value, root);
   if (fit === undefined) return value;
-  const members = Object.entries(value as JsonObject).map(([name, member]): [string, Json] => {
+  const required = stringsOf(fit["required"]);
+  const members = Object.entries(value as JsonObject).flatMap(([name, member]): [string, Json][] => {
     const child = Object.hasOwn(propertiesOf(fit), name) ? propertiesOf(fit)[name] : fit["additionalProperties"];
-    return [name, fitted(member, child, root)];
+    const fitting = fitted(member, child, root);
+    const isLeftOut = fitting === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
+    return isLeftOut ? [] : [[name, fitting]];
   });
   return Object.fromEntries(members);
 }
@@ -75,6 +78,11 @@ function converted(value: Json, kinds: ReadonlySet<string>, nodes: readonly Sche
   if (kinds.has("array") && value !== null && !isNothing(value)) return fittedItems([value], nodes, root);
   if (isList(value) && value.length === 1) return again(value[0] as Json);
   return value;
+}
+
+function takesText(node: unknown, root: SchemaNode): boolean {
+  const kinds = leaves(nodesIn([node]), root).flatMap((leaf) => (constantsOf(leaf) === undefined ? kindsOf(leaf) : []));
+  return kinds.includes("string") || kinds.includes("any") || !isRecord(node);
 }
 
 function isNothing(value: Json): boolean {

@@ -14,12 +14,14 @@ const MARKS: readonly (readonly [opening: string, closing: (name: string) => str
 const OPENING = new RegExp(`^[\\s\\uFEFF]*(?:${MARKS.map(([opening]) => opening).join("|")})`, "i");
 const ANY_OPENING = new RegExp(`<(?:[a-z]+:)?(?:${NAMES})>|◁think▷|\\[THINK\\]`, "i");
 /** Not one in a string, such as `"</think>"`. */
-const CLOSING = new RegExp(`(?:</(?:[a-z]+:)?(?:${NAMES})>(?=[\\s{[]|$)|◁/think▷|\\[/THINK\\])`, "gi");
+const CLOSING = new RegExp(`(?<!["'\`])(?:</(?:[a-z]+:)?(?:${NAMES})>(?=[\\s{[*#<A-Z\\d]|$)|◁/think▷|\\[/THINK\\])`, "gi");
 const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
 /** A string with more marks is an attack. */
 const MAX_MARKS = 20;
 /** A reply in channels: only the final one is the answer. */
 const CHANNELS = /^[\s\uFEFF]*(?:<\|start\|>assistant\s*)?<\|channel\|>/;
+/** The same where the server drops the marks and leaves the words. */
+const BARE_CHANNELS = /^\s*analysis[^]*?assistantfinal/;
 const FINAL = /<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 /** Marks of the end that servers of local models let through. */
 const END = /(?:\s*(?:<\|(?:return|end|im_end|eot_id|eom_id|endoftext|END_RESPONSE)\|>|<｜end▁of▁sentence｜>))+\s*$/;
@@ -30,6 +32,8 @@ const END = /(?:\s*(?:<\|(?:return|end|im_end|eot_id|eom_id|endoftext|END_RESPON
  * an end have no answer: the index is the end of the string.
  */
 export function answerStart(text: string): number {
+  const bare = BARE_CHANNELS.exec(text);
+  if (bare !== null) return bare[0].length;
   if (CHANNELS.test(text)) {
     const final = FINAL.exec(text);
     return final === null ? text.length : final.index + final[0].length;

@@ -62,7 +62,8 @@ function jsonIn(text: string): Json | undefined {
 function mendedJson(text: string): Json | undefined {
   const { values, broken } = findJson(text);
   if (values.length === 0) return broken?.repaired;
-  return values.length === 1 && broken === undefined ? values[0]?.value : undefined;
+  const isOne = new Set(values.map(({ value }) => canonicalJson(value))).size === 1;
+  return isOne && broken === undefined ? values[0]?.value : undefined;
 }
 
 function faultOf(value: Json): string | undefined {

@@ -245,8 +245,7 @@ describe("ends, choices and content", () => {
     ]);
     expect(reply.reasoning).toEqual({
       text: "I add.",
-      field: "reasoning_content",
-      parts: [{ ...signed, text: "I add.", signature: "s" }],
+      parts: { reasoning_content: "I add.", reasoning_details: [{ ...signed, text: "I add.", signature: "s" }] },
     });
   });
 });

@@ -150,6 +150,8 @@ const FORMS: readonly (readonly [form: string, text: string, expected: unknown])
   ],
   ["Nemotron", `<TOOLCALL>[{"name": "add", "arguments": ${ARGS}}]</TOOLCALL>`, one],
   ["Gemma", "<start_function_call>call:add{a:1,b:2}<end_function_call>", one],
+  ["Gemma's code", "```tool_code\nprint(default_api.add(a=1, b=2))\n```", one],
+  ["ReAct", `I add.\nAction: add\nAction Input: ${ARGS}`, one],
   ["OpenAI's message", JSON.stringify({ tool_calls: [{ id: "x", type: "function", function: { name: "add", arguments: ARGS } }] }), one],
   ["OpenAI's call", JSON.stringify({ type: "function", function: { name: "add", arguments: { a: 1, b: 2 } } }), one],
   ["OpenAI's old call", JSON.stringify({ function_call: { name: "add", arguments: ARGS } }), one],
