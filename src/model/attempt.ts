@@ -1,11 +1,11 @@
-import { defined } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { JsonObject } from "../kernel/json.ts";
-import { hasFunction, type ToolCall } from "./chat-message.ts";
+import { hasFunction, type Reasoning, type ToolCall } from "./chat-message.ts";
 import type { Attempts } from "../kernel/step.ts";
 import { unmetered } from "./meter.ts";
 import type { SetTimeouts } from "./timeouts.ts";
@@ -178,7 +178,7 @@ interface PartialCall {
  *
  * Attempt.P1 (`finish`) an answer without a finish reason is a cut one, never a short one.
  * Attempt.P2 (`add`) text or pieces of calls after the end are an error, except that the last chunk may come twice.
- * Attempt.P3 (`#addCall`) the id and the name of a call are set once, so that a piece that comes twice does not double them.
+ * Attempt.P3 (`#addCall`) a piece of a call that comes twice doubles neither its id nor its name. A name may come in pieces.
  */
 export class ReplyBuilder {
   readonly #model: string;
@@ -189,6 +189,7 @@ export class ReplyBuilder {
   #finish: FinishReason | undefined;
   #lastText = "";
   #usage: Usage | undefined;
+  #reasoning: Reasoning | undefined;
 
   constructor(model: string) {
     this.#model = model;
@@ -206,6 +207,10 @@ export class ReplyBuilder {
   add(chunk: ChatChunk): string {
     const text = chunk.content ?? "";
     if (chunk.usage !== undefined) this.#usage = chunk.usage;
+    if (chunk.reasoning !== undefined) {
+      this.#reasoning = joinedReasoning(this.#reasoning, chunk.reasoning);
+      this.#size += chunk.reasoning.text?.length ?? 0;
+    }
     if (this.#finish !== undefined) return this.#afterEnd(text, chunk.toolCalls ?? []);
     this.#size += text.length + (chunk.refusal?.length ?? 0);
     if (text !== "") this.#text.push(text);
@@ -241,7 +246,11 @@ export class ReplyBuilder {
       content,
       toolCalls,
       finishReason: this.#finish,
-      ...defined({ usage: this.#usage, refusal: this.#refusal.length === 0 ? undefined : this.#refusal.join("") }),
+      ...defined({
+        usage: this.#usage,
+        refusal: this.#refusal.length === 0 ? undefined : this.#refusal.join(""),
+        reasoning: this.#reasoning,
+      }),
     };
   }
 
@@ -249,7 +258,7 @@ export class ReplyBuilder {
     const call = this.#calls.get(delta.index) ?? { id: "", name: "", pieces: [], extra: undefined };
     this.#calls.set(delta.index, call);
     if (call.id === "") call.id = delta.id ?? "";
-    if (call.name === "") call.name = delta.name ?? "";
+    if (delta.name !== undefined && call.pieces.length === 0) call.name = joinedName(call.name, delta.name);
     if (delta.extra !== undefined) {
       call.extra = delta.extra;
       this.#size += JSON.stringify(delta.extra).length;
@@ -330,9 +339,32 @@ export function truncated(
   );
 }
 
-/** Servers leave out the id of a single call, and empty arguments. A cut reply may lack arguments. */
+function joinedName(soFar: string, more: string): string {
+  return more.startsWith(soFar) ? more : soFar === "" || soFar.endsWith(more) ? soFar || more : soFar + more;
+}
+
+/** Parts of one index are one part that came in pieces. */
+function joinedReasoning(soFar: Reasoning | undefined, more: Reasoning): Reasoning {
+  if (soFar === undefined) return more;
+  const parts = [...(soFar.parts ?? [])];
+  for (const part of more.parts ?? []) {
+    const last = parts.at(-1);
+    const isPiece = isRecord(last) && isRecord(part) && part["index"] !== undefined && part["index"] === last["index"];
+    if (!isPiece) parts.push(part);
+    else parts[parts.length - 1] = { ...last, ...part, ...joinedStrings(last as JsonObject, part as JsonObject) };
+  }
+  const text = `${soFar.text ?? ""}${more.text ?? ""}`;
+  return defined({ text: text || undefined, field: more.field ?? soFar.field, parts: parts.length === 0 ? undefined : parts });
+}
+
+function joinedStrings(first: JsonObject, second: JsonObject): JsonObject {
+  const names = ["text", "summary", "data"].filter((name) => typeof first[name] === "string" && typeof second[name] === "string");
+  return Object.fromEntries(names.map((name) => [name, `${first[name] as string}${second[name] as string}`]));
+}
+
+/** Servers leave out the id of a call, and empty arguments. Nine letters and digits are an id everywhere. A cut reply may lack arguments. */
 function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
-  const id = call.id === "" ? `call_${index}` : call.id;
+  const id = call.id === "" ? `call${String(index).padStart(5, "0")}` : call.id;
   const { name, pieces, extra } = call;
   return {
     id,
