@@ -140,7 +140,7 @@ function refuseIgnoredSchema(model: AiSdkModel, { schema }: ChatRequest, warning
   if (schema === undefined || schema.type === "text" || !Array.isArray(warnings)) return;
   const isIgnored = warnings
     .map(fieldsOf)
-    .some(({ type, setting, feature }) => /^unsupported/.test(String(type)) && /responseFormat/.test(String(setting ?? feature)));
+    .some(({ type, setting, feature }) => String(type).startsWith("unsupported") && /responseFormat/.test(String(setting ?? feature)));
   if (!isIgnored) return;
   throw modelError("MODEL_FORMAT_UNSUPPORTED", `Expected ${model.modelId} to enforce the reply format, but its provider ignores it.`, {
     data: { mayHaveRun: true },

@@ -316,7 +316,7 @@ export function serverOf(
   const requests: { readonly url: string; readonly headers: Headers; readonly body: Body }[] = [];
   const fetch: typeof globalThis.fetch = (url, init) => {
     const address = url instanceof Request ? url.url : String(url);
-    const body = JSON.parse(String(init?.body)) as Body;
+    const body = JSON.parse(typeof init?.body === "string" ? init.body : "{}") as Body;
     requests.push({ url: address, headers: new Headers(init?.headers), body });
     return Promise.resolve(reply(wire, answer, address, body));
   };

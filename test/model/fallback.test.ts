@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { fallback, type ChatModel, memoryJournal, ModelError, route, type RunResult, Team, usd } from "../../src/index.ts";
-import { defineAction, defineRole } from "../../src/index.ts";
+import {
+  type ChatModel,
+  defineAction,
+  defineRole,
+  fallback,
+  memoryJournal,
+  ModelError,
+  route,
+  type RunResult,
+  Team,
+  usd,
+} from "../../src/index.ts";
 import { scriptedModel, type ScriptedReply } from "../../src/testing/scripted-model.ts";
 import { modelError, type ModelErrorCode } from "../../src/model/failure.ts";
 
