@@ -172,7 +172,6 @@ function isNamed(block: FencedBlock, path: string): boolean {
   return namesOf(block).includes(path);
 }
 
-/** Named without its folder, or with a folder before it. */
 function isNearlyNamed(block: FencedBlock, path: string): boolean {
   return namesOf(block).some((name) => path.endsWith(`/${name}`) || name.endsWith(`/${path}`));
 }

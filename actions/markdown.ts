@@ -8,7 +8,6 @@ export function bullets(points: readonly string[]): string {
   return points.map((point) => `- ${point.trim().replace(/\n/g, "\n  ")}`).join("\n");
 }
 
-/** States at the end how much is missing. */
 export function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "");
@@ -36,7 +35,6 @@ interface Fence {
 /** With more fences blocks in blocks are not looked for: that would take quadratic time. */
 const NESTING_LIMIT = 1_000;
 
-/** Line ends become `\n`. */
 export function fencedBlocks(text: string): readonly FencedBlock[] {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   const fences = fencesIn(lines);

@@ -19,7 +19,7 @@ export interface Made {
   readonly summary: string;
 }
 
-/** An action on a project: it writes files, commits them, and sends the result as a typed message. */
+/** An action that writes into the project of its run. */
 export abstract class ProjectAction<O, N extends readonly Address[]> extends Action<O, N> {
   protected readonly files: ProjectFiles;
   readonly #sendTo: readonly Address[];
@@ -47,7 +47,6 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
     return message;
   }
 
-  /** One step each. */
   protected async write(ctx: ActionContext<InputsOf<N>>, files: readonly ProjectFile[]): Promise<void> {
     for (const file of files) await this.files.write(ctx, file);
   }
@@ -94,7 +93,6 @@ function payloadIn<T>(message: Message<T>, schema: z.ZodType<T>): z.ZodSafeParse
   }
 }
 
-/** JSON for programs, Markdown for people. */
 export function documentFiles(kind: "prd" | "system_design" | "task", name: string, value: unknown, text: string): readonly ProjectFile[] {
   return [
     { path: `docs/${kind}/${name}.json`, content: JSON.stringify(value, undefined, 2) },

@@ -15,7 +15,6 @@ export interface ProjectFile {
 export interface ActionCommit {
   readonly message: string;
   readonly paths: readonly string[];
-  /** Id of the message about it. */
   readonly messageId: string;
 }
 
@@ -79,15 +78,13 @@ function writtenFile(path: string, text: string): WrittenFile {
   return { path, bytes: new TextEncoder().encode(text).length, sha256: createHash("sha256").update(text).digest("hex") };
 }
 
-/** Files that were written. */
-export interface WrittenFiles {
-  readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string }[];
-}
-
 /** Guards {@link WrittenFiles}. */
-export const WrittenFilesSchema: z.ZodType<WrittenFiles> = z.object({
+export const WrittenFilesSchema = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
 });
+
+/** Files that were written. */
+export type WrittenFiles = z.infer<typeof WrittenFilesSchema>;
 
 export function renderWrittenFiles(title: string, { files }: WrittenFiles): string {
   return sections(title, [

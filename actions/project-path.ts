@@ -4,7 +4,6 @@ import { checkPath } from "../src/workspace/path-rules.ts";
 
 /** One answer plans no larger project well. */
 const MAX_FILES = 60;
-/** A longer list is refused as a whole. */
 const MAX_ENTRIES = 1_000;
 
 /** A plan may not write the company's own documents. */
@@ -27,7 +26,6 @@ const ProjectPathSchema: z.ZodType<string, string> = z
     return z.NEVER;
   });
 
-/** Each once, at most 60. */
 export const ProjectPathsSchema: z.ZodType<string[], string[]> = z.array(z.string()).transform((paths, context) => {
   const normal = new Set<string>();
   for (const [index, path] of paths.slice(0, MAX_ENTRIES).entries()) {

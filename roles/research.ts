@@ -57,11 +57,9 @@ const ReportSchema = z.object({ report: z.string(), sources: z.array(z.object({ 
 
 const HitsSchema = z.object({ results: z.array(z.object({ title: z.string(), url: z.string() })) });
 
-/** A tool of the web, as this file calls it. */
 type Tool = Pick<ReturnType<typeof webFetchTool>, "execute">;
 type Link = Links["questions"][number]["links"][number];
 
-/** The output of a tool. */
 interface ToolCalled {
   readonly output: unknown;
   readonly data: unknown;
@@ -130,14 +128,12 @@ function collectLinks({ search = [duckDuckGoSearch()], questions: most = QUESTIO
   }) as Action;
 }
 
-/** The results of a search; none where all providers failed. */
 async function searched(ctx: ActionContext, tool: Tool, query: string): Promise<readonly Link[]> {
   const { data } = await called(ctx, "search the web", tool, { query, limit: HITS });
   const read = HitsSchema.safeParse(data);
   return read.success ? read.data.results : [];
 }
 
-/** Calls a tool as a recorded step. */
 function called(ctx: ActionContext, name: string, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<ToolCalled> {
   const effect = async ({ signal, key, mode, step, ask, budget }: EffectDoor): Promise<ToolCalled> => {
     const steps = step as ToolContext["step"];
@@ -176,7 +172,6 @@ function readPages({ web = {} }: ResearchOptions): Action {
   }) as Action;
 }
 
-/** Undefined where the page cannot be read. */
 async function noteOf(ctx: ActionContext, tool: Tool, question: string, url: string): Promise<z.infer<typeof NoteSchema> | undefined> {
   const { output } = await called(ctx, "read a page", tool, { url, from: 0 });
   if (typeof output !== "string") return undefined;

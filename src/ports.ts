@@ -20,14 +20,11 @@ export type {
   MessageStore,
   MessageToStore,
   RemoveOptions,
-  NearVector,
   SoughtWord,
   StoredAt,
   StoredMessage,
   StoredVector,
   StoreState,
-  VectorLookup,
-  VectorPlace,
 } from "./memory/message-store.ts";
 export type { Cache, CacheEntry } from "./memory/cache.ts";
 export type { Embedder } from "./memory/embedder.ts";

@@ -27,7 +27,6 @@ export function wantsApproval(steps: Pick<RoleContext["steps"], "step">, approve
 export interface Proposal<T> {
   readonly value: T;
   readonly show: (value: T) => string;
-  /** Makes a new proposal from all feedback so far. */
   readonly change: (said: readonly string[]) => Promise<T>;
 }
 

@@ -20,9 +20,7 @@ import { fileInPrompt } from "../project-files.ts";
 
 /** Files of a project that a worker is shown before its first step. */
 interface ShownFiles {
-  /** With the names of those that are left out. */
   readonly text: string;
-  /** By path. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -34,7 +32,6 @@ const MOST_NAMED = 100;
 interface FoundFile {
   readonly path: string;
   readonly bytes: number;
-  /** Null for a file that does not fit, or is no text. */
   readonly text: string | null;
 }
 
@@ -61,7 +58,6 @@ async function shownFiles(
   return { text: [...shown, ...leftOut(paths, files, sizes)].join("\n\n"), files };
 }
 
-/** One file after another, so that a project of any size is held in parts. */
 async function readEach(workspace: Workspace, paths: readonly string[]): Promise<readonly FoundFile[]> {
   const found: FoundFile[] = [];
   let room = SHOWN_BYTES;
@@ -75,7 +71,6 @@ async function readEach(workspace: Workspace, paths: readonly string[]): Promise
   return found;
 }
 
-/** @returns null for a file that is too large, undefined where there is none */
 async function bytesOf(workspace: Workspace, path: string): Promise<Uint8Array | null | undefined> {
   try {
     return await workspace.readBytes(path, SHOWN_BYTES);
@@ -97,7 +92,6 @@ function leftOut(paths: readonly string[], files: ReadonlyMap<string, string>, s
 }
 
 interface AssignedFiles {
-  /** Equal for all who begin from the design. */
   readonly design: ShownFiles;
   readonly others: ShownFiles;
 }
@@ -171,7 +165,6 @@ function saidIn(news: readonly Message[]): readonly PromptPart[] {
   });
 }
 
-/** The worker's earlier attempts at the present words and task, with their findings: a new attempt must differ. */
 function attemptsIn({ memory, news, name }: Pick<RoleContext, "memory" | "news" | "name">): readonly string[] {
   const isNews = new Set(news.map(({ id }) => id));
   const all = memory.get().filter(({ id }) => !isNews.has(id));

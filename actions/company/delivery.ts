@@ -1,5 +1,5 @@
 import { type Criterion, isProven, type Verdict, type Verification } from "../../src/checks/index.ts";
-import { CheckSchema, type Check } from "../../src/checks/acceptance.ts";
+import { CheckSchema } from "../../src/checks/acceptance.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
@@ -7,71 +7,50 @@ import { bullets, sections } from "../markdown.ts";
 import type { GateRequest } from "./project-gate.ts";
 import { forkFolder, isDelivery, isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
-/** An objection of the reviewer. */
-export interface Complaint {
-  readonly id: string;
-  readonly text: string;
+const ComplaintSchema = z.object({
+  id: z.string(),
+  text: z.string(),
   /** Fails as long as the objection stands. */
-  readonly check?: Check | undefined;
+  check: CheckSchema.optional(),
   /** `unproven`: it has no check, or the check could not be run. */
-  readonly state: "failing" | "answered" | "unproven";
-}
+  state: z.enum(["failing", "answered", "unproven"]),
+});
 
-/** A task of a product of size L that was not merged. */
-export interface UnmergedTask {
-  readonly id: string;
-  readonly title: string;
+export type Complaint = z.infer<typeof ComplaintSchema>;
+
+const UnmergedTaskSchema = z.object({
+  id: z.string(),
+  title: z.string(),
   /** Name of the engineer; undefined where no one began it. */
-  readonly by?: string | undefined;
-  readonly why: string;
+  by: z.string().optional(),
+  why: z.string(),
   /** The folder of the unfinished work; undefined without any, or when the product is done without it. */
-  readonly keptIn?: string | undefined;
-}
+  keptIn: z.string().optional(),
+});
+type UnmergedTask = z.infer<typeof UnmergedTaskSchema>;
 
-/** The product's state with its evidence, not the words of its authors. Plain JSON. */
-export interface Delivery {
-  readonly kind: "delivery";
-  readonly name: string;
-  readonly size: WorkOrder["size"];
-  readonly stack: WorkOrder["stack"];
-  /** Every criterion of priority P0 is proven, nothing is at fault, and no objection stands. */
-  readonly isDone: boolean;
-  readonly verification: Verification;
-  /** Of the review. */
-  readonly complaints: readonly Complaint[];
-  readonly review?: { readonly reasons: string; readonly accepts: boolean } | undefined;
-  readonly assumptions: readonly string[];
-  /** The engineer's summary, or why the work was not done. */
-  readonly summary: string;
-  /** Rounds of repair before this. */
-  readonly round: number;
-  /** Tasks of a product of size L that were left to the last engineer. */
-  readonly unmerged?: readonly UnmergedTask[] | undefined;
-}
-
-const DeliveryShape = z.object({
+/** Guards a {@link Delivery}. */
+export const DeliverySchema = z.object({
   kind: z.literal("delivery"),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
   stack: z.enum(["node", "page", "python"]),
+  /** Every criterion of priority P0 is proven, nothing is at fault, and no objection stands. */
   isDone: z.boolean(),
   verification: z.custom<Verification>((value) => typeof value === "object" && value !== null),
-  complaints: z.array(
-    z.object({ id: z.string(), text: z.string(), check: CheckSchema.optional(), state: z.enum(["failing", "answered", "unproven"]) }),
-  ),
+  complaints: z.array(ComplaintSchema),
   review: z.object({ reasons: z.string(), accepts: z.boolean() }).optional(),
   assumptions: z.array(z.string()),
+  /** The engineer's summary, or why the work was not done. */
   summary: z.string(),
   round: z.number(),
-  unmerged: z
-    .array(z.object({ id: z.string(), title: z.string(), by: z.string().optional(), why: z.string(), keptIn: z.string().optional() }))
-    .optional(),
+  /** Tasks of a product of size L that were left to the last engineer. */
+  unmerged: z.array(UnmergedTaskSchema).optional(),
 });
 
-/** Guards a {@link Delivery}. */
-export const DeliverySchema: z.ZodType<Delivery> = DeliveryShape;
+/** The product's state with its evidence, not the words of its authors. Plain JSON. */
+export type Delivery = z.infer<typeof DeliverySchema>;
 
-/** All that must be is proven, and no objection stands. */
 export function isDeliverable(verification: Verification, complaints: readonly Complaint[], accepts: boolean): boolean {
   const stands = complaints.some(({ state }) => state === "failing" || (state === "unproven" && !accepts));
   return isProven(verification) && !isRed(verification) && !stands;
@@ -83,7 +62,6 @@ export function complaintCriteria(complaints: readonly Complaint[]): readonly Cr
   );
 }
 
-/** Shared, so that the verifier can take over the engineer's results. */
 export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]): GateRequest {
   return {
     criteria: [...order.criteria, ...complaintCriteria(complaints)],
@@ -94,7 +72,6 @@ export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]):
   };
 }
 
-/** Deliveries that were handed back since the user's present words, oldest first. */
 export interface WorkSoFar {
   readonly order: WorkOrder;
   readonly earlier: readonly Delivery[];
@@ -119,7 +96,6 @@ export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | un
   };
 }
 
-/** The later order, with the parts that only the earlier one has. */
 function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
   const isOlder = (before.corrected ?? []).length > (next.corrected ?? []).length;
   const { criteria, corrected } = isOlder ? before : next;
@@ -127,7 +103,7 @@ function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
   return { ...before, ...next, criteria, assumptions, ...(corrected === undefined ? {} : { corrected }) };
 }
 
-export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Verification, "verdicts">): readonly Complaint[] {
+export function restated(complaints: readonly Complaint[], { verdicts }: Pick<Verification, "verdicts">): Complaint[] {
   const outcomes = new Map(verdicts.map(({ id, outcome }) => [id, outcome]));
   return complaints.map((complaint) => {
     const outcome = complaint.check === undefined ? undefined : outcomes.get(complaint.id);
@@ -166,7 +142,7 @@ export function renderDelivery(delivery: Delivery): string {
   ]);
 }
 
-export function unmergedTasks({ tasks = [] }: WorkOrder, isDone: boolean): readonly UnmergedTask[] {
+export function unmergedTasks({ tasks = [] }: WorkOrder, isDone: boolean): UnmergedTask[] {
   return tasks.flatMap(({ id, title, by, state, note = "", keptIn }) =>
     state === "stuck" ? [{ id, title, by, why: note, keptIn: isDone || keptIn === undefined ? undefined : forkFolder(keptIn) }] : [],
   );

@@ -1,7 +1,6 @@
 import { renderVerification } from "../../src/checks/index.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import type { ActionContext, Address, Message } from "../../src/index.ts";
-import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkPath } from "../../src/workspace/path-rules.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
@@ -19,24 +18,16 @@ import {
   WRITTEN_BY_MANAGER,
 } from "./work-order.ts";
 
-export interface DesignSystemOptions {
+interface DesignSystemOptions {
   readonly gate: ProjectGate;
   readonly receivers: readonly Address[];
-  /** A person approves the design first. Default false. */
   readonly approves?: boolean | undefined;
 }
 
-const designOptions: Known<DesignSystemOptions> = { gate: kinds.object, receivers: kinds.addresses, approves: kinds.boolean };
-
-interface Answer {
-  readonly approach: string;
-  readonly files: readonly { readonly path: string; readonly purpose: string; readonly code: string }[];
-}
-
 /** One answer gives no larger design well. */
-const MOST_FILES = 60;
+const MAX_FILES = 60;
 
-const AnswerSchema: z.ZodType<Answer> = z.object({
+const AnswerSchema = z.object({
   approach: z.string().describe("how the parts work together, and what is risky, in a few sentences"),
   files: z
     .array(
@@ -49,8 +40,10 @@ const AnswerSchema: z.ZodType<Answer> = z.object({
       }),
     )
     .min(1)
-    .max(MOST_FILES),
+    .max(MAX_FILES),
 });
+
+type Answer = z.infer<typeof AnswerSchema>;
 
 const INSTRUCTION = `Give the product its structure: every source file with its purpose and its interface as code. Colleagues then write the tests against your interfaces, and after that the code; they see nothing else of your thoughts.
 
@@ -65,7 +58,6 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
   readonly #options: DesignSystemOptions;
 
   constructor(options: DesignSystemOptions) {
-    checkKnownOptions("new DesignSystem", options, designOptions);
     super({ workspace: options.gate.workspace });
     this.#options = options;
   }

@@ -1,5 +1,4 @@
 import { type ActionContext, type Address, type Message, Plan, TroupeError, Action } from "../../src/index.ts";
-import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt } from "../project-files.ts";
@@ -8,22 +7,15 @@ import { type ProjectGate, WorkReportSchema } from "./project-gate.ts";
 import type { TaskBoard, Report } from "./task-board.ts";
 import { newestOrder, planUnderWay, renderOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
 
-interface MergeTasksOptions {
-  readonly board: TaskBoard;
-}
-
-const mergeOptions: Known<MergeTasksOptions> = { board: kinds.object };
-
 /** Merges what the engineers report as finished, and gives out the next tasks. No model is asked. */
 export class MergeTasks extends Action<WorkOrder, readonly []> {
   override readonly description: string = "Merge the work of the engineers.";
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
   readonly #board: TaskBoard;
 
-  constructor(options: MergeTasksOptions) {
-    checkKnownOptions("new MergeTasks", options, mergeOptions);
+  constructor({ board }: { readonly board: TaskBoard }) {
     super();
-    this.#board = options.board;
+    this.#board = board;
   }
 
   override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {
@@ -40,14 +32,6 @@ export class MergeTasks extends Action<WorkOrder, readonly []> {
   }
 }
 
-interface PlanTasksOptions {
-  readonly gate: ProjectGate;
-  readonly board: TaskBoard;
-}
-
-const planOptions: Known<PlanTasksOptions> = { gate: kinds.object, board: kinds.object };
-
-/** More tasks cost more in words and merges than they save in time. */
 export const MOST_TASKS = 8;
 const READ = 40_000;
 
@@ -68,14 +52,12 @@ const WrittenTaskSchema = z.object({
 
 type WrittenTask = z.infer<typeof WrittenTaskSchema>;
 
-interface Answer {
-  readonly tasks: readonly WrittenTask[];
-}
+const AnswerSchema = z.object({ tasks: z.array(WrittenTaskSchema).min(1).max(MOST_TASKS) });
+type Answer = z.infer<typeof AnswerSchema>;
 
 /** A plan that does not fit is asked for again, with the reason. */
-function planSchema(order: WorkOrder): z.ZodType<Answer> {
-  const shape = z.object({ tasks: z.array(WrittenTaskSchema).min(1).max(MOST_TASKS) });
-  return shape.superRefine(({ tasks }, ctx) => {
+function planSchema(order: WorkOrder) {
+  return AnswerSchema.superRefine(({ tasks }, ctx) => {
     for (const message of planFaults(tasks, order)) ctx.addIssue({ code: "custom", path: ["tasks"], message });
   });
 }
@@ -103,7 +85,6 @@ function planFaults(tasks: readonly WrittenTask[], { design, tests = [] }: WorkO
   return faults;
 }
 
-/** @throws PlanError for needs that no order of work can meet */
 function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const plan = new Plan({
@@ -114,7 +95,7 @@ function sorted(tasks: readonly WrittenTask[]): readonly WrittenTask[] {
 }
 
 /** Files that no task owns go to the last one. */
-function workTasks({ tasks }: Answer, { design }: WorkOrder): readonly WorkTask[] {
+function workTasks({ tasks }: Answer, { design }: WorkOrder): WorkTask[] {
   const owned = new Set(tasks.flatMap(({ owns }) => owns));
   const left = (design?.files ?? []).map(({ path }) => path).filter((path) => !owned.has(path));
   return sorted(tasks).map((task, index) => ({
@@ -142,10 +123,9 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
   override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
   readonly #board: TaskBoard;
 
-  constructor(options: PlanTasksOptions) {
-    checkKnownOptions("new PlanTasks", options, planOptions);
-    super({ workspace: options.gate.workspace });
-    this.#board = options.board;
+  constructor({ gate, board }: { readonly gate: ProjectGate; readonly board: TaskBoard }) {
+    super({ workspace: gate.workspace });
+    this.#board = board;
   }
 
   override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {

@@ -21,7 +21,6 @@ import type { WorkOrder, WorkTask } from "./work-order.ts";
 interface TakeWorkOptions {
   readonly project: () => ForkedProject;
   readonly tasks: readonly WorkTask[];
-  /** The author of the commit. */
   readonly name: string;
 }
 
@@ -60,7 +59,6 @@ export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, 
   readonly failedBefore?: readonly string[] | undefined;
 }
 
-/** For a part of the product: its syntax and its tests. */
 export function testRequest({ failedBefore }: Pick<WorkOrder, "failedBefore">): GateRequest {
   return { criteria: [], failedBefore, depth: "quick" };
 }
@@ -79,7 +77,6 @@ export class ProjectGate {
     this.#missingForPages = options.missingForPages ?? missingPageMeans;
   }
 
-  /** The same gate for another folder, such as a fork. */
   at(workspace: Workspace): ProjectGate {
     return new ProjectGate({ workspace, sandbox: this.#sandbox, missingForPages: this.#missingForPages }, this.#cache);
   }
@@ -100,13 +97,11 @@ export class ProjectGate {
     return found.length > 0;
   }
 
-  /** Null where one can be opened. */
   missingForPages(steps: Pick<RoleContext["steps"], "step">): Promise<string | null> {
     const spec = { kind: "step", name: "find a browser", request: {}, fresh: true };
     return steps.step(spec, () => Promise.resolve(this.#missingForPages(this.#sandbox) ?? null));
   }
 
-  /** @throws ControlError */
   install(steps: Pick<RoleContext["steps"], "step">): Promise<InstallReport> {
     const { workspace } = this;
     return steps.step({ kind: "step", name: "install packages", request: {}, fresh: true }, async ({ signal }) => {
@@ -116,7 +111,6 @@ export class ProjectGate {
   }
 }
 
-/** In the sandbox, with the network for this step alone. */
 export function installTool(gate: ProjectGate): Tool {
   return defineTool({
     name: "install_packages",
@@ -171,24 +165,16 @@ function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
   return failed > 0 ? { ...suite, failures, failed, reason } : { ...suite, kind: "passed", failures, failed, reason };
 }
 
-export interface WorkReport {
-  /** `stuck`: the work cannot be done, or not in these steps. `disputed`: a test or a check contradicts the user's words. */
-  readonly status: "finished" | "stuck" | "disputed";
-  /** Whose check is disputed. */
-  readonly criterion?: string | undefined;
-  /** The work, or why it could not be done, or the fault of the test. */
-  readonly summary: string;
-}
-
-export const WorkReportSchema: z.ZodType<WorkReport> = z.object({
+export const WorkReportSchema = z.object({
   status: z.enum(["finished", "stuck", "disputed"]),
   criterion: z.string().optional(),
   summary: z.string(),
 });
 
+export type WorkReport = z.infer<typeof WorkReportSchema>;
+
 export interface DoneToolOptions {
   readonly gate: ProjectGate;
-  /** The missing parts; undefined when the work may end. */
   readonly judge: (verification: Verification) => string | undefined;
   /** Checks of depth `whole` run where those of depth `quick` are green. Default: the syntax and the tests. */
   readonly asked?: GateRequest | undefined;
@@ -238,7 +224,6 @@ async function checked(
   return quick.notChecked !== undefined || judge(quick) !== undefined ? quick : gate.check(ctx, asked);
 }
 
-/** So that they are not taken for green. */
 function uncheckedIn({ verdicts, notChecked }: Verification): readonly string[] {
   if (notChecked !== undefined) return [`Nothing could be checked here: ${notChecked}`];
   const open = verdicts.filter(({ outcome }) => outcome === "not checked");
@@ -257,10 +242,8 @@ export function giveUpTool(): Tool {
   });
 }
 
-/** Why a shared tool is not for this worker. */
 type NotFor = string | undefined;
 
-/** Only the product manager changes a check. */
 export function disputeCheckTool(notFor?: NotFor): Tool {
   return defineTool({
     name: "dispute_check",
@@ -276,7 +259,6 @@ export function disputeCheckTool(notFor?: NotFor): Tool {
   });
 }
 
-/** Only QA changes a test. */
 export function disputeTool(notFor?: NotFor): Tool {
   return defineTool({
     name: "dispute_test",

@@ -1,6 +1,4 @@
-import type { Criterion } from "../../src/checks/index.ts";
 import type { ActionContext, Address, Message } from "../../src/index.ts";
-import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { promptOf } from "../prompt.ts";
@@ -8,27 +6,15 @@ import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
 import { newestOrder, orderFiles, renderCriteria, renderForReview, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
-export interface ReconsiderOptions {
-  readonly gate: ProjectGate;
-  readonly receivers: readonly Address[];
-}
-
-const reconsiderOptions: Known<ReconsiderOptions> = { gate: kinds.object, receivers: kinds.addresses };
-
-/** The reasons come first, so that the verdict follows from them. */
-interface Answer {
-  readonly reasons: string;
-  readonly isWrong: boolean;
-  readonly check?: Criterion["check"] | undefined;
-}
-
-const AnswerSchema: z.ZodType<Answer> = z.object({
+const AnswerSchema = z.object({
   reasons: z.string().describe("what the user's words demand here, worked out by hand, and what the check expects"),
   isWrong: z.boolean().describe("true when a product that does what the words say can fail the check"),
   check: WrittenCheckSchema.optional().describe("the corrected check, whole; only where it is wrong"),
 });
 
 const INSTRUCTION = `An engineer says that the check of a criterion contradicts the user's words. Decide by the words alone. A check that is right stays, however hard it is to pass. A wrong one is corrected: it must still fail for a product that does not do what the words say.`;
+
+const VACUOUS = "Its correction holds without any product, so it would prove nothing.";
 
 /** Decides on a disputed check. A correction is recorded as an assumption. */
 export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
@@ -37,11 +23,10 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
   readonly #gate: ProjectGate;
   readonly #receivers: readonly Address[];
 
-  constructor(options: ReconsiderOptions) {
-    checkKnownOptions("new Reconsider", options, reconsiderOptions);
-    super({ workspace: options.gate.workspace });
-    this.#gate = options.gate;
-    this.#receivers = options.receivers;
+  constructor({ gate, receivers }: { readonly gate: ProjectGate; readonly receivers: readonly Address[] }) {
+    super({ workspace: gate.workspace });
+    this.#gate = gate;
+    this.#receivers = receivers;
   }
 
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
@@ -55,15 +40,16 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
       ["The engineer's objection", summary],
     ]);
     const { reasons, isWrong, check } = await ctx.ask(prompt, { schema: AnswerSchema });
-    const corrected = isWrong && check !== undefined ? disputed.map((criterion) => ({ ...criterion, check })) : [];
-    const vacuous = await this.#vacuous(ctx, corrected);
-    const isCorrected = corrected.length > 0 && vacuous === undefined;
+    const correction = isWrong && check !== undefined && disputed[0] !== undefined ? { ...disputed[0], check } : undefined;
+    // A correction that holds for every product is not taken.
+    const isVacuous = correction !== undefined && (await this.#gate.isVacuous(ctx.steps, correction));
+    const isCorrected = correction !== undefined && !isVacuous;
     const next: WorkOrder = {
       ...order,
       corrected: [...(order.corrected ?? []), ...(isCorrected ? [id] : [])],
       ...(isCorrected
         ? {
-            criteria: order.criteria.map((criterion) => corrected.find((one) => one.id === criterion.id) ?? criterion),
+            criteria: order.criteria.map((criterion) => (criterion.id === id ? correction : criterion)),
             assumptions: [...order.assumptions, `The check of ${id} was corrected: ${reasons}`],
           }
         : {}),
@@ -71,19 +57,11 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
     const files = isCorrected ? orderFiles(next) : [];
     await this.write(ctx, files);
     const answer = isCorrected ? `The check of ${id} was wrong, and is corrected.` : `The check of ${id} stays.`;
-    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answer} ${vacuous ?? reasons}`;
+    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answer} ${isVacuous ? VACUOUS : reasons}`;
     const message = ctx.message<WorkOrder>(content, { instructContent: next, sendTo: this.#receivers });
     const paths = files.map(({ path }) => path);
     if (paths.length > 0) await this.files.commit(ctx, { message: `Correct the check of ${id}`, paths, messageId: message.id });
     return message;
-  }
-
-  /** A correction that holds for every product is not taken. */
-  async #vacuous(ctx: ActionContext<readonly []>, corrected: readonly Criterion[]): Promise<string | undefined> {
-    for (const criterion of corrected) {
-      if (await this.#gate.isVacuous(ctx.steps, criterion)) return "Its correction holds without any product, so it would prove nothing.";
-    }
-    return undefined;
   }
 
   override render(order: WorkOrder): string {

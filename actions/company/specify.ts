@@ -1,6 +1,5 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
 import { type ActionContext, type Address, type Message, WorkspaceError } from "../../src/index.ts";
-import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
@@ -25,42 +24,15 @@ import {
   WorkOrderSchema,
 } from "./work-order.ts";
 
-export interface SpecifyOptions {
-  /** Default: the product manager decides. */
+interface SpecifyOptions {
   readonly size?: Size | undefined;
-  /** Default: the product manager decides. */
   readonly stack?: StackName | undefined;
   readonly receivers: Readonly<Record<Size, readonly Address[]>>;
-  /** The project has files of a user. Default false. */
   readonly existing?: boolean | undefined;
   readonly gate: ProjectGate;
   readonly mayInstall?: boolean | undefined;
-  /** A person approves the criteria first. Default false. */
   readonly approves?: boolean | undefined;
-  /** Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
-}
-
-const specifyOptions: Known<SpecifyOptions> = {
-  ...kinds.each(kinds.text, "size", "stack"),
-  receivers: kinds.record(kinds.addresses),
-  ...kinds.each(kinds.boolean, "asks", "approves", "mayInstall", "existing"),
-  gate: kinds.object,
-};
-
-interface OpenQuestion {
-  readonly question: string;
-  readonly choices: readonly string[];
-}
-
-interface Brief {
-  readonly reasoning: string;
-  readonly name: string;
-  readonly size: Size;
-  readonly stack: StackName;
-  readonly assumptions: readonly string[];
-  readonly questions: readonly (OpenQuestion | string)[];
-  readonly criteria: readonly Criterion[];
 }
 
 const WrittenCriterionSchema = z.object({
@@ -72,7 +44,7 @@ const WrittenCriterionSchema = z.object({
   check: WrittenCheckSchema,
 });
 
-const OpenQuestionSchema: z.ZodType<OpenQuestion> = z.object({
+const OpenQuestionSchema = z.object({
   question: z.string(),
   choices: z
     .array(z.string())
@@ -80,7 +52,7 @@ const OpenQuestionSchema: z.ZodType<OpenQuestion> = z.object({
     .describe("2 to 5 likely answers, what you would choose first; the user may answer in other words"),
 });
 
-const BriefSchema: z.ZodType<Brief> = z.object({
+const BriefSchema = z.object({
   reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
   name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
   size: z.enum(["S", "M", "L"]),
@@ -92,6 +64,8 @@ const BriefSchema: z.ZodType<Brief> = z.object({
     .describe("only what the user alone can decide and what changes the product; usually empty"),
   criteria: z.array(WrittenCriterionSchema).min(1),
 });
+
+type Brief = z.infer<typeof BriefSchema>;
 
 const INSTRUCTION = `Turn the user's words into acceptance criteria. Everybody gets the words themselves, so do not repeat, shorten or weaken them.
 
@@ -109,10 +83,10 @@ const MAP_TOKENS = 4_000;
 
 const README_LENGTH = 6_000;
 
-const MOST_QUESTIONS = 3;
+const MAX_QUESTIONS = 3;
 
-const MOST_CHOICES = 6;
-const LONGEST_CHOICE = 200;
+const MAX_CHOICES = 6;
+const MAX_CHOICE = 200;
 
 /** Turns the user's words into a work order: triage, assumptions and acceptance criteria in one question. */
 export class Specify extends ProjectAction<WorkOrder, readonly []> {
@@ -121,7 +95,6 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   readonly #options: SpecifyOptions;
 
   constructor(options: SpecifyOptions) {
-    checkKnownOptions("new Specify", options, specifyOptions);
     super({ workspace: options.gate.workspace });
     this.#options = options;
   }
@@ -166,7 +139,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       depth: "whole",
       stack: this.#options.stack ?? seen.stack ?? undefined,
     });
-    return { ...seen, failedBefore: problemsOf(verification) };
+    return { ...seen, failedBefore: [...problemsOf(verification)] };
   }
 
   #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts): Promise<Brief> {
@@ -231,19 +204,17 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
 }
 
 interface Project {
-  /** Documents of an earlier company. */
   readonly words: string | null;
   readonly acceptance: AcceptanceFile | null;
   readonly map: string;
   readonly readme: string;
   readonly stack: StackName | null;
-  readonly failedBefore: readonly string[];
+  readonly failedBefore: string[];
 }
 
 interface KnownFacts {
   readonly earlier: WorkOrder | undefined;
   readonly project: Project | undefined;
-  /** Null where a page can be opened. */
   readonly noPages: string | null;
   readonly answers: readonly string[];
 }
@@ -274,12 +245,12 @@ function earlierWords({ requirement, feedback }: WorkOrder): readonly PromptPart
 
 async function asked({ human }: ActionContext<readonly []>, questions: Brief["questions"]): Promise<readonly string[]> {
   const answers: string[] = [];
-  for (const open of questions.slice(0, MOST_QUESTIONS)) {
+  for (const open of questions.slice(0, MAX_QUESTIONS)) {
     const { question, choices } = typeof open === "string" ? { question: open, choices: [] } : open;
-    const likely = [...new Set(choices.map((choice) => choice.trim().slice(0, LONGEST_CHOICE)))].filter((choice) => choice !== "");
+    const likely = [...new Set(choices.map((choice) => choice.trim().slice(0, MAX_CHOICE)))].filter((choice) => choice !== "");
     const [first] = likely;
     const isOpen = first === undefined || likely.length < 2;
-    const form = { choices: likely.slice(0, MOST_CHOICES), words: "answer in other words" };
+    const form = { choices: likely.slice(0, MAX_CHOICES), words: "answer in other words" };
     answers.push(`${question} ${await (isOpen ? human.ask(question) : human.ask(question, { ...form, default: first }))}`);
   }
   return answers;
@@ -294,7 +265,7 @@ function replacedBy(criteria: readonly Criterion[], earlier: readonly Criterion[
 }
 
 /** Ids that a model gave twice become different. */
-function numbered(criteria: readonly Criterion[], earlier: readonly Criterion[]): readonly Criterion[] {
+function numbered(criteria: readonly Criterion[], earlier: readonly Criterion[]): Criterion[] {
   const byId = new Map(earlier.map((criterion) => [criterion.id, criterion]));
   const own = new Set<string>();
   for (const criterion of criteria) {

@@ -27,11 +27,8 @@ export function taskFaults({ suites, faults, notChecked }: Verification, task: W
 
 interface TaskBoardOptions {
   readonly gate: ProjectGate;
-  /** Called when a task is given out, because only size L has forks. */
   readonly project: () => ForkedProject;
-  /** Who work side by side. */
   readonly engineers: readonly string[];
-  /** Gets the whole order at the end. */
   readonly integrator: string;
   readonly verifier: Address;
 }
@@ -60,7 +57,6 @@ export class TaskBoard {
     this.receivers = [integrator, verifier];
   }
 
-  /** Returns why the tasks cannot have forks; null where they can. */
   missingForks(ctx: BoardContext): Promise<string | null> {
     const spec = { kind: "step", name: "find git", request: {}, fresh: true };
     return ctx.steps.step(spec, async ({ signal }) => (await this.#project().forks.missing(signal)) ?? null);
@@ -107,7 +103,6 @@ export class TaskBoard {
     return this.given(ctx, { ...order, tasks }, again);
   }
 
-  /** The product is done without them. */
   async closed(ctx: Pick<BoardContext, "steps">, { tasks = [] }: WorkOrder): Promise<void> {
     for (const { keptIn } of tasks) if (keptIn !== undefined) await removeFork(ctx.steps, this.#project(), keptIn);
   }
@@ -167,7 +162,6 @@ interface ReportedTask {
   readonly report: Report;
 }
 
-/** @param advice to its engineer, where another try may help */
 function unmerged({ task, fork, report: { work } }: ReportedTask, why: string, advice?: string): WorkTask {
   const isFinished = work.status === "finished";
   if (isFinished && advice !== undefined && task.tries < MOST_TRIES) {

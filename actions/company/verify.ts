@@ -1,8 +1,6 @@
 import { renderVerification, type Verification, type StackName } from "../../src/checks/index.ts";
-import type { Check } from "../../src/checks/acceptance.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import { type ActionContext, type Address, type ChatModel, type Message, ROUTE_TO_ALL, TroupeError } from "../../src/index.ts";
-import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { inFence, shortened } from "../markdown.ts";
 import { filesInPrompt } from "../project-files.ts";
@@ -27,15 +25,7 @@ import { isTestPath, renderForReview, type Size, type WorkOrder, WRITTEN_BY_MANA
 import { promptOf } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 
-/** The reasons come first, so that the verdict follows from them. */
-interface Review {
-  readonly reasons: string;
-  readonly judgements: readonly { readonly id: string; readonly reason: string; readonly holds: boolean }[];
-  readonly complaints: readonly { readonly text: string; readonly check?: Check | undefined }[];
-  readonly accepts: boolean;
-}
-
-const ReviewSchema: z.ZodType<Review> = z.object({
+const ReviewSchema = z.object({
   reasons: z.string().describe("what you looked at, and what you found, before you judge"),
   judgements: z
     .array(z.object({ id: z.string(), reason: z.string(), holds: z.boolean() }))
@@ -44,6 +34,9 @@ const ReviewSchema: z.ZodType<Review> = z.object({
   complaints: z.array(z.object({ text: z.string(), check: WrittenCheckSchema.optional() })).default([]),
   accepts: z.boolean().describe("false when a complaint must be dealt with before the product is handed over"),
 });
+
+/** The reasons come first, so that the verdict follows from them. */
+type Review = z.infer<typeof ReviewSchema>;
 
 const INSTRUCTION = `Review the work of a colleague against the user's own words. The criteria and the tests have been run; the evidence below says how they ended, and you need not repeat them.
 
@@ -76,37 +69,24 @@ function complaintsOf({ reasons, complaints, judgements, accepts }: Review): rea
   return [...refusal.map(({ text, check }, index): Complaint => ({ id: `R${index + 1}`, text, check, state: "unproven" })), ...against];
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly gate: ProjectGate;
   readonly repairedBy: Address;
   /** Rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
   /** The difference to the project before; undefined where there was none. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Default true. */
   readonly review?: boolean | undefined;
-  /** Default: the role's. */
   readonly model?: ChatModel | undefined;
   /** Roles that divide a product of size L, and must know when the work has ended. */
   readonly planners?: readonly Address[] | undefined;
-  /** Removes what is left of tasks when the product is done. */
   readonly board?: Pick<TaskBoard, "closed"> | undefined;
 }
 
-const verifyOptions: Known<VerifyOptions> = {
-  ...kinds.each(kinds.object, "gate", "board"),
-  repairedBy: kinds.address,
-  rounds: kinds.record(kinds.count),
-  diff: kinds.function,
-  review: kinds.boolean,
-  model: kinds.model,
-  planners: kinds.addresses,
-};
-
 export const REPAIRS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
 const REVIEWED = 60_000;
-const MOST_TESTS = 100;
-const MOST_EQUAL = 2;
+const MAX_TESTS = 100;
+const MAX_EQUAL = 2;
 
 const SAME_AGAIN =
   "These are the same failures as in the last round. Change the strategy: find the real cause before you edit, and write the failing part from scratch.";
@@ -114,10 +94,9 @@ const SAME_AGAIN =
 interface Round {
   readonly order: WorkOrder;
   readonly work: WorkReport;
-  /** Handed back since the order, oldest first. */
   readonly earlier: readonly Delivery[];
   readonly verification: Verification;
-  readonly complaints: readonly Complaint[];
+  readonly complaints: Complaint[];
   readonly review: Delivery["review"];
 }
 
@@ -128,7 +107,6 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   readonly #options: VerifyOptions;
 
   constructor(options: VerifyOptions) {
-    checkKnownOptions("new Verify", options, verifyOptions);
     super({ workspace: options.gate.workspace });
     this.#options = options;
   }
@@ -141,8 +119,8 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const complaints = restated(before?.complaints ?? [], verification);
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
     const isReviewed = round.review !== undefined || this.#options.review === false;
-    if (isRed(verification) || verification.notChecked !== undefined || isReviewed) return this.#told(ctx, round);
-    return this.#told(ctx, await this.#reviewed(ctx, round));
+    if (isRed(verification) || verification.notChecked !== undefined || isReviewed) return this.#reported(ctx, round);
+    return this.#reported(ctx, await this.#reviewed(ctx, round));
   }
 
   override render(delivery: Delivery): string {
@@ -179,7 +157,6 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     };
   }
 
-  /** The changed files, or the project's own files. */
   async #work(ctx: ActionContext<readonly []>): Promise<string> {
     const { diff } = this.#options;
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));
@@ -193,7 +170,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
       REVIEWED,
     );
     // Tests have run, and a spot check has tried whether they can fail.
-    const tests = own.filter(isTestPath).slice(0, MOST_TESTS).join(", ");
+    const tests = own.filter(isTestPath).slice(0, MAX_TESTS).join(", ");
     return tests === "" ? shown : `${shown}\n\nTests, not shown: ${tests}`;
   }
 
@@ -201,7 +178,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return ctx.step("list files", {}, async () => this.#options.gate.workspace.list(), { fresh: true });
   }
 
-  async #told(ctx: ActionContext<readonly []>, round: Round): Promise<readonly Message<Delivery>[]> {
+  async #reported(ctx: ActionContext<readonly []>, round: Round): Promise<readonly Message<Delivery>[]> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack, assumptions } = order;
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
@@ -235,7 +212,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const now = failuresOf(verification);
     const equal = earlier.toReversed().findIndex((one) => failuresOf(one.verification) !== now);
     const rounds = equal === -1 ? earlier.length : equal;
-    if (rounds >= MOST_EQUAL) return undefined;
+    if (rounds >= MAX_EQUAL) return undefined;
     const failing = complaints.filter(({ state }) => state === "failing");
     const objections = failing.map(
       ({ id, text, check }) => `${id}, an objection of the review: ${text} Its check: ${JSON.stringify(check)}`,

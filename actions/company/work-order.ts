@@ -1,4 +1,4 @@
-import { type Criterion, CriterionSchema, stackNamed, type StackName } from "../../src/checks/index.ts";
+import { type Criterion, CriterionSchema, stackNamed } from "../../src/checks/index.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
@@ -7,88 +7,36 @@ import type { PromptPart } from "../prompt.ts";
 /** S is one engineer, M has a design and tests before the code, L has engineers side by side. */
 export type Size = "S" | "M" | "L";
 
-/** A file of a design. */
-export interface DesignedFile {
-  readonly path: string;
-  readonly purpose: string;
-}
+const SystemDesignSchema = z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) });
 
-/** The structure that an architect has given the product. */
-export interface SystemDesign {
-  /** How the parts work together. */
-  readonly approach: string;
-  /** The interfaces are in the files themselves. */
-  readonly files: readonly DesignedFile[];
-}
+/** The structure that an architect has given the product: how the parts work together, and the files, which have the interfaces. */
+export type SystemDesign = z.infer<typeof SystemDesignSchema>;
 
-/** A part of a product of size L. Plain JSON. */
-export interface WorkTask {
-  readonly id: string;
-  readonly title: string;
-  /** Paths of the design; no other task writes them. */
-  readonly owns: readonly string[];
-  /** Test files that pass once it and its needs are merged. */
-  readonly tests: readonly string[];
-  /** Ids of tasks. */
-  readonly needs: readonly string[];
-  /** `stuck`: not merged; the integrating engineer ends it. */
-  readonly state: "open" | "working" | "merged" | "stuck";
-  /** Name of the engineer. */
-  readonly by?: string | undefined;
-  readonly tries: number;
-  /** For the next engineer. */
-  readonly note?: string | undefined;
-  /** The fork with unmerged work. */
-  readonly keptIn?: string | undefined;
-}
-
-/** Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole. */
-export interface WorkOrder {
-  readonly kind: "order";
-  /** Unchanged. */
-  readonly requirement: string;
-  /** The user's later words, oldest first. */
-  readonly feedback: readonly string[];
-  readonly name: string;
-  readonly size: Size;
-  readonly stack: StackName;
-  readonly assumptions: readonly string[];
-  readonly criteria: readonly Criterion[];
-  readonly mayInstall?: boolean | undefined;
-  readonly isChange: boolean;
-  /** Files and symbols of a project that had files before. */
-  readonly map?: string | undefined;
-  /** `docs/requirement.md` before the work began. */
-  readonly recordedWords?: string | undefined;
-  /** Failures from before the work, which do not count. */
-  readonly failedBefore?: readonly string[] | undefined;
-  readonly design?: SystemDesign | undefined;
-  /** Criteria whose check was corrected after a dispute. */
-  readonly corrected?: readonly string[] | undefined;
-  /** Only QA changes them. */
-  readonly tests?: readonly string[] | undefined;
-  /** With their present state. Each comes after its needs. */
-  readonly tasks?: readonly WorkTask[] | undefined;
-  /** The recipient's task. */
-  readonly task?: string | undefined;
-}
-
-const WorkTaskSchema: z.ZodType<WorkTask> = z.object({
+const WorkTaskSchema = z.object({
   id: z.string(),
   title: z.string(),
+  /** Paths of the design; no other task writes them. */
   owns: z.array(z.string()),
+  /** Test files that pass once it and its needs are merged. */
   tests: z.array(z.string()),
   needs: z.array(z.string()),
+  /** `stuck`: not merged; the integrating engineer ends it. */
   state: z.enum(["open", "working", "merged", "stuck"]),
   by: z.string().optional(),
   tries: z.number(),
   note: z.string().optional(),
+  /** The fork with unmerged work. */
   keptIn: z.string().optional(),
 });
 
-export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
+/** One task of the plan of a larger product. */
+export type WorkTask = z.infer<typeof WorkTaskSchema>;
+
+export const WorkOrderSchema = z.object({
   kind: z.literal("order"),
+  /** The user's words, unchanged. */
   requirement: z.string(),
+  /** The user's later words, oldest first. */
   feedback: z.array(z.string()),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
@@ -97,15 +45,23 @@ export const WorkOrderSchema: z.ZodType<WorkOrder> = z.object({
   criteria: z.array(CriterionSchema),
   mayInstall: z.boolean().optional(),
   isChange: z.boolean(),
+  /** Files and symbols of a project that had files before. */
   map: z.string().optional(),
+  /** `docs/requirement.md` before the work began. */
   recordedWords: z.string().optional(),
+  /** Failures from before the work, which do not count. */
   failedBefore: z.array(z.string()).optional(),
-  design: z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) }).optional(),
+  design: SystemDesignSchema.optional(),
+  /** Criteria whose check was corrected after a dispute. */
   corrected: z.array(z.string()).optional(),
   tests: z.array(z.string()).optional(),
+  /** Each comes after its needs. */
   tasks: z.array(WorkTaskSchema).optional(),
   task: z.string().optional(),
 });
+
+/** Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole. */
+export type WorkOrder = z.infer<typeof WorkOrderSchema>;
 
 export const REQUIREMENT_FILE = "docs/requirement.md";
 export const ACCEPTANCE_FILE = "docs/acceptance.json";
@@ -120,17 +76,14 @@ export function orderFiles(order: WorkOrder): readonly { path: string; content: 
   ];
 }
 
-/** The parts that a later company takes over. */
-export interface AcceptanceFile extends Pick<WorkOrder, "criteria"> {
-  readonly stack?: StackName | undefined;
-  readonly assumptions?: readonly string[] | undefined;
-}
-
-const AcceptanceFileSchema: z.ZodType<AcceptanceFile> = z.object({
+const AcceptanceFileSchema = z.object({
   stack: z.enum(["node", "page", "python"]).optional(),
   assumptions: z.array(z.string()).optional(),
   criteria: z.array(CriterionSchema),
 });
+
+/** The parts that a later company takes over. */
+export type AcceptanceFile = z.infer<typeof AcceptanceFileSchema>;
 
 export function acceptanceIn(text: string | undefined): AcceptanceFile | undefined {
   try {
@@ -143,7 +96,6 @@ export function acceptanceIn(text: string | undefined): AcceptanceFile | undefin
 const INSTALL =
   "The user allows packages to be installed. Use few, well-kept ones; name them with versions in package.json or requirements.txt, and call install_packages before done.";
 
-/** What stays the same comes first. */
 export function renderOrder(order: WorkOrder): string {
   return parted([...sharedParts(order), checksPart(order), ...ownParts(order)]);
 }
@@ -174,7 +126,6 @@ export function checksPart({ criteria }: Pick<WorkOrder, "criteria">): PromptPar
   return [`The checks of the criteria (${ACCEPTANCE_FILE})`, run.map(({ id, check }) => `${id}: ${JSON.stringify(check)}`).join("\n")];
 }
 
-/** Parts that come to be while it is worked on. */
 export function ownParts(order: WorkOrder): readonly PromptPart[] {
   return [["Tests, written by QA; only QA changes them", bullets(order.tests ?? [])], ...taskParts(order)];
 }
@@ -190,7 +141,6 @@ export function renderForReview({ requirement, feedback, assumptions, criteria, 
   ]);
 }
 
-/** Parts without text are left out. */
 export function parted(parts: readonly PromptPart[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")
@@ -240,7 +190,6 @@ export function forkFolder(name: string): string {
   return `.troupe/trees/${name}`;
 }
 
-/** Only the product manager writes these. */
 export const WRITTEN_BY_MANAGER: ReadonlySet<string> = new Set([REQUIREMENT_FILE, ACCEPTANCE_FILE]);
 
 export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | undefined {
@@ -248,7 +197,6 @@ export function newestOrder(memory: { get(): readonly Message[] }): WorkOrder | 
   return found === undefined ? undefined : WorkOrderSchema.parse(found.instructContent);
 }
 
-/** No delivery has come since. */
 export function isUnderWay(memory: { get(): readonly Message[] }): boolean {
   const all = memory.get();
   const ordered = all.findLastIndex(({ instructContent }) => isOrder(instructContent));
@@ -270,7 +218,6 @@ export function isOrder(payload: unknown): boolean {
   return (payload as { readonly kind?: unknown } | undefined)?.kind === "order";
 }
 
-/** In any of the stacks. */
 export function isTestPath(path: string): boolean {
   return (
     /(^|\/)(tests?|__tests__|spec)\//.test(path) ||

@@ -6,30 +6,11 @@ import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-
 import { shortened, inFence, bullets, sections } from "../markdown.ts";
 import { TaskPlanSchema, WriteTasks } from "./write-tasks.ts";
 
-/** The result of a project's tests. */
-export interface TestReport {
-  /** `not run`: the sandbox refused; `hint` says how to allow it. `none`: there are no tests. */
-  readonly tests: "passed" | "failed" | "not run" | "none";
-  /** Rounds of debugging before it. */
-  readonly round: number;
-  readonly total: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly failures: readonly TestReportFailure[];
-  readonly output?: string | undefined;
-  readonly hint?: string | undefined;
-}
-
-/** A test that failed, or a test file that did. */
-export interface TestReportFailure {
-  readonly name: string;
-  readonly file?: string | undefined;
-  readonly message: string;
-}
-
 /** Guards a {@link TestReport}. */
-export const TestReportSchema: z.ZodType<TestReport> = z.object({
+export const TestReportSchema = z.object({
+  /** `not run`: the sandbox refused; `hint` says how to allow it. `none`: there are no tests. */
   tests: z.enum(["passed", "failed", "not run", "none"]),
+  /** Rounds of debugging before it. */
   round: z.int().min(0),
   total: z.int().min(0),
   passed: z.int().min(0),
@@ -38,6 +19,9 @@ export const TestReportSchema: z.ZodType<TestReport> = z.object({
   output: z.string().optional(),
   hint: z.string().optional(),
 });
+
+/** The result of a project's tests. */
+export type TestReport = z.infer<typeof TestReportSchema>;
 
 const SHOWN_FAILURES = 20;
 const SHOWN_MESSAGE = 1_500;
@@ -67,26 +51,22 @@ function resultOf({ tests, total, passed, failed }: TestReport): string {
   }
 }
 
-function failureText({ name, file, message }: TestReportFailure): string {
+function failureText({ name, file, message }: TestReport["failures"][number]): string {
   const where = file === undefined || file === name ? "" : ` in ${file}`;
   return `${name}${where}\n${inFence(shortened(message, SHOWN_MESSAGE))}`;
 }
 
-/** The diagnosis of failing tests, and the files that were written again. */
-export interface DebugReport {
-  readonly round: number;
-  readonly analysis: string;
-  readonly files: readonly string[];
-}
-
 /** Guards a {@link DebugReport}. */
-export const DebugReportSchema: z.ZodType<DebugReport> = z.object({
+export const DebugReportSchema = z.object({
   round: z.int().min(1),
   analysis: z.string(),
   files: z.array(z.string()),
 });
 
-export function diagnosisSchema(paths: readonly string[]): z.ZodType<{ readonly analysis: string; readonly files: readonly string[] }> {
+/** The diagnosis of failing tests, and the files that were written again. */
+export type DebugReport = z.infer<typeof DebugReportSchema>;
+
+export function diagnosisSchema(paths: readonly string[]) {
   return z.object({
     analysis: z.string().describe("why the tests fail, and what must change where"),
     files: z
@@ -104,7 +84,6 @@ export function renderDebugReport({ round, analysis, files }: DebugReport): stri
   ]);
 }
 
-/** Options of the test run. */
 export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace"> {
   readonly sandbox: Sandbox;
   /** Milliseconds for all tests. Default 60,000. */

@@ -14,14 +14,8 @@ import { WriteDesign } from "./write-design.ts";
 /** Looks good to me, or looks bad to me. */
 export type Verdict = "LGTM" | "LBTM";
 
-/** A review of one file. */
-export interface Review {
-  readonly verdict: Verdict;
-  readonly comments: readonly string[];
-}
-
 /** Guards a {@link Review}. */
-export const ReviewSchema: z.ZodType<Review> = z
+export const ReviewSchema = z
   .object({
     verdict: z.enum(["LGTM", "LBTM"]).describe("LBTM when the file must be changed, else LGTM"),
     comments: z.array(z.string()).describe("with LBTM each thing that must change and how; with LGTM remarks, or none"),
@@ -31,21 +25,11 @@ export const ReviewSchema: z.ZodType<Review> = z
     message: "says nothing that could be changed; give a comment, or LGTM",
   });
 
-/** The result of the review of all files. */
-export interface ReviewReport {
-  readonly files: readonly ReviewedFile[];
-}
-
-/** The result of the review of one file. */
-export interface ReviewedFile extends Review {
-  readonly path: string;
-  /** The verdict and the comments are those of the last round. */
-  readonly rounds: number;
-  readonly rewrites: number;
-}
+/** A review of one file. */
+export type Review = z.infer<typeof ReviewSchema>;
 
 /** Guards a {@link ReviewReport}. */
-const ReviewReportSchema: z.ZodType<ReviewReport> = z.object({
+const ReviewReportSchema = z.object({
   files: z.array(
     z.object({
       path: z.string(),
@@ -56,6 +40,10 @@ const ReviewReportSchema: z.ZodType<ReviewReport> = z.object({
     }),
   ),
 });
+
+/** The result of the review of all files. The verdict and the comments of a file are those of its last round. */
+export type ReviewReport = z.infer<typeof ReviewReportSchema>;
+type ReviewedFile = ReviewReport["files"][number];
 
 export function renderReviewReport({ files }: ReviewReport): string {
   return sections(
@@ -75,7 +63,6 @@ function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;
 }
 
-/** Options of a review. */
 export interface WriteCodeReviewOptions extends ProjectActionOptions {
   /** Rounds for each file. Default 2. */
   readonly rounds?: number;
@@ -117,7 +104,6 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, WriteCodeReview
     return renderReviewReport(output);
   }
 
-  /** Rewritten files are put into `project`. */
   async #review(
     ctx: ActionContext<InputsOf<WriteCodeReviewNeeds>>,
     path: string,

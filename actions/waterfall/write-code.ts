@@ -35,7 +35,6 @@ abstract class WriteFiles extends ProjectAction<WrittenFiles, WriteCodeNeeds> {
   override readonly needs: WriteCodeNeeds = [WritePrd, WriteDesign, WriteTasks];
   override readonly output: z.ZodType<WrittenFiles> = WrittenFilesSchema;
 
-  /** @param promptFor gets the files that are written already */
   protected async writeEach(
     ctx: ActionContext<InputsOf<WriteCodeNeeds>>,
     paths: readonly string[],

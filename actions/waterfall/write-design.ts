@@ -6,19 +6,8 @@ import { promptOf } from "../prompt.ts";
 import { inFence, bullets, sections } from "../markdown.ts";
 import { ProjectPathsSchema } from "../project-path.ts";
 
-/** A system design. */
-export interface Design {
-  readonly implementationApproach: string;
-  readonly fileList: readonly string[];
-  /** A Mermaid diagram, or words. */
-  readonly dataStructuresAndInterfaces: string;
-  /** A Mermaid diagram, or words. */
-  readonly programCallFlow: string;
-  readonly anythingUnclear: string;
-}
-
 /** Guards a {@link Design}. */
-export const DesignSchema: z.ZodType<Design> = z.object({
+export const DesignSchema = z.object({
   implementationApproach: z.string().describe("the hard points, and how the design meets them with the stack given"),
   fileList: ProjectPathsSchema.refine((paths) => paths.length > 0, "names no file").describe("paths of all files, tests included"),
   dataStructuresAndInterfaces: z
@@ -27,6 +16,9 @@ export const DesignSchema: z.ZodType<Design> = z.object({
   programCallFlow: z.string().describe("Mermaid sequenceDiagram source, without a fence, complete and using the names above"),
   anythingUnclear: z.string().default("").describe("what the requirements leave open and what is assumed; empty when nothing"),
 });
+
+/** A system design. */
+export type Design = z.infer<typeof DesignSchema>;
 
 export function renderDesign(design: Design): string {
   return sections("System design", [

@@ -18,27 +18,8 @@ export const STACK: PromptPart = [
   ].join("\n"),
 ];
 
-/** P0 must, P1 should, P2 may. */
-export type Priority = "P0" | "P1" | "P2";
-
-/** A product requirement document. */
-export interface Prd {
-  /** Kebab-case; names the documents. */
-  readonly projectName: string;
-  readonly language: string;
-  readonly programmingLanguage: string;
-  readonly originalRequirements: string;
-  readonly productGoals: readonly string[];
-  readonly userStories: readonly string[];
-  readonly competitiveAnalysis: readonly string[];
-  readonly requirementAnalysis: string;
-  readonly requirementPool: readonly { readonly priority: Priority; readonly requirement: string }[];
-  readonly uiDesignDraft: string;
-  readonly anythingUnclear: string;
-}
-
 /** Lists are cut to size; the name becomes kebab-case. */
-export const PrdSchema: z.ZodType<Prd> = z.object({
+export const PrdSchema = z.object({
   projectName: z.string().transform(projectNameOf).describe("short name in kebab-case, such as snake-game"),
   language: z.string().describe("the natural language of the requirement, in which all documents are written"),
   programmingLanguage: z.string().describe("languages and platform of the code"),
@@ -57,6 +38,9 @@ export const PrdSchema: z.ZodType<Prd> = z.object({
     .describe("layout, elements and behaviour of the user interface; for a command line its commands and output"),
   anythingUnclear: z.string().default("").describe("what the requirement leaves open and what is assumed; empty when nothing"),
 });
+
+/** A product requirement document. */
+export type Prd = z.infer<typeof PrdSchema>;
 
 export function renderPrd(prd: Prd): string {
   return sections(`Requirements: ${prd.projectName}`, [

@@ -8,21 +8,8 @@ import { promptOf } from "../prompt.ts";
 import { bullets, sections } from "../markdown.ts";
 import { isTestFile, ProjectPathsSchema, tooMany } from "../project-path.ts";
 
-/** The files to write, in order. */
-export interface TaskPlan {
-  readonly requiredPackages: readonly string[];
-  readonly logicAnalysis: readonly { readonly file: string; readonly description: string }[];
-  /** Each after those it needs. */
-  readonly taskList: readonly string[];
-  /** `tests/*.test.mjs` */
-  readonly testList: readonly string[];
-  readonly fullApiSpec: string;
-  readonly sharedKnowledge: string;
-  readonly anythingUnclear: string;
-}
-
 /** A test file among the sources counts as a test. */
-export const TaskPlanSchema: z.ZodType<TaskPlan> = z
+export const TaskPlanSchema = z
   .object({
     requiredPackages: z
       .array(z.string())
@@ -48,6 +35,9 @@ export const TaskPlanSchema: z.ZodType<TaskPlan> = z
     if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
     return { ...plan, taskList, testList };
   });
+
+/** The files to write, in order. */
+export type TaskPlan = z.infer<typeof TaskPlanSchema>;
 
 export function renderTaskPlan(plan: TaskPlan): string {
   return sections("Tasks", [

@@ -12,7 +12,6 @@ import { companyTools, worker } from "./worker.ts";
 export interface CompanyEngineerOptions extends MachineOptions {
   readonly name: string;
   readonly gate: ProjectGate;
-  /** Writes the tests of products of size M and L. */
   readonly testedBy: Address;
   readonly mayInstall: boolean;
   readonly specifiedBy: Address;

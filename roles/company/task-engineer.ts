@@ -17,7 +17,6 @@ export interface TaskEngineerOptions extends MachineOptions {
   readonly project: () => ForkedProject;
   readonly manager: Address;
   readonly budgetShare: number;
-  /** Shared by all of them. */
   readonly action: Action<WorkReport>;
 }
 

@@ -23,7 +23,6 @@ interface CompanyMachine extends MachineOptions {
 }
 
 interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
-  /** Why the worker may hand nothing back. */
   readonly noDispute?: string | undefined;
 }
 
@@ -47,7 +46,6 @@ export function companyTools(machine: CompanyMachine, options: CompanyToolOption
 
 interface WorkMode {
   readonly tools: readonly Tool[];
-  /** Calls of the model. */
   readonly steps: number;
 }
 
@@ -60,7 +58,6 @@ export interface WorkerOptions<M extends string> {
   readonly profile: string;
   readonly goal: string;
   readonly cause: string;
-  /** Default: one of its own. */
   readonly action?: Action<WorkReport>;
   readonly workspace: Workspace;
   readonly modes: Readonly<Record<M, WorkMode>>;
@@ -129,7 +126,6 @@ export function worker<M extends string>(options: WorkerOptions<M>): Role {
   return roleOf({ tools, steps: Math.max(...all.map(({ steps }) => steps)) }, "", react);
 }
 
-/** One for each cause. */
 export function workAction(cause: string): Action<WorkReport> {
   return defineAction({ name: cause, output: WorkReportSchema, render: ({ summary }) => summary });
 }

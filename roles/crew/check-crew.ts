@@ -11,26 +11,22 @@ import {
 } from "../../src/index.ts";
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { describeRole, type RoleDescription } from "../../src/inspector/index.ts";
-import { type CallBound, type CostOptions, costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
+import { costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
 import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.ts";
 
-/** What its team would be given. */
+/** The options of its team. */
 export interface CrewToCheck {
   readonly roles: Iterable<Role>;
   /** Roles that one can hire. The bounds do not count them. */
   readonly reserve?: Iterable<Role> | undefined;
-  /** Of roles without their own. */
   readonly model?: Pick<ChatModel, "id" | "price" | "maxOutputTokens"> | undefined;
-  /** By the names of roles. */
   readonly models?: Readonly<Record<string, Pick<ChatModel, "id" | "price" | "maxOutputTokens">>> | undefined;
   readonly prices?: PriceTable | undefined;
-  /** Default: no bound. */
   readonly budget?: MicroUsd | undefined;
-  /** Default false. */
   readonly allowUnpriced?: boolean | undefined;
   /** Default 100, as for a team. */
   readonly rounds?: number | undefined;
-  /** The actions whose messages are the result. Default: those that no role hears. */
+  /** The actions whose messages are the result. Default: those that no role watches. */
   readonly output?: readonly string[] | undefined;
   /** Tokens of one question, for the bound of the cost. Default 32,000. */
   readonly inputTokens?: number | undefined;
@@ -58,7 +54,6 @@ export interface CrewFinding {
     | "MODEL_MISSING"
     | "PRICE_UNKNOWN"
     | "CALLS_UNBOUNDED";
-  /** Undefined: the crew. */
   readonly role?: string;
   readonly message: string;
 }
@@ -68,14 +63,13 @@ export interface CrewReport {
   readonly faults: readonly CrewFinding[];
   readonly warnings: readonly CrewFinding[];
   readonly roles: readonly RoleBound[];
-  /** Undefined where they are not bounded. */
   readonly calls: number | undefined;
   /** In micro-dollars, by its calls or by its budget; undefined where neither bounds it. */
   readonly cost: MicroUsd | undefined;
 }
 
 /** More roles are a population, which a program makes. */
-const MOST_ROLES = 2_000;
+const MAX_ROLES = 2_000;
 const ROUNDS = 100;
 const INPUT_TOKENS = 32_000;
 
@@ -100,10 +94,10 @@ export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
   checkKnownOptions("checkCrew", crew, crewToCheck);
   const begins = rolesIn(crew);
   const definitions = [...begins, ...(crew.reserve ?? [])];
-  if (definitions.length > MOST_ROLES) {
+  if (definitions.length > MAX_ROLES) {
     throw new UsageError(
       "CREW_TOO_LARGE",
-      `Expected at most ${MOST_ROLES} roles to check, got ${definitions.length}. Check one role of each kind.`,
+      `Expected at most ${MAX_ROLES} roles to check, got ${definitions.length}. Check one role of each kind.`,
     );
   }
   const { roles: all, faults: invalid } = describedRoles(definitions);
@@ -120,14 +114,15 @@ export async function checkCrew(crew: CrewToCheck): Promise<CrewReport> {
     ...circles(graph, rounds),
     ...models(all, crew),
   ];
-  const costs = { prices: crew.prices ?? {}, inputTokens: crew.inputTokens ?? INPUT_TOKENS };
-  const bounds = roles.map((role) => roleBound(role, graph, crew, costs));
+  const bounds = roles.map((role) => roleBound(role, graph, crew));
   const unbounded = bounds.filter(({ calls }) => calls === undefined);
   const limits = (crew.budget === undefined ? unbounded : []).map(({ name, unbounded: why = "" }) =>
     warning("CALLS_UNBOUNDED", `${name} may ask without a bound: ${why}. Give the run a budget.`, name),
   );
   const { calls, cost } = crewCost(bounds, crew.budget);
-  return { ...byLevel([...found, ...limits]), roles: bounds, calls, cost };
+  const of = (wanted: Found["level"]): readonly CrewFinding[] =>
+    [...found, ...limits].flatMap(({ level, ...finding }) => (level === wanted ? [finding] : []));
+  return { faults: of("fault"), warnings: of("warning"), roles: bounds, calls, cost };
 }
 
 interface Found extends CrewFinding {
@@ -149,11 +144,6 @@ interface DescribedRole {
 
 function workersIn(roles: readonly DescribedRole[]): readonly Worker[] {
   return roles.flatMap(({ description, role }) => workersOf(description, role));
-}
-
-function byLevel(found: readonly Found[]): Pick<CrewReport, "faults" | "warnings"> {
-  const of = (level: Found["level"]): CrewFinding[] => found.flatMap(({ level: own, ...finding }) => (own === level ? [finding] : []));
-  return { faults: of("fault"), warnings: of("warning") };
 }
 
 function rolesIn({ roles }: Partial<CrewToCheck> = {}): readonly Role[] {
@@ -194,7 +184,7 @@ function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Fou
       if (cause === "*" || known.has(cause) || seen.has(id)) return [];
       seen.add(id);
       const list = [...known].slice(0, 20).join(", ");
-      const message = `${role.name} waits for "${cause}", which nobody of the crew causes. They can cause: ${list}.`;
+      const message = `${role.name} waits for "${cause}", which no role of the crew causes. They can cause: ${list}.`;
       return [(isOpen ? warning : fault)("NAME_UNKNOWN", message, role.name)];
     }),
   );
@@ -244,7 +234,7 @@ function circles({ circles: all, awake }: CrewGraph, rounds: number): readonly F
 
 function models(roles: readonly DescribedRole[], crew: CrewToCheck): readonly Found[] {
   const { prices = {}, budget, allowUnpriced = false } = crew;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return roles.flatMap(({ description, role }): Found[] => {
     const { name } = description;
     const asks = !role.human && description.mode !== "step" && (description.actions.length > 0 || description.mode === "agent");
@@ -255,9 +245,8 @@ function models(roles: readonly DescribedRole[], crew: CrewToCheck): readonly Fo
       const isSure = description.isPlain && (description.mode === "agent" || description.actions.some(isQuestion));
       return [(isSure ? fault : warning)("MODEL_MISSING", `${name} has no model, and the team has none for it.`, name)];
     }
-    if (budget === undefined || allowUnpriced || told.has(model.id) || costOfCalls(1, model, { prices, inputTokens: 1 }) !== undefined)
-      return [];
-    told.add(model.id);
+    if (budget === undefined || allowUnpriced || reported.has(model.id) || costOfCalls(1, model, prices, 1) !== undefined) return [];
+    reported.add(model.id);
     const message = `The price of ${model.id} is not known, so that a budget of ${formatUsd(budget)} cannot bind it. Give its price, or allow it without one.`;
     return [fault("PRICE_UNKNOWN", message, name)];
   });
@@ -267,17 +256,18 @@ function modelOf(role: Role, { model, models: byRole = {} }: CrewToCheck): CrewT
   return (Object.hasOwn(byRole, role.name) ? byRole[role.name] : undefined) ?? role.model ?? model;
 }
 
-function roleBound({ description, role }: DescribedRole, graph: CrewGraph, crew: CrewToCheck, costs: CostOptions): RoleBound {
-  const own = graph.workers.filter((worker) => worker.role.name === description.name);
-  const starts = own.map((worker) => ({ worker, activations: graph.activations.get(worker.id) ?? 0 }));
-  const activations = Math.min(
-    crew.rounds ?? ROUNDS,
-    starts.reduce((sum, one) => sum + one.activations, 0),
-  );
-  const bound: CallBound = role.human ? { kind: "calls", calls: 0 } : roleCalls(description, starts);
+function roleBound({ description, role }: DescribedRole, graph: CrewGraph, crew: CrewToCheck): RoleBound {
   const { name } = description;
-  if (bound.kind === "unbounded") return { name, activations, calls: undefined, unbounded: bound.why, cost: undefined };
+  const { rounds = ROUNDS, prices = {}, inputTokens = INPUT_TOKENS } = crew;
+  const own = graph.workers.filter((worker) => worker.role.name === name);
+  const starts = own.map((worker) => [worker, graph.activations.get(worker.id) ?? 0] as const);
+  const activations = Math.min(
+    rounds,
+    starts.reduce((sum, [, count]) => sum + count, 0),
+  );
+  const calls = role.human ? 0 : roleCalls(description, starts);
+  if (typeof calls === "string") return { name, activations, calls: undefined, unbounded: calls, cost: undefined };
   const model = modelOf(role, crew);
-  const cost = bound.calls === 0 ? (0 as MicroUsd) : model === undefined ? undefined : costOfCalls(bound.calls, model, costs);
-  return { name, activations, calls: bound.calls, cost };
+  const cost = calls === 0 ? (0 as MicroUsd) : model && costOfCalls(calls, model, prices, inputTokens);
+  return { name, activations, calls, cost };
 }

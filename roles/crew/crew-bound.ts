@@ -3,12 +3,8 @@ import type { RoleDescription } from "../../src/inspector/index.ts";
 import type { Worker } from "./crew-graph.ts";
 import { declaredTraits } from "./declared-action.ts";
 
-export type CallBound = { readonly kind: "calls"; readonly calls: number } | { readonly kind: "unbounded"; readonly why: string };
-
-export interface Starts {
-  readonly worker: Worker;
-  readonly activations: number;
-}
+/** A number of calls, or the reason why they are not bounded. */
+export type CallBound = number | string;
 
 /** The most that a role can do in one run. */
 export interface RoleBound {
@@ -21,57 +17,42 @@ export interface RoleBound {
   readonly cost: MicroUsd | undefined;
 }
 
-export interface CostOptions {
-  readonly prices: PriceTable;
-  readonly inputTokens: number;
-}
-
 const CALLS_OF_TYPED = 3;
 const CALLS_OF_PLAN = 3 * CALLS_OF_TYPED;
 /** The limit of a model that has none. */
 const OUTPUT_TOKENS = 16_384;
 
-export function roleCalls(role: RoleDescription, starts: readonly Starts[]): CallBound {
-  if (role.mode === "step") return { kind: "calls", calls: 0 };
-  if (!role.isPlain) return { kind: "unbounded", why: `code of ${role.name} decides how often it asks` };
-  const all = starts.map(({ worker, activations }) => timesOf(callsOfStart(role, worker), activations));
-  return (
-    all.find(({ kind }) => kind === "unbounded") ?? {
-      kind: "calls",
-      calls: all.reduce((sum, one) => sum + (one.kind === "calls" ? one.calls : 0), 0),
-    }
-  );
-}
-
-function timesOf(bound: CallBound, times: number): CallBound {
-  if (times === 0) return { kind: "calls", calls: 0 };
-  return bound.kind === "unbounded" ? bound : { kind: "calls", calls: bound.calls * times };
-}
-
-function callsOfStart(role: RoleDescription, { actions }: Worker): CallBound {
-  const { mode, maxReactLoop, name } = role;
-  if (mode === "agent") {
-    const typed = actions[0]?.output === undefined ? 0 : CALLS_OF_TYPED;
-    return { kind: "calls", calls: (maxReactLoop ?? 0) + typed };
+/** @param starts the workers of the role, and how often each can start */
+export function roleCalls(role: RoleDescription, starts: readonly (readonly [worker: Worker, activations: number])[]): CallBound {
+  if (role.mode === "step") return 0;
+  if (!role.isPlain) return `code of ${role.name} decides how often it asks`;
+  let sum = 0;
+  for (const [worker, activations] of starts) {
+    const bound = activations === 0 ? 0 : callsOfStart(role, worker);
+    if (typeof bound === "string") return bound;
+    sum += bound * activations;
   }
-  const each = actions.map(callsOfAction);
-  const code = each.find(({ kind }) => kind === "unbounded");
-  if (code !== undefined) return code;
-  const calls = each.map((one) => (one.kind === "calls" ? one.calls : 0));
+  return sum;
+}
+
+function callsOfStart({ mode, maxReactLoop, name }: RoleDescription, { actions }: Worker): CallBound {
+  if (mode === "agent") return (maxReactLoop ?? 0) + (actions[0]?.output === undefined ? 0 : CALLS_OF_TYPED);
+  const code = actions.find((action) => !isQuestion(action));
+  if (code !== undefined) return `code of ${code.name} decides how often it asks`;
+  const calls = actions.map(({ output }) => (output === undefined ? 1 : CALLS_OF_TYPED));
   const dearest = Math.max(0, ...calls);
   const sum = calls.reduce((total, one) => total + one, 0);
   switch (mode) {
     case "by_cause":
-      return { kind: "calls", calls: sum };
+      return sum;
     case "by_order":
-      return { kind: "calls", calls: Math.min(sum, (maxReactLoop ?? actions.length) * dearest) };
+      return Math.min(sum, (maxReactLoop ?? actions.length) * dearest);
     case "plan_and_act":
-      if (maxReactLoop === undefined)
-        return { kind: "unbounded", why: `the model of ${name} decides how many tasks its plan has; give it a number of steps` };
-      return { kind: "calls", calls: CALLS_OF_PLAN + maxReactLoop * dearest };
+      if (maxReactLoop !== undefined) return CALLS_OF_PLAN + maxReactLoop * dearest;
+      return `the model of ${name} decides how many tasks its plan has; give it a number of steps`;
     default:
       // A single action simply runs; else the model chooses each one, by a question of its own.
-      return { kind: "calls", calls: actions.length < 2 ? sum : (maxReactLoop ?? 0) * (1 + dearest) };
+      return actions.length < 2 ? sum : (maxReactLoop ?? 0) * (1 + dearest);
   }
 }
 
@@ -79,15 +60,11 @@ export function isQuestion(action: Action): boolean {
   return declaredTraits(action) !== undefined || action.run === Action.prototype.run;
 }
 
-function callsOfAction(action: Action): CallBound {
-  if (!isQuestion(action)) return { kind: "unbounded", why: `code of ${action.name} decides how often it asks` };
-  return { kind: "calls", calls: action.output === undefined ? 1 : CALLS_OF_TYPED };
-}
-
 export function costOfCalls(
   calls: number,
   model: Pick<ChatModel, "id" | "price" | "maxOutputTokens">,
-  { prices, inputTokens }: CostOptions,
+  prices: PriceTable,
+  inputTokens: number,
 ): MicroUsd | undefined {
   const price = priceOf(model, prices);
   if (price === undefined) return undefined;
@@ -98,16 +75,10 @@ export function costOfCalls(
   return Math.ceil(calls * (inputTokens * tier.input + output * tier.output)) as MicroUsd;
 }
 
-export function crewCost(
-  roles: readonly RoleBound[],
-  budget: MicroUsd | undefined,
-): { readonly calls: number | undefined; readonly cost: MicroUsd | undefined } {
-  const sum = (of: (role: RoleBound) => number | undefined): number | undefined =>
-    roles.reduce<number | undefined>(
-      (total, role) => (total === undefined || of(role) === undefined ? undefined : total + (of(role) ?? 0)),
-      0,
-    );
-  const cost = sum(({ cost: own }) => own);
-  const most = Math.min(cost ?? Infinity, budget ?? Infinity);
-  return { calls: sum(({ calls }) => calls), cost: most === Infinity ? undefined : (most as MicroUsd) };
+/** The calls and the cost of all roles, undefined where they are not bounded. A budget bounds the cost too. */
+export function crewCost(roles: readonly RoleBound[], budget: MicroUsd | undefined) {
+  const sum = (of: "calls" | "cost"): number | undefined =>
+    roles.reduce<number | undefined>((total, { [of]: own }) => (total === undefined || own === undefined ? undefined : total + own), 0);
+  const cost = Math.min(sum("cost") ?? Infinity, budget ?? Infinity);
+  return { calls: sum("calls"), cost: cost === Infinity ? undefined : (cost as MicroUsd) };
 }

@@ -37,6 +37,7 @@ export interface Circle {
 }
 
 const USER = "<user>";
+const OF_CODE = { to: "any", limit: undefined, mayEnd: true } as const;
 
 export function workersOf(role: RoleDescription, definition: Role): readonly Worker[] {
   // A person can always end a circle.
@@ -58,13 +59,7 @@ export function workersOf(role: RoleDescription, definition: Role): readonly Wor
 function sayingsOf(role: RoleDescription): readonly Saying[] {
   const { actions, mode, name, isPlain } = role;
   const [first] = actions;
-  if (!isPlain)
-    return [...new Set([name, ...actions.map((action) => action.name)])].map((cause) => ({
-      cause,
-      to: "any",
-      limit: undefined,
-      mayEnd: true,
-    }));
+  if (!isPlain) return [...new Set([name, ...actions.map((action) => action.name)])].map((cause) => ({ ...OF_CODE, cause }));
   if (mode === "agent") return [first === undefined ? { cause: name, to: undefined, limit: undefined, mayEnd: false } : sayingOf(first)];
   if (mode === "by_order") return actions.slice(-1).map(sayingOf);
   return actions.map(sayingOf);
@@ -122,28 +117,17 @@ interface Link {
   readonly limit: number | undefined;
 }
 
-/** Code that chooses its recipients may start everyone. */
+/** Code that chooses its recipients may start everyone. A worker that both messages of the user start counts once. */
 function linksOf(workers: readonly Worker[]): readonly Link[] {
-  const says = [UserRequirement, UserFeedback].map(({ name: cause }) => ({ cause, to: undefined, limit: undefined, mayEnd: false }));
-  const links = linksFrom([{ id: USER, role: undefined, says }, ...workers], workers);
-  // A worker that both messages of the user start counts once.
-  const seen = new Set<string>();
-  return links.filter(({ from, to }) => {
-    const isKnown = from === USER && seen.has(to);
-    if (from === USER) seen.add(to);
-    return !isKnown;
-  });
-}
-
-function linksFrom(
-  senders: readonly (Pick<Worker, "id" | "says"> & { readonly role: RoleDescription | undefined })[],
-  workers: readonly Worker[],
-): readonly Link[] {
-  return senders.flatMap(({ id: from, role, says }) =>
+  const user: readonly Link[] = workers
+    .filter((worker) => [UserRequirement, UserFeedback].some(({ name }) => reaches(worker, undefined, name, undefined)))
+    .map(({ id: to }) => ({ from: USER, to, cause: UserRequirement.name, limit: undefined }));
+  const said = workers.flatMap(({ id: from, role, says }) =>
     says.flatMap(({ cause, to, limit }) =>
-      workers.flatMap((worker) => (reaches(worker, role?.name, cause, to) ? [{ from, to: worker.id, cause, limit }] : [])),
+      workers.filter((worker) => reaches(worker, role.name, cause, to)).map(({ id }): Link => ({ from, to: id, cause, limit })),
     ),
   );
+  return [...user, ...said];
 }
 
 function reaches(worker: Worker, sender: string | undefined, cause: string, to: Saying["to"]): boolean {

@@ -30,7 +30,6 @@ export function watchOf(role: CrewRole): readonly string[] {
   return all.length === 0 ? [UserRequirement.name] : all;
 }
 
-/** A cause, or `text` for the news. */
 export interface TemplateName {
   readonly cause: string;
   readonly field?: string;
@@ -42,7 +41,6 @@ function templateNames(prompt: string): readonly TemplateName[] {
   return [...prompt.matchAll(PLACE)].map(([, inner = ""]) => templateName(inner));
 }
 
-/** The replacements are not read again. */
 export function filledTemplate(prompt: string, textOf: (name: TemplateName) => string): string {
   return prompt.replace(PLACE, (_whole, inner: string) => textOf(templateName(inner)));
 }

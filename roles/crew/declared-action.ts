@@ -19,7 +19,6 @@ export function declaredTraits(action: Action): DeclaredTraits | undefined {
 /** The messages so far, by action. */
 export const SaidSchema: z.ZodType<Said> = z.object({ said: z.record(z.string(), z.number()).default({}) });
 
-/** An interface is no custom state. */
 type Said = { said: Record<string, number> };
 
 /**
@@ -29,7 +28,8 @@ type Said = { said: Record<string, number> };
  */
 export function declaredAction(declared: CrewAction, instructions: string | undefined): Action {
   const { name, description, needs = [], output, endsWhen, limit, sendTo } = declared;
-  const schema = output === undefined ? undefined : fieldsSchema(output);
+  const fields = Object.entries(output ?? {}).map(([field, form]) => [field, fieldSchema(form)] as const);
+  const schema = output === undefined ? undefined : z.strictObject(Object.fromEntries(fields));
   const ask = {
     ...(instructions === undefined ? {} : { system: instructions }),
     ...(declared.temperature === undefined ? {} : { temperature: declared.temperature }),
@@ -58,7 +58,7 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
   return action as Action;
 }
 
-/** The message says the end, or is one too many. */
+/** True for a message that says the end, or exceeds the limit. */
 function isLast({ endsWhen, limit = Infinity }: CrewAction, count: number, value: unknown): boolean {
   if (count > limit) return true;
   if (endsWhen === undefined) return false;
@@ -72,43 +72,24 @@ function promptOf({ prompt, description = "" }: CrewAction, ctx: Pick<ActionCont
     if (cause === "text" && field === undefined) return ctx.text;
     const newest = ctx.memory.newestBy(cause);
     if (field === undefined) return newest?.content ?? "";
-    const payload = newest?.instructContent;
-    const value =
-      typeof payload === "object" && payload !== null && Object.hasOwn(payload, field)
-        ? (payload as Readonly<Record<string, unknown>>)[field]
-        : undefined;
+    const payload = Object(newest?.instructContent) as Readonly<Record<string, unknown>>;
+    const value = Object.hasOwn(payload, field) ? payload[field] : undefined;
     return value === undefined ? "" : valueLine(value);
   });
 }
 
-function fieldsSchema(fields: Readonly<Record<string, CrewField>>): z.ZodObject {
-  return z.strictObject(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])));
+function fieldSchema(field: CrewField): z.ZodType {
+  if (typeof field === "string" || Array.isArray(field)) return kindSchema(field);
+  const { kind = "text", oneOf, description, optional = false } = field;
+  const plain = oneOf === undefined ? kindSchema(kind) : z.enum(oneOf);
+  const described = description === undefined ? plain : plain.describe(description);
+  return optional ? described.optional() : described;
 }
 
-function fieldSchema(field: CrewField): z.ZodType {
-  if (typeof field === "string" || isListKind(field)) return kindSchema(field);
-  const { kind = "text", oneOf, description, optional = false } = field;
-  const plain = oneOf === undefined ? kindSchema(kind) : z.enum([...oneOf]);
-  const told = description === undefined ? plain : plain.describe(description);
-  return optional ? told.optional() : told;
-}
+const KINDS: Readonly<Record<FieldKind, z.ZodType>> = { text: z.string(), number: z.number(), integer: z.int(), boolean: z.boolean() };
 
 function kindSchema(kind: FieldKind | readonly [FieldKind]): z.ZodType {
-  if (typeof kind !== "string") return z.array(kindSchema(kind[0]));
-  switch (kind) {
-    case "text":
-      return z.string();
-    case "number":
-      return z.number();
-    case "integer":
-      return z.int();
-    case "boolean":
-      return z.boolean();
-  }
-}
-
-function isListKind(field: Exclude<CrewField, string>): field is readonly [FieldKind] {
-  return Array.isArray(field);
+  return typeof kind === "string" ? KINDS[kind] : z.array(KINDS[kind[0]]);
 }
 
 function rendered(value: Readonly<Record<string, unknown>>): string {

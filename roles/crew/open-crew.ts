@@ -4,7 +4,7 @@ import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
-import { CREW_TOOLS, type CrewRole, type CrewSpec, type CrewTool } from "./crew-spec.ts";
+import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
@@ -29,11 +29,9 @@ const crewPorts: Known<CrewPorts> = {
 export interface Crew {
   readonly name: string;
   readonly roles: readonly Role[];
-  /** Roles that a run can hire. */
   readonly reserve: readonly Role[];
   readonly budget: MicroUsd | undefined;
   readonly rounds: number | undefined;
-  /** Of all roles without their own. */
   readonly model: string | undefined;
   /** By the names of roles: make them models, and give them to the team as `models`. */
   readonly models: Readonly<Record<string, string>>;
@@ -95,33 +93,32 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
 
 function roleOf(role: CrewRole, ports: CrewPorts): Role {
   const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
-  const told = { ...(profile === undefined ? {} : { profile }), ...(goal === undefined ? {} : { goal }) };
-  const more = { ...(constraints === undefined ? {} : { constraints }), ...(description === undefined ? {} : { description }) };
-  const bounds = {
-    ...(steps === undefined ? {} : { maxReactLoop: steps }),
-    ...(timeout === undefined ? {} : { timeout: timeout * 1_000 }),
-  };
-  const card = { name, ...told, ...more, ...bounds, watch: watchOf(role), ...(human === undefined ? {} : { human }) };
-  const mode = modeOf(role);
-  if (mode === "agent") return defineRole({ ...card, reactMode: mode, state: SaidSchema, ...agentParts(role, ports) });
+  const milliseconds = timeout === undefined ? undefined : timeout * 1_000;
+  const optional = given({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
+  const reactMode = modeOf(role);
+  const base = { name, ...optional, watch: watchOf(role), reactMode, state: SaidSchema };
+  if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, ports) });
   const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions) }));
-  if (mode !== "by_cause") return defineRole({ ...card, reactMode: mode, state: SaidSchema, actions: declared.map(({ made }) => made) });
+  if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
-  return defineRole({ ...card, reactMode: mode, state: SaidSchema, reactions });
+  return defineRole({ ...base, reactions });
+}
+
+type Given<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** The members that have a value: options of a role are left out rather than undefined. */
+function given<T extends object>(members: T): Given<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
 function agentParts(role: CrewRole, ports: CrewPorts): Pick<RoleOptions, "tools" | "agent" | "actions"> {
   const { actions = [], tools: named = [], allow = [], checks, instructions } = role;
   const { workspace, sandbox } = ports;
-  const tools = [...toolsOf(named, ports), ...(checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks })])];
+  const known = [...manusTools(ports), pythonTool({ workspace, sandbox })];
+  const tools = CREW_TOOLS.filter((name) => named.includes(name)).flatMap((name) => known.filter((tool) => tool.name === name));
+  const done = checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks })];
   const permissions = { rules: allow.map((tool) => ({ tool, decide: "allow" as const })) };
   const guarded = checks === undefined ? {} : { toolChoice: "required" as const, terminate: false };
-  const prompt = instructions === undefined ? {} : { systemPrompt: instructions };
-  return { tools, agent: { permissions, ...guarded, ...prompt }, actions: actions.map((action) => declaredAction(action, undefined)) };
-}
-
-function toolsOf(names: readonly CrewTool[], ports: CrewPorts): NonNullable<RoleOptions["tools"]> {
-  const { workspace, sandbox } = ports;
-  const tools = [...manusTools(ports), pythonTool({ workspace, sandbox })];
-  return CREW_TOOLS.flatMap((name) => (names.includes(name) ? tools.filter((tool) => tool.name === name) : []));
+  const agent = { permissions, ...guarded, ...given({ systemPrompt: instructions }) };
+  return { tools: [...tools, ...done], agent, actions: actions.map((action) => declaredAction(action, undefined)) };
 }

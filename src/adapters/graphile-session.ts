@@ -91,7 +91,7 @@ export class GraphileSession {
     this.#connection = new PersistentConnection({
       db: parts.queue.database,
       prepare: (rows) => this.#prepare(rows),
-      heard: (_channel, payload) => this.#hear(payload),
+      heard: (payload) => this.#hear(payload),
       // `#prepare` has asked already for the notifications that were missed.
       renewed: async () => undefined,
       question: { every: LOOK, ask: (rows) => this.#look(rows) },

@@ -2,9 +2,8 @@ import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
 import { chained, chainStart, type EventBlock } from "./event-rows.ts";
 import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
-import { NOBODY, rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
-import { RUN_TABLES, runChannel } from "./postgres-tables.ts";
-import type { TallyText } from "./run-tallies.ts";
+import { rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
+import { RUN_TABLES } from "./postgres-tables.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 const MOST_EVENTS = 2 ** 31 - 1;
@@ -27,7 +26,6 @@ interface Asked {
   readonly epoch: number;
   readonly expectedSeq: number;
   readonly events: readonly EventBlock[];
-  readonly tally: TallyText | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -47,7 +45,7 @@ interface Prepared {
  *
  * PostgresAppends.A1 (`append`) resolves after the commit only. The statement changes a run only where epoch, count and last checksum are as its
  * owner knows them, so a stale owner writes nothing. An append whose answer was lost is written if the run has the checksum that it leads to
- * (`#refused`). A refused append does not affect others, and a statement that fails for one append is repeated for each alone (`#together`).
+ * (`#refused`). A refused append does not affect others.
  */
 export class PostgresAppends {
   readonly #db: PostgresDatabase;
@@ -71,8 +69,8 @@ export class PostgresAppends {
   }
 
   /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
-  append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[], tally?: TallyText): Promise<void> {
-    return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, tally, resolve, reject }));
+  append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[]): Promise<void> {
+    return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, resolve, reject }));
   }
 
   /** Replaces all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database */
@@ -86,11 +84,11 @@ export class PostgresAppends {
         `UPDATE ${schema}.runs SET events = 0, head = decode($3, 'hex') WHERE number = $1 AND epoch = $2 RETURNING number`,
         [row.number, epoch, head],
       );
-      if (emptied.length === 0 || epoch === NOBODY) throw stale(runId, row.epoch, epoch);
+      if (emptied.length === 0 || epoch === 0) throw stale(runId, row.epoch, epoch);
       for (const table of RUN_TABLES) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
       const end = endOf({ ...row, epoch, events: 0, head });
       for (const page of pagesOf(events)) {
-        const asked = { runId, epoch, expectedSeq: end.events, events: page, tally: undefined, resolve() {}, reject() {} };
+        const asked = { runId, epoch, expectedSeq: end.events, events: page, resolve() {}, reject() {} };
         const prepared = preparedFor(asked, end);
         await rows(this.#statement, valuesOf([prepared]));
         advance(prepared);
@@ -130,9 +128,7 @@ export class PostgresAppends {
         else asked.reject(error);
       }
     } catch (error) {
-      const isOfOne = batch.length > 1 && error instanceof JournalError && error.code === "JOURNAL_UNWRITABLE";
-      if (isOfOne) for (const asked of batch) await this.#together([asked]);
-      else for (const { reject } of batch) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 
@@ -208,7 +204,7 @@ function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[
 
 function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | undefined): JournalError | undefined {
   if (end === undefined) return unknownRun(runId);
-  if (end.epoch !== epoch || epoch === NOBODY) return stale(runId, end.epoch, epoch);
+  if (end.epoch !== epoch || epoch === 0) return stale(runId, end.epoch, epoch);
   if (end.events !== expectedSeq) return mismatch(runId, end.events, expectedSeq);
   if (countAfter({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
   const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
@@ -216,7 +212,7 @@ function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | und
 }
 
 export function stale(runId: string, now: number, epoch: number): JournalError {
-  const owner = now === NOBODY ? "it has no owner now" : "another owner has claimed it";
+  const owner = now === 0 ? "it has no owner now" : "another owner has claimed it";
   return new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
 }
 
@@ -257,18 +253,17 @@ function valuesOf(prepared: readonly Prepared[]): readonly string[] {
     asked.events.map(({ seq, body }, nth) => ({ number, seq, checksum: checksums[nth], body: body.toString("base64") })),
   );
   const turns = prepared.flatMap(({ end: { number }, turns: own }) => own.map((turn) => ({ number, ...turn })));
-  const tallies = prepared.flatMap(({ asked: { tally }, end: { number } }) => (tally === undefined ? [] : [{ number, ...tally }]));
-  return [runs, events, turns, tallies].map((list) => JSON.stringify(list));
+  return [runs, events, turns].map((list) => JSON.stringify(list));
 }
 
-function appending({ schema, server }: PostgresDatabase): Statement {
+function appending({ schema }: PostgresDatabase): Statement {
   const text = `
     WITH asked AS MATERIALIZED (
       SELECT * FROM json_to_recordset($1) AS a(number integer, epoch bigint, events integer, after integer, head text, next text)
     ), moved AS (
       UPDATE ${schema}.runs r SET events = a.after, head = decode(a.next, 'hex') FROM asked a
       WHERE r.number = a.number AND r.epoch = a.epoch AND r.events = a.events AND r.head = decode(a.head, 'hex')
-      RETURNING r.number, r.watched
+      RETURNING r.number
     ), turns AS MATERIALIZED (
       SELECT t.* FROM json_to_recordset($3) AS t(number integer, chat text, before text, message text, body text) JOIN moved USING (number)
     ), written AS (
@@ -281,11 +276,7 @@ function appending({ schema, server }: PostgresDatabase): Statement {
     ), messages AS (
       INSERT INTO ${schema}.chat_messages (number, message, body)
       SELECT number, decode(message, 'hex'), body FROM turns ON CONFLICT DO NOTHING
-    ), tallies AS (
-      INSERT INTO ${schema}.tallies (number, checksum, tally)
-      SELECT number, decode(checksum, 'hex'), text FROM json_to_recordset($4) AS t(number integer, checksum text, text text) JOIN moved USING (number)
-      ON CONFLICT (number) DO UPDATE SET checksum = excluded.checksum, tally = excluded.tally
     )
-    SELECT number, CASE WHEN watched > now() THEN pg_notify('${runChannel(server.schema, "")}' || number, '') END FROM moved`;
+    SELECT number FROM moved`;
   return { name: "append", text };
 }

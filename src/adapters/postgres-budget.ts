@@ -10,9 +10,9 @@ import { checkBudget, isBudgetPool } from "../model/budget-pool.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { type AccountPool, PostgresAccount, settledIn } from "./postgres-budget-account.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
+import type { Presence } from "./postgres-persistent-connection.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+import { sharedPart, sharedPresence } from "./postgres-shared-tables.ts";
 
 /** Options of {@link postgresBudget}. */
 export interface PostgresBudgetOptions extends PostgresOptions {
@@ -132,7 +132,7 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.id = `postgres ${server.shown} ${server.schema} ${name}`;
     this.#amount = amount;
     this.db = new PostgresDatabase(sharedPart("BUDGET"), server);
-    this.#presence = presenceIn(this.db, sharedChannel(server.schema), (named = name) => {
+    this.#presence = sharedPresence(this.db, (named = name) => {
       if (named === name) this.changed();
     });
   }

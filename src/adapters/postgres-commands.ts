@@ -8,8 +8,8 @@ import { COMMAND_TIMEOUT, type CommandOptions } from "../runtime/record/journal.
 import { type Owners, unowned } from "../runtime/record/owners.ts";
 import { hasDied, identityIn } from "./process-identity.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
+import type { Presence } from "./postgres-persistent-connection.ts";
 import { isOwnerConnected, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
-import type { PostgresSession } from "./postgres-session.ts";
 import { sessionChannel } from "./postgres-tables.ts";
 
 /** Milliseconds between two looks at a command whose notification may have been missed. */
@@ -21,7 +21,7 @@ const LONGEST = 1_000_000;
 interface CommandRow {
   readonly id: string;
   readonly number: number;
-  readonly sender: number;
+  readonly sender: string;
   readonly command: string;
 }
 
@@ -35,13 +35,13 @@ interface CommandRow {
  */
 export class PostgresCommands {
   readonly #db: PostgresDatabase;
-  readonly #session: PostgresSession;
+  readonly #presence: Presence;
   readonly #owners: Owners;
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(db: PostgresDatabase, session: PostgresSession, owners: Owners) {
+  constructor(db: PostgresDatabase, presence: Presence, owners: Owners) {
     this.#db = db;
-    this.#session = session;
+    this.#presence = presence;
     this.#owners = owners;
   }
 
@@ -53,10 +53,10 @@ export class PostgresCommands {
     const { signal = new AbortController().signal, timeout = COMMAND_TIMEOUT } = o;
     return withTimeout(this.#db.server.clock, timeout, `an answer of the owner of run ${runId}`, signal, async (within) => {
       const row = await knownRow(this.#db, runId);
-      if (row.session !== NOBODY && row.session === this.#session.number) return this.#owners.ask(runId, command);
+      if (row.session === this.#presence.holder) return this.#owners.ask(runId, command);
       await this.#assertReachable(runId, row);
       const id = randomUUID();
-      const letGo = this.#session.keep();
+      const letGo = this.#presence.connection.keep();
       try {
         await this.#put(id, runId, row, command, timeout);
         return await this.#answered(id, runId, within);
@@ -92,7 +92,7 @@ export class PostgresCommands {
   }
 
   async #put(id: string, runId: string, { number, session }: RunRow, command: Json, timeout: number): Promise<void> {
-    const sender = await this.#session.opened();
+    await this.#presence.connection.opened();
     const { schema, server } = this.#db;
     const text = JSON.stringify(command);
     if (text.length > LONGEST) throw tooLong("command", text.length);
@@ -105,7 +105,7 @@ export class PostgresCommands {
            ON CONFLICT (id) DO UPDATE SET sender = excluded.sender RETURNING id
          )
        SELECT pg_notify('${sessionChannel(server.schema, session)}', 'command') FROM put`,
-      [id, number, sender, timeout, text],
+      [id, number, this.#presence.holder, timeout, text],
     );
     if (put.length > 0) return;
     const full = `Expected at most ${MOST_WAITING} commands to wait for the owner of run ${runId}, got one more. Send fewer at once.`;

@@ -1,4 +1,3 @@
-import { readTally } from "../runtime/record/run-summary.ts";
 import { randomUUID } from "node:crypto";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
@@ -19,61 +18,55 @@ import {
   takesRun,
 } from "../runtime/record/journal.ts";
 import { Owners } from "../runtime/record/owners.ts";
-import { AskedTogether } from "./asked-together.ts";
-import { chainStart, encodeEvents } from "./event-rows.ts";
+import { encodeEvents } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { keepSnapshot, newestSnapshot, readRun } from "./postgres-reader.ts";
+import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
+import { keepSnapshot, newestSnapshot, rowsIn } from "./postgres-reader.ts";
 import {
   allRuns,
   CREATED,
-  createRuns,
+  createRun,
   DIED,
   endEpochs,
-  type EpochEnd,
-  giveEpochs,
+  giveEpoch,
   infoOf,
   isOwnerConnected,
   keepTally,
   knownRow,
   LEFT,
   newestOf,
-  type NewOwner,
-  type NewRun,
   NOBODY,
   removeRun,
   rowsOf,
   type RunRow,
+  stillOwned,
 } from "./postgres-runs.ts";
 import type { PostgresServer } from "./postgres-server.ts";
-import { PostgresSession } from "./postgres-session.ts";
-import { JOURNAL_TABLES, RUN_TABLES } from "./postgres-tables.ts";
+import { JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
-import { OwnedTallies, tallyAfter, tallyText } from "./run-tallies.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
+import { readRun } from "./run-reader.ts";
+import { withTally } from "./run-tallies.ts";
 
-/** A run that is bound to the session of its owner. */
-interface BoundRun {
+interface OwnedRun {
   readonly runId: string;
   readonly number: number;
   readonly epoch: number;
-}
-
-interface OwnedRun extends BoundRun {
   readonly letGo: () => void;
 }
 
 const LOOK = 100;
 
 /**
- * The journal behind {@link postgres}. The first call connects. It owns the database, the session with its lock, and the list of the runs
+ * The journal behind {@link postgres}. The first call connects. It owns the database, the connection with its lock, and the list of the runs
  * that it owns.
  *
  * PostgresJournal.J1 (`claim`) a run whose owner is connected is refused, or fenced with `take`: the former owner is notified, and its epoch
  * cannot append. PostgresJournal.J2 (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not
- * connected gets `grace` to come back. PostgresJournal.J3 (`#bind`) after a lost connection the runs are bound to the new one, and runs that
- * others have taken are lost. PostgresJournal.J4 (`close`) runs that were not released are given back.
+ * connected gets `grace` to come back. PostgresJournal.J3 (`#renewed`) after a lost connection the runs that others have taken are lost.
+ * PostgresJournal.J4 (`close`) runs that were not released are given back.
  */
 export class PostgresJournal implements Journal {
   readonly #db: PostgresDatabase;
@@ -81,13 +74,7 @@ export class PostgresJournal implements Journal {
   readonly #appends: PostgresAppends;
   readonly #owners = new Owners();
   readonly #owned = new Map<string, OwnedRun>();
-  #bound: Promise<void> = Promise.resolve();
-  readonly #tallies: OwnedTallies;
-  readonly #creating = new AskedTogether<NewRun, boolean>((runs) => createRuns(this.#db, runs));
-  readonly #finding = new AskedTogether<string, RunRow | undefined>((runIds) => this.#found(runIds));
-  readonly #giving = new AskedTogether<NewOwner, RunRow | undefined>((owners) => giveEpochs(this.#db, owners));
-  readonly #ending = new AskedTogether<EpochEnd, void>((ended) => this.#ended(ended));
-  readonly #session: PostgresSession;
+  readonly #presence: Presence;
   readonly #commands: PostgresCommands;
   readonly #watch: PostgresWatch;
   #closing: Promise<void> | undefined;
@@ -97,37 +84,36 @@ export class PostgresJournal implements Journal {
     this.#db = new PostgresDatabase(JOURNAL_TABLES, server);
     this.#grace = grace;
     this.#appends = new PostgresAppends(this.#db);
-    const heard = (channel: string, payload: string): void => this.#heard(channel, payload);
-    this.#session = new PostgresSession(this.#db, heard, () => this.#renewed());
-    this.#commands = new PostgresCommands(this.#db, this.#session, this.#owners);
-    this.#watch = new PostgresWatch(this.#db, this.#session);
-    this.#tallies = new OwnedTallies({ info: (runId) => infoOf(this.#db, runId), read: (runId, from) => this.read(runId, from) });
+    this.#presence = presenceIn(this.#db, {
+      channel: (holder) => sessionChannel(server.schema, holder),
+      heard: (payload) => (payload === undefined ? this.#renewed() : this.#heard(payload)),
+    });
+    this.#commands = new PostgresCommands(this.#db, this.#presence, this.#owners);
+    this.#watch = new PostgresWatch(this.#db);
   }
 
   async create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
-    if (await this.#creating.ask({ runId, start: chainStart(runId), maker: randomUUID() })) return;
+    if (await createRun(this.#db, runId, randomUUID())) return;
     throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     takesRun("Journal.claim", runId);
     if (o.ifFree === true && this.#owned.has(runId)) throw ownedBy(runId);
-    let tried: { readonly session: number; readonly former: FormerOwner } | undefined;
+    const { connection, holder } = this.#presence;
+    let former: FormerOwner | undefined;
     for (;;) {
-      const session = await this.#session.opened();
-      const row = (await this.#finding.ask(runId)) ?? (await knownRow(this.#db, runId));
-      // The answer to an earlier try was lost.
-      const isTried = tried !== undefined && row.session === tried.session && this.#owned.get(runId)?.epoch !== row.epoch;
-      const former: FormerOwner = isTried && tried !== undefined ? tried.former : await this.#formerOf(runId, row, o);
-      tried = { session, former };
-      const given = await this.#giving.ask({ row, session, process: identityText(), takesCommands: o.command !== undefined });
+      await connection.opened();
+      const row = await knownRow(this.#db, runId);
+      // After an earlier try whose answer was lost the run is ours.
+      const isTried = row.session === holder && this.#owned.get(runId)?.epoch !== row.epoch;
+      if (former === undefined || !isTried) former = await this.#formerOf(runId, row, o);
+      const given = await giveEpoch(this.#db, row, { session: holder, owner: identityText(), takesCommands: o.command !== undefined });
       if (given === undefined) continue;
       this.#appends.claimed(runId, given);
       this.#own(runId, given);
       this.#owners.began(runId, given.epoch, o);
-      await this.#tallies.claimed(runId, given.events);
-      if (this.#session.number !== session) await this.#bind(() => [{ runId, number: given.number, epoch: given.epoch }]);
       return { epoch: given.epoch, former };
     }
   }
@@ -136,19 +122,15 @@ export class PostgresJournal implements Journal {
     // `close` has released every run.
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
-    const number = this.#disown(runId, epoch) ?? (await this.#finding.ask(runId))?.number;
-    if (number !== undefined) await this.#ending.ask({ number, epoch, how: leftAs(o) });
+    this.#disown(runId, epoch);
+    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
-    const encoded = encodeEvents(events, runId, expectedSeq);
-    const owned = this.#tallies.before(runId, expectedSeq);
-    const tally = owned && tallyAfter(owned, events);
     try {
-      await this.#appends.append(runId, epoch, expectedSeq, encoded, tally && tallyText(tally));
+      await this.#appends.append(runId, epoch, expectedSeq, encodeEvents(events, runId, expectedSeq));
     } catch (error) {
-      this.#tallies.failed(runId, expectedSeq);
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#lose(runId, epoch);
       throw error;
     }
@@ -156,9 +138,7 @@ export class PostgresJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.rewrite", runId, events, epoch);
-    const encoded = encodeEvents(events, runId, 0);
-    this.#tallies.drop(runId);
-    await this.#appends.rewrite(runId, epoch, encoded);
+    await this.#appends.rewrite(runId, epoch, encodeEvents(events, runId, 0));
   }
 
   purge(): Promise<void> {
@@ -167,7 +147,7 @@ export class PostgresJournal implements Journal {
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    return readRun(this.#db, runId, from);
+    return readRun(rowsIn(this.#db), runId, from);
   }
 
   runs(): Promise<readonly RunInfo[]> {
@@ -206,7 +186,7 @@ export class PostgresJournal implements Journal {
 
   async remove(runId: string): Promise<void> {
     for (;;) {
-      const row = await this.#finding.ask(runId);
+      const row = (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId);
       if (row === undefined) return;
       await this.#formerOf(runId, row, {});
       if (!(await removeRun(this.#db, row))) continue;
@@ -227,10 +207,10 @@ export class PostgresJournal implements Journal {
     const owned = [...this.#owned.values()];
     for (const run of owned) this.#disown(run.runId, run.epoch);
     // The lock ends with the connection, so a database that is away is not waited for.
-    const ended = owned.map(({ number, epoch }) => ({ number, epoch, how: "released" as const }));
+    const ended = owned.map(({ runId, epoch }) => ({ runId, epoch, how: "released" as const }));
     if (ended.length > 0) await succeeds(this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, ended)));
     this.#watch.close();
-    await this.#session.close();
+    await this.#presence.connection.close();
     await this.#db.close();
   }
 
@@ -238,7 +218,7 @@ export class PostgresJournal implements Journal {
   async #formerOf(runId: string, row: RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
     const { session, owner } = row;
     if (session === NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(CREATED) ? "none" : "released");
-    if (session === this.#session.number) return "none";
+    if (session === this.#presence.holder) return "none";
     const identity = identityIn(owner);
     if (owner === DIED || (identity !== undefined && hasDied(identity))) return "died";
     if (await isOwnerConnected(this.#db, session)) {
@@ -255,41 +235,29 @@ export class PostgresJournal implements Journal {
     while (clock.now() < until) {
       await this.#db.pause(Math.min(LOOK, this.#grace));
       const now = await knownRow(this.#db, runId);
-      if (now.epoch === row.epoch && now.session === row.session) continue;
-      // An owner that has connected again has another session; another claim has another epoch.
-      if (now.epoch === row.epoch || now.session !== NOBODY) throw ownedBy(runId);
-      break;
+      if (now.session === NOBODY) break;
+      if (now.epoch !== row.epoch || (await isOwnerConnected(this.#db, now.session))) throw ownedBy(runId);
     }
     return "taken";
   }
 
-  /** Makes a tally that is missing, and keeps it for the next reader. A run that cannot be read has none. */
-  async #tallied(info: RunInfo): Promise<RunInfo> {
-    if (info.tally !== undefined || info.events === 0) return info;
-    try {
-      const tally = await readTally(this, info);
-      await keepTally(this.#db, tally);
-      return { ...info, tally, events: tally.summary.events };
-    } catch {
-      return info;
-    }
+  #tallied(info: RunInfo): Promise<RunInfo> {
+    return withTally(this, info, (tally) => keepTally(this.#db, tally));
   }
 
   #own(runId: string, { number, epoch }: RunRow): void {
     const known = this.#owned.get(runId);
     if (known !== undefined && known.epoch > epoch) return;
     known?.letGo();
-    this.#owned.set(runId, { runId, number, epoch, letGo: this.#session.keep() });
+    this.#owned.set(runId, { runId, number, epoch, letGo: this.#presence.connection.keep() });
   }
 
-  /** Forgets a run. @returns its number if this journal had it in that epoch; without an epoch, in any */
-  #disown(runId: string, epoch?: number): number | undefined {
+  /** Forgets a run that this journal has in an epoch; without an epoch, in any. */
+  #disown(runId: string, epoch?: number): void {
     const run = this.#owned.get(runId);
-    if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return undefined;
+    if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return;
     run.letGo();
-    this.#tallies.drop(runId);
     this.#owned.delete(runId);
-    return run.number;
   }
 
   #lose(runId: string, epoch?: number): void {
@@ -297,28 +265,13 @@ export class PostgresJournal implements Journal {
     this.#owners.lose(runId, epoch);
   }
 
-  async #found(runIds: readonly string[]): Promise<readonly (RunRow | undefined)[]> {
-    const found = await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, runIds));
-    return runIds.map((runId) => found.get(runId));
-  }
-
-  async #ended(ended: readonly EpochEnd[]): Promise<readonly void[]> {
-    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, ended));
-    return [];
-  }
-
-  #heard(channel: string, payload: string): void {
+  #heard(payload: string): void {
     const [what, id = "", epoch = Infinity] = payload.split(" ");
-    if (what === "lost") this.#lostNumber(Number(id), Number(epoch));
-    else if (what === "answer") this.#commands.heard(id);
-    // Its sender repeats a notification of a command that was missed because the database went away.
-    else if (what === "command") this.#takeCommands();
-    else this.#watch.heard(channel, what === "removed");
-  }
-
-  #lostNumber(number: number, epoch: number): void {
-    const run = [...this.#owned.values()].find((each) => each.number === number);
-    if (run !== undefined && epoch > run.epoch) this.#lose(run.runId, run.epoch);
+    if (what === "answer") return this.#commands.heard(id);
+    // The sender repeats a notification of a command that was missed because the database went away.
+    if (what === "command") return this.#takeCommands();
+    const run = [...this.#owned.values()].find(({ number }) => number === Number(id));
+    if (run !== undefined && Number(epoch) > run.epoch) this.#lose(run.runId, run.epoch);
   }
 
   #takeCommands(): void {
@@ -326,28 +279,10 @@ export class PostgresJournal implements Journal {
   }
 
   async #renewed(): Promise<void> {
-    await this.#bind(() => [...this.#owned.values()]);
-    this.#watch.renewed();
-    this.#takeCommands();
-  }
-
-  /** Binds runs to the present session, and loses those that another owner has. One binding at a time, so the last one has the newest session. */
-  #bind(chosen: () => readonly BoundRun[]): Promise<void> {
-    this.#bound = this.#bound.catch(() => undefined).then(() => this.#bindNow(chosen()));
-    return this.#bound;
-  }
-
-  async #bindNow(runs: readonly BoundRun[]): Promise<void> {
-    const { number: session } = this.#session;
-    // Without a connection there is nothing to bind to: the next one binds every run.
-    if (runs.length === 0 || session === NOBODY) return;
-    const bound = await this.#db.rows<{ readonly number: number }>(
-      `UPDATE ${this.#db.schema}.runs r SET session = $2 FROM json_to_recordset($1) AS a(number integer, epoch bigint)
-       WHERE r.number = a.number AND r.epoch = a.epoch RETURNING r.number`,
-      [JSON.stringify(runs.map(({ number, epoch }) => ({ number, epoch }))), session],
-    );
-    const ours = new Set(bound.map(({ number }) => number));
+    const runs = [...this.#owned.values()];
+    const ours = await stillOwned(this.#db, runs);
     for (const { runId, number, epoch } of runs) if (!ours.has(number)) this.#lose(runId, epoch);
+    this.#takeCommands();
   }
 }
 

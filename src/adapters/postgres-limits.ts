@@ -16,9 +16,9 @@ import {
 import { settledIn } from "./postgres-budget-account.ts";
 import { checkSharedName } from "./postgres-budget.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
+import type { Presence } from "./postgres-persistent-connection.ts";
 import { type PostgresOptions, postgresOptions, type PostgresServer, postgresServer } from "./postgres-server.ts";
-import { sharedChannel, sharedPart } from "./postgres-shared-tables.ts";
+import { sharedPart, sharedPresence } from "./postgres-shared-tables.ts";
 
 /** Options of {@link postgresLimits}. Give all processes the same limits under one name: each keeps to those that it was given. */
 export interface PostgresLimitsOptions extends PostgresOptions, LimitOptions {
@@ -116,7 +116,7 @@ class DatabaseLimits implements PostgresLimits {
     this.#leastLate = Math.min(...this.#rates.map(({ within }) => within)) * LATE;
     this.#late = this.#leastLate;
     this.#db = new PostgresDatabase(sharedPart("LIMITS"), server);
-    this.#presence = presenceIn(this.#db, sharedChannel(server.schema), (named = name) => {
+    this.#presence = sharedPresence(this.#db, (named = name) => {
       if (named === name) this.#hear();
     });
   }

@@ -24,7 +24,7 @@ export interface PersistentParts {
   readonly db: PostgresDatabase;
   /** Prepares each connection that is opened: takes its lock, listens on its channels. */
   readonly prepare: (rows: Rows) => Promise<void>;
-  readonly heard: (channel: string, payload: string) => void;
+  readonly heard: (payload: string) => void;
   /** Called after a reconnect: notifications in between were missed. When it rejects, the connection is opened once more. */
   readonly renewed: () => Promise<void>;
   /** The statement that keeps a needed connection in use, and its interval in milliseconds. Default: an empty one every ten seconds. */
@@ -93,11 +93,6 @@ export class PersistentConnection {
     };
   }
 
-  /** Runs a statement whose effect `prepare` repeats: it may be lost with the connection. */
-  async send(statement: string): Promise<void> {
-    await this.#now?.rows(statement).catch(() => undefined);
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#now === undefined) await this.#opening?.catch(() => undefined);
@@ -144,7 +139,7 @@ export class PersistentConnection {
       const state = { reason: undefined, askedAt: -Infinity, isAsking: false, isProven: false, cancel: undefined };
       const opened: OpenConnection = { client, rows: inTurn(rows), ...state };
       open = opened;
-      client.on("notification", ({ channel, payload = "" }: Notification) => heard(channel, payload));
+      client.on("notification", ({ payload = "" }: Notification) => heard(payload));
       client.on("error", (error: Error) => (opened.reason = error));
       await opened.rows(IDLE_LIMIT);
       await prepare(opened.rows);
@@ -258,25 +253,32 @@ function keepRunning(client: Client & { ref?(): void; unref?(): void }, isNeeded
   else client.unref?.();
 }
 
-/** A connection by which other processes see that this one lives, and the number of its lock: 63 bits as text. */
+/** A connection by which other processes see that this one lives, and the number of its lock, of 63 bits. */
 export interface Presence {
   readonly connection: PersistentConnection;
   readonly holder: string;
 }
 
+export interface PresenceOptions {
+  /** The channel to listen on. @param holder the number of the lock */
+  readonly channel: (holder: string) => string;
+  /** Called for each notification, and without one after a reconnect, when some may have been missed. */
+  readonly heard: (payload?: string) => void | Promise<void>;
+  /** A statement to run once the lock is held. */
+  readonly held?: string;
+}
+
 /**
  * Returns a presence. While it has users its lock is held under one number, on whatever connection: a number whose lock stays free for seconds
  * belongs to a process that is gone, or stopped.
- *
- * @param heard called for each notification of the channel, and without one when some may have been missed
  */
-export function presenceIn(db: PostgresDatabase, channel: string, heard: (payload?: string) => void): Presence {
+export function presenceIn(db: PostgresDatabase, { channel, heard, held }: PresenceOptions): Presence {
   const holder = String(randomBytes(8).readBigUInt64BE() >> 1n);
   const prepare = async (rows: Rows): Promise<void> => {
     await rows("SELECT pg_advisory_lock($1)", [holder]);
-    await rows(`DELETE FROM ${db.schema}.missing_holders WHERE holder = $1`, [holder]);
-    await rows(`LISTEN "${channel}"`);
+    if (held !== undefined) await rows(held, [holder]);
+    await rows(`LISTEN "${channel(holder)}"`);
   };
   const renewed = async (): Promise<void> => heard();
-  return { holder, connection: new PersistentConnection({ db, prepare, heard: (_channel, payload) => heard(payload), renewed }) };
+  return { holder, connection: new PersistentConnection({ db, prepare, heard: (payload) => void heard(payload), renewed }) };
 }

@@ -3,14 +3,15 @@ import { type FormerOwner, type RunInfo, type RunsPage, unknownBefore } from "..
 import type { RunTally } from "../runtime/record/run-summary.ts";
 import { PostgresDatabase, type Rows } from "./postgres-database.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
-import { INDEXED, isHeld, JOURNAL_TABLES, RUN_TABLES, runChannel, sessionChannel } from "./postgres-tables.ts";
+import { INDEXED, JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
+import { chainStart } from "./event-rows.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import { digestOf } from "./stored-json.ts";
 
 /* The list of runs: its rows, and the statements about them. */
 
-/** The epoch and the session of a run without an owner. */
-export const NOBODY = 0;
+/** The session of a run without an owner. Its epoch is 0. */
+export const NOBODY = "0";
 /** Owner of a run that was never claimed, with the name of its maker behind. */
 export const CREATED = "created ";
 /** Owners of a run that was given back, for the next one. */
@@ -22,7 +23,7 @@ export interface RunRow {
   readonly number: number;
   readonly run: string;
   readonly epoch: number;
-  readonly session: number;
+  readonly session: string;
   readonly owner: string;
   readonly takes_commands: boolean;
   readonly events: number;
@@ -35,7 +36,7 @@ export function hex(column: string): string {
 }
 
 /** Columns of {@link RunRow}. The number of an epoch fits into a float. */
-const RUN_COLUMNS = `r.number, r.run, r.epoch::float8 AS epoch, r.session, r.owner, r.takes_commands, r.events, ${hex("r.head")} AS head`;
+const RUN_COLUMNS = `r.number, r.run, r.epoch::float8 AS epoch, r.session::text AS session, r.owner, r.takes_commands, r.events, ${hex("r.head")} AS head`;
 
 /** Encodes an id without NUL and lone surrogates, which Postgres does not keep. */
 const nameOf = (runId: string): string => JSON.stringify(runId);
@@ -60,21 +61,11 @@ export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: r
   return new Map(found.map((row) => [byKey.get(row.key) ?? "", row]));
 }
 
-/** @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` when the run exists but the key of its row was changed */
+/** @throws JournalError `RUN_UNKNOWN` */
 export async function knownRow(db: PostgresDatabase, runId: string): Promise<RunRow> {
   const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
-  if (row !== undefined) return row;
-  const [misplaced] = await db.rows<{ readonly number: number }>(
-    // A run with the right key is whole: it was created since the look-up above.
-    `SELECT number FROM ${db.schema}.runs WHERE left(run, ${INDEXED}) = left($1, ${INDEXED}) AND run = $1 AND key <> decode($2, 'hex')`,
-    [nameOf(runId), keyOf(runId)],
-  );
-  if (misplaced === undefined) throw unknownRun(runId);
-  throw new JournalError(
-    "JOURNAL_DAMAGED",
-    `Expected to find run ${runId}, but the key of its row, number ${misplaced.number} of the list of runs, was changed since it was written. Take the database from a copy.`,
-    { data: { runId, row: misplaced.number, intact: 0 } },
-  );
+  if (row === undefined) throw unknownRun(runId);
+  return row;
 }
 
 export function unknownRun(runId: string): JournalError {
@@ -139,9 +130,8 @@ export async function keepTally(db: PostgresDatabase, tally: RunTally): Promise<
 function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo {
   const runId = idOf(run);
   if (runId !== undefined && keyOf(runId) === key && events >= 0) {
-    const kept = tallyIn(runId, tally, checksum);
-    // One with more events than the run belongs to another past.
-    return kept === undefined || kept.summary.events > events ? { runId, events } : { runId, events, tally: kept };
+    const kept = tallyIn({ runId, events }, tally, checksum);
+    return kept === undefined ? { runId, events } : { runId, events, tally: kept };
   }
   throw new JournalError(
     "JOURNAL_DAMAGED",
@@ -150,82 +140,73 @@ function infoIn({ number, run, key, events, tally, checksum }: ListRow): RunInfo
   );
 }
 
-export interface NewRun {
-  readonly runId: string;
-  readonly start: string;
-  /** Distinguishes an earlier try of the same caller from another caller. */
-  readonly maker: string;
-}
-
-/** Adds runs. @returns for each whether it was added: the ids of the others are taken */
-export async function createRuns({ rows, schema }: PostgresDatabase, runs: readonly NewRun[]): Promise<readonly boolean[]> {
-  const asked = runs.map(({ runId, start, maker }) => ({
-    key: keyOf(runId),
-    run: nameOf(runId),
-    head: start,
-    owner: `${CREATED}${maker}`,
-  }));
-  const added = await rows<{ readonly owner: string }>(
-    `WITH asked AS MATERIALIZED (
-       SELECT decode(key, 'hex') AS key, run, decode(head, 'hex') AS head, owner
-       FROM json_to_recordset($1) AS a(key text, run text, head text, owner text)
-     ), added AS (
-       INSERT INTO ${schema}.runs (key, run, head, owner) SELECT key, run, head, owner FROM asked ON CONFLICT (key) DO NOTHING RETURNING owner
+/** Adds a run. @param maker distinguishes an earlier try of the same caller from another caller @returns false when the id is taken */
+export async function createRun({ rows, schema }: PostgresDatabase, runId: string, maker: string): Promise<boolean> {
+  const added = await rows(
+    `WITH added AS (
+       INSERT INTO ${schema}.runs (key, run, head, owner) VALUES (decode($1, 'hex'), $2, decode($3, 'hex'), $4)
+       ON CONFLICT (key) DO NOTHING RETURNING owner
      )
-     SELECT owner FROM added UNION SELECT r.owner FROM ${schema}.runs r JOIN asked a ON a.key = r.key AND a.owner = r.owner`,
-    [JSON.stringify(asked)],
+     SELECT owner FROM added UNION SELECT owner FROM ${schema}.runs WHERE key = decode($1, 'hex') AND owner = $4`,
+    [keyOf(runId), nameOf(runId), chainStart(runId), `${CREATED}${maker}`],
   );
-  const ours = new Set(added.map(({ owner }) => owner));
-  return asked.map(({ owner }) => ours.has(owner));
+  return added.length > 0;
 }
 
-/** True while the connection of the owner of a run holds its lock. */
-export async function isOwnerConnected(db: PostgresDatabase, session: number): Promise<boolean> {
-  if (session === NOBODY) return false;
-  const [row] = await db.rows<{ readonly is_held: boolean }>(`SELECT ${isHeld(db.server.schema, "$1::integer")} AS is_held`, [session]);
-  return row?.is_held === true;
+/** True while the connection of an owner holds its lock. */
+export async function isOwnerConnected(db: PostgresDatabase, session: string): Promise<boolean> {
+  const held = await db.rows(
+    `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+     WHERE d.datname = current_database() AND l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+       AND l.classid = ($1::bigint >> 32)::oid AND l.objid = ($1::bigint & 4294967295)::oid`,
+    [session],
+  );
+  return held.length > 0;
 }
 
 export interface NewOwner {
-  readonly row: RunRow;
-  readonly session: number;
-  readonly process: string;
+  readonly session: string;
+  /** Its process. */
+  readonly owner: string;
   readonly takesCommands: boolean;
 }
 
 /**
- * Gives runs to new owners and notifies the former ones. Unanswered commands that these have taken are dropped, because no one else would
+ * Gives a run to a new owner and notifies the former one. Unanswered commands that this one has taken are dropped, because no one else would
  * answer them.
  *
- * @returns undefined for a run whose owner has changed since its row was read, and for one that is asked for twice
+ * @returns undefined when the owner has changed since the row was read
  */
-export async function giveEpochs(db: PostgresDatabase, asked: readonly NewOwner[]): Promise<readonly (RunRow | undefined)[]> {
+export async function giveEpoch(db: PostgresDatabase, row: RunRow, to: NewOwner): Promise<RunRow | undefined> {
   const { schema, server } = db;
-  const first = new Map(asked.toReversed().map((each) => [each.row.number, each]));
-  const values = [...first.values()].map(({ row: { number, epoch, session: former }, session, process: owner, takesCommands: takes }) => {
-    return { number, epoch, former, session, owner, takes };
-  });
-  const rows = await db.rows<RunRow>(
+  const [given] = await db.rows<RunRow>(
     `WITH given AS (
-       UPDATE ${schema}.runs r SET epoch = nextval('${schema}.epochs'), session = a.session, owner = a.owner, takes_commands = a.takes
-       FROM json_to_recordset($1) AS a(number integer, epoch bigint, former integer, session integer, owner text, takes boolean)
-       WHERE r.number = a.number AND r.epoch = a.epoch AND r.session = a.former RETURNING ${RUN_COLUMNS}, a.former
+       UPDATE ${schema}.runs r SET epoch = nextval('${schema}.epochs'), session = $4, owner = $5, takes_commands = $6
+       WHERE r.number = $1 AND r.epoch = $2 AND r.session = $3 RETURNING ${RUN_COLUMNS}
      ), dropped AS (
        DELETE FROM ${schema}.commands c USING given g WHERE c.number = g.number AND c.taken_by IS NOT NULL AND c.answer IS NULL
      ), notified AS MATERIALIZED (
-       SELECT pg_notify('${sessionChannel(server.schema, "")}' || former, 'lost ' || number || ' ' || epoch) FROM given
-       WHERE former NOT IN (${NOBODY}, session)
-     ), all_notified AS (SELECT count(*) FROM notified)
-     SELECT given.* FROM given CROSS JOIN all_notified`,
-    [JSON.stringify(values)],
+       SELECT pg_notify('${sessionChannel(server.schema, row.session)}', 'lost ' || number || ' ' || epoch) FROM given WHERE $3::bigint <> $4::bigint
+     )
+     SELECT given.* FROM given LEFT JOIN notified ON true`,
+    [row.number, row.epoch, row.session, to.session, to.owner, to.takesCommands],
   );
-  const given = new Map(rows.map((row) => [row.number, row]));
-  return asked.map((one) => (first.get(one.row.number) === one ? given.get(one.row.number) : undefined));
+  return given;
+}
+
+/** Returns the numbers of the runs that have the epochs of their owner. */
+export async function stillOwned(
+  { rows, schema }: PostgresDatabase,
+  owned: readonly Pick<RunRow, "number" | "epoch">[],
+): Promise<ReadonlySet<number>> {
+  const text = `SELECT number FROM ${schema}.runs JOIN unnest($1::integer[], $2::bigint[]) AS o (number, epoch) USING (number, epoch)`;
+  const found = await rows<{ number: number }>(text, [owned.map(({ number }) => number), owned.map(({ epoch }) => epoch)]);
+  return new Set(found.map(({ number }) => number));
 }
 
 /** The end of an epoch, and how it ended. */
 export interface EpochEnd {
-  readonly number: number;
+  readonly runId: string;
   readonly epoch: number;
   readonly how: FormerOwner;
 }
@@ -233,9 +214,9 @@ export interface EpochEnd {
 /** Ends epochs. Those that are not their runs' newest are left alone. */
 export async function endEpochs(rows: Rows, schema: string, ended: readonly EpochEnd[]): Promise<void> {
   await rows(
-    `UPDATE ${schema}.runs r SET epoch = ${NOBODY}, session = ${NOBODY}, owner = a.how, takes_commands = false
-     FROM json_to_recordset($1) AS a(number integer, epoch bigint, how text) WHERE r.number = a.number AND r.epoch = a.epoch`,
-    [JSON.stringify(ended)],
+    `UPDATE ${schema}.runs r SET epoch = 0, session = ${NOBODY}, owner = a.how, takes_commands = false
+     FROM json_to_recordset($1) AS a(key text, epoch bigint, how text) WHERE r.key = decode(a.key, 'hex') AND r.epoch = a.epoch AND r.epoch <> 0`,
+    [JSON.stringify(ended.map(({ runId, epoch, how }) => ({ key: keyOf(runId), epoch, how })))],
   );
 }
 
@@ -247,9 +228,7 @@ export async function removeRun(db: PostgresDatabase, row: RunRow): Promise<bool
   const found = await db.rows(
     `WITH gone AS (DELETE FROM ${schema}.runs WHERE number = $1 AND epoch = $2 AND session = $3 RETURNING number),
        noted AS (INSERT INTO ${schema}.removed SELECT number FROM gone ON CONFLICT DO NOTHING),
-       notified AS MATERIALIZED (
-         SELECT pg_notify('${runChannel(server.schema, row.number)}', 'removed'),
-           pg_notify('${sessionChannel(server.schema, row.session)}', 'lost ' || number) FROM gone)
+       notified AS MATERIALIZED (SELECT pg_notify('${sessionChannel(server.schema, row.session)}', 'lost ' || number) FROM gone)
      SELECT number FROM gone LEFT JOIN notified ON true
      UNION SELECT number FROM ${schema}.removed WHERE number = $1`,
     [row.number, row.epoch, row.session],

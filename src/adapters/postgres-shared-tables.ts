@@ -1,9 +1,14 @@
 import { ControlError } from "../kernel/errors.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+import { type Presence, presenceIn, type PresenceOptions } from "./postgres-persistent-connection.ts";
 import { errorsOf, type PostgresPart } from "./postgres-server.ts";
 
 /** The channel on which processes are notified that a budget or a limit has changed; the payload is its name. */
-export function sharedChannel(schema: string): string {
-  return `${schema}_shared`;
+const sharedChannel = (schema: string): string => `${schema}_shared`;
+
+export function sharedPresence(db: PostgresDatabase, heard: PresenceOptions["heard"]): Presence {
+  const held = `DELETE FROM ${db.schema}.missing_holders WHERE holder = $1`;
+  return presenceIn(db, { channel: () => sharedChannel(db.server.schema), heard, held });
 }
 
 /** Returns the tables of shared budgets and limits. Their errors are interruptions, so a run can be resumed after one. */

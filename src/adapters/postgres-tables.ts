@@ -5,19 +5,19 @@ import { errorsOf, type PostgresPart } from "./postgres-server.ts";
 export const INDEXED = 200;
 
 /**
- * The tables of a journal. A run is found by the digest of its id, because an index takes no long text; its name is JSON, because a text holds
- * no NUL. A row of events has those of one append: its `seq` is that of the first. `owner` is the process of the owner, or how the last one left; `session` the number of its lock; `head` the checksum of the last
- * event. Pages of runs have room left, so that a change needs no new entry in an index.
+ * The tables of a journal. A run is found by the digest of its id, because an index takes no long string; its name is JSON, because a string
+ * holds no NUL. A row of events has those of one append: its `seq` is that of the first. `owner` is the process of the owner, or how the last one
+ * left; `session` the number of its lock; `head` the checksum of the last event. Pages of runs have room left, so that a change needs no new entry
+ * in an index.
  */
 export const JOURNAL_TABLES: PostgresPart = {
   name: "journal",
   version: 1,
   tables: (s) => `
 CREATE SEQUENCE ${s}.epochs AS bigint;
-CREATE SEQUENCE ${s}.sessions AS integer CYCLE;
 CREATE TABLE ${s}.runs (
   number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, events integer NOT NULL DEFAULT 0, epoch bigint NOT NULL DEFAULT 0,
-  watched timestamptz, session integer NOT NULL DEFAULT 0, takes_commands boolean NOT NULL DEFAULT false,
+  session bigint NOT NULL DEFAULT 0, takes_commands boolean NOT NULL DEFAULT false,
   key bytea NOT NULL UNIQUE, head bytea NOT NULL, owner text NOT NULL, run text COLLATE "C" NOT NULL
 ) WITH (fillfactor = 60);
 CREATE INDEX runs_by_name ON ${s}.runs (left(run, ${INDEXED}));
@@ -31,7 +31,7 @@ CREATE TABLE ${s}.chat_messages (number integer NOT NULL, message bytea NOT NULL
 CREATE TABLE ${s}.snapshots (number integer PRIMARY KEY, seq integer NOT NULL, checksum bytea NOT NULL, state text NOT NULL);
 CREATE TABLE ${s}.removed (number integer PRIMARY KEY);
 CREATE TABLE ${s}.commands (
-  id uuid PRIMARY KEY, number integer NOT NULL, sender integer NOT NULL, expires timestamptz NOT NULL, taken_by uuid,
+  id uuid PRIMARY KEY, number integer NOT NULL, sender bigint NOT NULL, expires timestamptz NOT NULL, taken_by uuid,
   command text NOT NULL, answer text
 );
 CREATE INDEX commands_by_run ON ${s}.commands (number);
@@ -48,10 +48,10 @@ export const MEMORY_TABLES: PostgresPart = {
   tables: (s) => `
 CREATE TABLE ${s}.memory_roles (
   number integer GENERATED ALWAYS AS IDENTITY (MAXVALUE 4000000) PRIMARY KEY, key bytea NOT NULL UNIQUE, role text NOT NULL,
-  last integer NOT NULL DEFAULT 0, removals integer NOT NULL DEFAULT 0, last_removal uuid, last_removed integer NOT NULL DEFAULT 0
+  last integer NOT NULL DEFAULT 0, removals integer NOT NULL DEFAULT 0
 );
 CREATE TABLE ${s}.memory_messages (
-  place bigint PRIMARY KEY, number integer NOT NULL, batch uuid NOT NULL, identity bytea NOT NULL, checksum bytea NOT NULL,
+  place bigint PRIMARY KEY, number integer NOT NULL, identity bytea NOT NULL, checksum bytea NOT NULL,
   body text NOT NULL, UNIQUE (number, identity)
 );
 CREATE TABLE ${s}.memory_vectors (
@@ -63,22 +63,6 @@ CREATE TABLE ${s}.memory_removed (number integer NOT NULL, identity bytea NOT NU
 };
 
 /** The channel on which a session is notified of its runs and commands. */
-export function sessionChannel(schema: string, session: number | string): string {
+export function sessionChannel(schema: string, session: string): string {
   return `${schema}.s${session}`;
-}
-
-export function runChannel(schema: string, number: number | string): string {
-  return `${schema}.r${number}`;
-}
-
-/** SQL for the class of the locks of a schema. Sessions have a number from 1 on in it. */
-export function lockClass(schema: string): string {
-  return `hashtext('troupe schema ${schema}')`;
-}
-
-/** SQL that is true while the connection of a session holds its lock. */
-export function isHeld(schema: string, session: string): string {
-  return `EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND l.classid = ${lockClass(schema)}::oid AND l.objid = ${session}::oid)`;
 }

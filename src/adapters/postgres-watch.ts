@@ -1,87 +1,71 @@
-import { sleep } from "../kernel/clock.ts";
-import { succeeds } from "../kernel/system-error.ts";
 import { Watchers } from "../runtime/record/watchers.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow } from "./postgres-runs.ts";
-import type { PostgresSession } from "./postgres-session.ts";
-import { runChannel } from "./postgres-tables.ts";
 
-/** Milliseconds between two looks at a watched run, for notifications that were missed. */
-const LOOK = 20_000;
-/** Seconds for which owners notify the watchers of a run after each look. */
-const WATCHED = 60;
+/** Milliseconds between two looks at the watched runs. */
+const LOOK = 100;
 
 interface Watched {
   readonly runId: string;
-  watchers: number;
+  events: number;
+  users: number;
   isGone: boolean;
 }
 
 /**
  * The watchers of runs in this process. It owns the list of watched runs.
  *
- * PostgresWatch.V1 (`#look`) a missed notification is made up for within {@link LOOK} milliseconds, and at once after a lost connection.
- * PostgresWatch.V2 (`#look`) owners notify only runs that are watched, because notifications make commits of all processes wait for each other.
- * PostgresWatch.V3 (`heard`) a watcher ends when its run is removed.
+ * PostgresWatch.V1 (`#look`) one question for all watched runs, every {@link LOOK} milliseconds, finds what was added, also after the database was
+ * away. PostgresWatch.V2 (`#look`) a watcher ends when its run is removed.
  */
 export class PostgresWatch {
   readonly #db: PostgresDatabase;
-  readonly #session: PostgresSession;
   readonly #watchers = new Watchers();
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<number, Watched>();
+  #isLooking = false;
 
-  constructor(db: PostgresDatabase, session: PostgresSession) {
+  constructor(db: PostgresDatabase) {
     this.#db = db;
-    this.#session = session;
   }
 
   async *watch(runId: string, signal: AbortSignal): AsyncGenerator<void, void> {
-    const { number } = await knownRow(this.#db, runId);
-    const channel = runChannel(this.#db.server.schema, number);
-    const watched = this.#watched.get(channel) ?? { runId, watchers: 0, isGone: false };
-    watched.watchers += 1;
-    this.#watched.set(channel, watched);
-    const letGo = this.#session.keep();
-    const ending = new AbortController();
-    let unlisten = (): void => undefined;
+    const { number, events } = await knownRow(this.#db, runId);
+    const run = this.#watched.get(number) ?? { runId, events, users: 0, isGone: false };
+    run.users += 1;
+    this.#watched.set(number, run);
+    void this.#look();
     try {
-      unlisten = await this.#session.listen(channel);
-      await this.#look(number, channel);
-      void this.#lookOften(number, channel, ending.signal);
-      yield* this.#watchers.watch(runId, signal, () => !watched.isGone);
+      yield* this.#watchers.watch(runId, signal, () => !run.isGone);
     } finally {
-      ending.abort();
-      unlisten();
-      letGo();
-      watched.watchers -= 1;
-      if (watched.watchers === 0) this.#watched.delete(channel);
+      run.users -= 1;
+      if (run.users === 0) this.#watched.delete(number);
     }
   }
 
-  heard(channel: string, isGone: boolean): void {
-    const watched = this.#watched.get(channel);
-    if (watched === undefined) return;
-    watched.isGone ||= isGone;
-    this.#watchers.grew(watched.runId);
-  }
-
-  renewed(): void {
-    this.#watchers.allGrew();
-  }
-
   close(): void {
-    for (const watched of this.#watched.values()) watched.isGone = true;
-    this.#watchers.allGrew();
+    for (const number of this.#watched.keys()) this.#note(number, undefined);
   }
 
-  async #lookOften(number: number, channel: string, signal: AbortSignal): Promise<void> {
-    while (await succeeds(sleep(this.#db.server.clock, LOOK, signal))) await this.#look(number, channel);
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#watched.size > 0 && !this.#db.closing.aborted) {
+      const numbers = [...this.#watched.keys()];
+      const text = `SELECT number, events FROM ${this.#db.schema}.runs WHERE number = ANY ($1::integer[])`;
+      const rows = await this.#db.rows<{ number: number; events: number }>(text, [numbers]).catch(() => undefined);
+      const found = new Map(rows?.map(({ number, events }) => [number, events]));
+      if (rows !== undefined) for (const number of numbers) this.#note(number, found.get(number));
+      await this.#db.pause(LOOK);
+    }
+    this.#isLooking = false;
   }
 
-  async #look(number: number, channel: string): Promise<void> {
-    const text = `UPDATE ${this.#db.schema}.runs SET watched = now() + interval '${WATCHED} seconds' WHERE number = $1 RETURNING number`;
-    // The next look finds a database that is away.
-    const found = await this.#db.rows(text, [number]).catch(() => undefined);
-    this.heard(channel, found?.length === 0);
+  /** @param events undefined for a run that is gone */
+  #note(number: number, events: number | undefined): void {
+    const run = this.#watched.get(number);
+    if (run === undefined || run.events === events) return;
+    run.isGone = events === undefined;
+    run.events = events ?? run.events;
+    this.#watchers.grew(run.runId);
   }
 }

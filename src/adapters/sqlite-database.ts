@@ -1,7 +1,7 @@
 import type Libsql from "libsql";
 import { isAscii } from "node:buffer";
 import { type Clock, sleep } from "../kernel/clock.ts";
-import { closedError, type FileKind, isBusy, isUnsynced } from "./sqlite-errors.ts";
+import { closedError, type FileKind, isBusy } from "./sqlite-errors.ts";
 
 /** A value of a statement. Only texts of this package are given as text: SQLite cuts a text at a NUL. */
 export type SqlValue = number | string | Uint8Array | null;
@@ -9,12 +9,6 @@ export type SqlValue = number | string | Uint8Array | null;
 export type SqlRow = readonly unknown[];
 
 type Libsql = typeof Libsql;
-
-/**
- * The failures that a committed change survives: a loss of power, or only the end of the process. A change that survives a loss of power
- * waits for the disk, which takes most of the time of a commit, and brings earlier changes that did not wait onto the disk too.
- */
-export type Outlives = "the machine" | "the process";
 
 /** The name of the file in its connection. Statements that create a table, and PRAGMAs about the file, need it. */
 const FILE = "file";
@@ -29,19 +23,11 @@ const FILE = "file";
  *
  * The library ends the whole process for a bare Buffer as the only value, and for text that is not UTF-8. So values are always passed as a
  * list, and columns of a table, in which one flipped bit can make text of any value, must be read as `CAST(... AS BLOB)` or
- * `CAST(... AS INTEGER)`. Every result is read to its end, because an open statement keeps an old state of the file. Only this class
- * changes `synchronous`, after the file was opened with FULL.
+ * `CAST(... AS INTEGER)`. Every result is read to its end, because an open statement keeps an old state of the file.
  */
 export class Database {
   readonly #native: InstanceType<Libsql>;
   readonly #prepared = new Map<string, Libsql.Statement>();
-  /** False also when the setting is unknown, after a PRAGMA that failed. */
-  #waitsForDisk = true;
-  /**
-   * A write to the disk failed. The system reports that once and then counts the pages as written: the next commit that waits would
-   * succeed, although earlier commits that did not wait are missing and the log ends there.
-   */
-  #mayHaveLost = false;
   #isClosed = false;
 
   constructor(driver: SqliteDriver, location: string, busyTimeout: number) {
@@ -76,19 +62,14 @@ export class Database {
     return this.all(sql, values)[0];
   }
 
-  /** Runs `work` as one transaction: all of it, or nothing. `outlives` counts for transactions that write. */
-  transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T, outlives: Outlives = "the machine"): T {
-    if (kind === "IMMEDIATE") {
-      this.#waitForDisk(outlives === "the machine");
-      if (this.#mayHaveLost) this.#renewLog();
-    }
+  /** Runs `work` as one transaction: all of it, or nothing. */
+  transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T {
     this.exec(`BEGIN ${kind}`);
     try {
       const result = work();
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      this.#mayHaveLost ||= isUnsynced(error);
       // Some failures, such as a full disk, have rolled it back already.
       if (this.inTransaction) this.exec("ROLLBACK");
       throw error;
@@ -125,22 +106,7 @@ export class Database {
   /** Writes the file again and empties the log, so that neither has a byte of what was removed. @throws `SQLITE_BUSY` while others use them */
   purge(): void {
     this.exec(`VACUUM ${FILE}`);
-    this.#renewLog();
-  }
-
-  /** Set before each transaction: set after one that did not wait, a failure would leave a later append without its wait. */
-  #waitForDisk(waits: boolean): void {
-    if (this.#waitsForDisk === waits) return;
-    this.#waitsForDisk = false;
-    this.exec(`PRAGMA ${FILE}.synchronous = ${waits ? "FULL" : "NORMAL"}`);
-    this.#waitsForDisk = waits;
-  }
-
-  #renewLog(): void {
-    if (!this.#truncateLog()) {
-      throw Object.assign(new Error("the log cannot be reset while it is read"), { code: "SQLITE_BUSY" });
-    }
-    this.#mayHaveLost = false;
+    if (!this.#truncateLog()) throw Object.assign(new Error("the log cannot be reset while it is read"), { code: "SQLITE_BUSY" });
   }
 
   #truncateLog(): boolean {

@@ -26,21 +26,6 @@ export function isBusy(error: unknown): boolean {
   return isOf(error, "SQLITE_BUSY", "SQLITE_LOCKED");
 }
 
-/** True for a failure of the disk, which every append of the same commit would meet, and not of one run's record. */
-export function isOfTheDisk(error: unknown): boolean {
-  return isBusy(error) || isOf(error, "SQLITE_FULL", ...MACHINE);
-}
-
-/** True when the file itself is broken: malformed, or not readable for SQLite. */
-export function isBroken(error: unknown): boolean {
-  const inside = error instanceof JournalError && error.code === "JOURNAL_DAMAGED" ? error.cause : error;
-  return sqliteCode(inside) !== undefined && !isOfTheDisk(inside);
-}
-
-export function isUnsynced(error: unknown): boolean {
-  return systemCode(error) === "SQLITE_IOERR_FSYNC";
-}
-
 /** True for a file that is no database of this package. The error for another text encoding has no code. */
 export function isNoDatabase(error: unknown): boolean {
   return systemCode(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
@@ -67,12 +52,13 @@ export function fileError(kind: FileKind, file: string, error: unknown): Error {
   return failed("damaged", `Expected a whole ${kind.name}, but ${file} is damaged: ${reason(error)}. ${REPAIR}`);
 }
 
-export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
-  if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
-  if (error instanceof JournalError && error.code === "JOURNAL_DAMAGED" && error.data === undefined) {
-    return damagedRun(file, runId, intact, "what the journal says of it was changed since it was written", error);
-  }
+/** Returns the error for a reader of a run that has read its first `intact` events. @param given also that of a file which is damaged as a whole */
+export function unreadable(file: string, runId: string, intact: number, given: unknown): Error {
+  const isOfTheFile = given instanceof JournalError && given.code === "JOURNAL_DAMAGED" && given.cause !== undefined;
+  const error = isOfTheFile ? given.cause : given;
   if (TroupeError.isInstance(error)) return error;
+  const isOfTheMachine = isBusy(error) || isOf(error, "SQLITE_FULL", ...MACHINE) || sqliteCode(error) === undefined;
+  if (!isOfTheMachine) return damagedRun(file, runId, intact, reason(error), error);
   const why = isBusy(error) ? "another process keeps it for itself" : `the machine refused: ${reason(error)}`;
   return new JournalError(
     "JOURNAL_UNREADABLE",

@@ -153,12 +153,11 @@ export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,
   version: 1,
-  // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event, `start` the one
-  // before its first: a run whose name was changed is found by it. The place of an event is its run's number * 2^31 + its seq, so that events of
-  // a run are stored together and in order. A row has the events of one append: its place is that of the first. A row of `chats` has a message
-  // that a model read and the conversation before it. `owner` is the process of the owner, or how the last one left. Tallies can be made again from the events. The
-  // `head` of a snapshot is the checksum of the event before it. The list of a tenant, whose name and a dot begin the ids of its runs, reads
-  // only what it shows.
+  // A run is found by the JSON of its id, because SQLite cuts a string at a NUL. `head` is the checksum of its last event. The place of an event
+  // is its run's number * 2^31 + its seq, so that events of a run are stored together and in order. A row has the events of one append: its place
+  // is that of the first. A row of `chats` has a message that a model read and the conversation before it. `owner` is the process of the owner, or
+  // how the last one left. The `head` of a snapshot is the checksum of the event before it. The list of a tenant, whose name and a dot begin the
+  // ids of its runs, reads only what it shows.
   schema: `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
    CREATE TABLE file.runs (
@@ -167,10 +166,8 @@ export const JOURNAL: FileKind = {
      epoch INTEGER NOT NULL,
      events INTEGER NOT NULL,
      head BLOB NOT NULL,
-     owner TEXT,
-     start BLOB NOT NULL
+     owner TEXT
    ) STRICT;
-   CREATE INDEX file.runs_by_start ON runs (start);
    CREATE INDEX file.runs_by_tenant ON runs (substr(run, 1, instr(run, '.')), number);
    CREATE TABLE file.events (place INTEGER PRIMARY KEY, body BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.chats (

@@ -1,5 +1,4 @@
-import { readTally } from "../runtime/record/run-summary.ts";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
@@ -7,12 +6,11 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { takesEvents, takesRun } from "../runtime/record/journal.ts";
 import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
-import { Database, loadDriver, type Outlives, patiently, type SqliteDriver } from "./sqlite-database.ts";
-import { closedError, fileError, isBusy, isOfTheDisk } from "./sqlite-errors.ts";
+import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
+import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
 import { encodeEvents } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, openFile } from "./sqlite-file.ts";
-import { readEvents } from "./sqlite-reader.ts";
-import { keepSnapshot, newestSnapshot } from "./sqlite-snapshots.ts";
+import { keepSnapshot, newestSnapshot, readEvents } from "./sqlite-reader.ts";
 import {
   allRuns,
   appendEvents,
@@ -28,7 +26,7 @@ import {
   rewriteRun,
   writeAndRemove,
 } from "./sqlite-runs.ts";
-import { OwnedTallies, tallyAfter } from "./run-tallies.ts";
+import { withTally } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The open file and the runs that this journal owns in it. */
@@ -42,10 +40,6 @@ export class SqliteJournal implements Journal {
   readonly #options: FileOptions;
   readonly #commits: Commits;
   readonly #owners = new Owners();
-  readonly #tallies: OwnedTallies = new OwnedTallies({
-    info: (runId) => this.#info(runId),
-    read: (runId, from) => this.read(runId, from),
-  });
   #opening: Promise<OpenJournal> | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
@@ -67,24 +61,17 @@ export class SqliteJournal implements Journal {
     const isOurs = locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
     if (!isOurs) await this.#ask(() => knownRun(db, runId));
-    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs), "the process");
+    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
-    await this.#tallies.claimed(runId);
     return claim;
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = encodeEvents(events, runId, expectedSeq);
-    const tally = this.#tallies.before(runId, expectedSeq);
     try {
-      await this.#commits.commit((db) => {
-        appendEvents(db, runId, epoch, expectedSeq, encoded);
-        const kept = tally && tallyAfter(tally, events);
-        if (kept !== undefined) keepTally(db, kept);
-      });
+      await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
     } catch (error) {
-      this.#tallies.failed(runId, expectedSeq);
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
       throw error;
     }
@@ -92,7 +79,6 @@ export class SqliteJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = encodeEvents(events, runId, 0);
-    this.#tallies.drop(runId);
     await this.#commits.commit((db) => rewriteRun(db, runId, epoch, encoded));
   }
 
@@ -107,17 +93,22 @@ export class SqliteJournal implements Journal {
     if (this.#isClosed) return;
     this.#owners.ended(runId, epoch);
     const { locks } = await this.#opened();
-    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o), "the process");
-    if (!wasOurs) return;
-    locks.drop(runId);
-    this.#tallies.drop(runId);
+    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o));
+    if (wasOurs) locks.drop(runId);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    const options = this.#options;
-    const open = async (): Promise<Database> => (await this.#opened()).db;
-    return readEvents({ options, open }, runId, from);
+    const { clock, patience } = this.#options;
+    return readEvents(
+      this.#options.file,
+      async (work) => {
+        const { db } = await this.#opened();
+        return patiently(() => work(db), clock, patience);
+      },
+      runId,
+      from,
+    );
   }
 
   async runs(): Promise<readonly RunInfo[]> {
@@ -132,7 +123,8 @@ export class SqliteJournal implements Journal {
   }
 
   async info(runId: string): Promise<RunInfo> {
-    return this.#tallied(await this.#info(runId));
+    const { db } = await this.#opened();
+    return this.#tallied(await this.#ask(() => infoOf(db, runId)));
   }
 
   /** In a transaction of its own: an append beside it may need less room. */
@@ -142,7 +134,7 @@ export class SqliteJournal implements Journal {
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
-    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot), "the process");
+    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot));
   }
 
   async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
@@ -153,10 +145,9 @@ export class SqliteJournal implements Journal {
   async remove(runId: string): Promise<void> {
     const { db, locks } = await this.#opened();
     if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
-    await this.#holding(runId, (open) => removeRun(open, runId), "the machine");
+    await this.#holding(runId, (open) => removeRun(open, runId));
     locks.dropForGood(runId);
     this.#owners.lose(runId);
-    this.#tallies.drop(runId);
   }
 
   close(): Promise<void> {
@@ -168,14 +159,14 @@ export class SqliteJournal implements Journal {
    * Changes a run that this journal holds or takes. Another owner in this process may release it during the wait, so it is taken again when
    * the change is made and when the call resolves.
    */
-  async #holding<T>(runId: string, change: JournalChange<T>, outlives: Outlives): Promise<T> {
+  async #holding<T>(runId: string, change: JournalChange<T>): Promise<T> {
     const { locks } = await this.#opened();
     let isNew = locks.take(runId);
     try {
       const result = await this.#commits.commit((open) => {
         isNew = locks.take(runId) || isNew;
         return change(open);
-      }, outlives);
+      });
       locks.take(runId);
       return result;
     } catch (error) {
@@ -188,7 +179,6 @@ export class SqliteJournal implements Journal {
     await this.#commits.settled();
     this.#isClosed = true;
     this.#owners.clear();
-    this.#tallies.close();
     // The callers already have the error of a file that could not be opened.
     const opened = await this.#opening?.catch(() => undefined);
     if (opened === undefined) return;
@@ -200,20 +190,8 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  async #info(runId: string): Promise<RunInfo> {
-    const { db } = await this.#opened();
-    return this.#ask(() => infoOf(db, runId));
-  }
-
-  async #tallied(info: RunInfo): Promise<RunInfo> {
-    if (info.tally !== undefined || info.events === 0) return info;
-    try {
-      const tally = await readTally(this, info);
-      await this.#commits.commit((db) => keepTally(db, tally), "the process");
-      return { ...info, tally, events: tally.summary.events };
-    } catch {
-      return info;
-    }
+  #tallied(info: RunInfo): Promise<RunInfo> {
+    return withTally(this, info, (tally) => this.#commits.commit((db) => keepTally(db, tally)));
   }
 
   #opened(): Promise<OpenJournal> {
@@ -247,7 +225,6 @@ export type JournalChange<T> = (db: Database) => T;
 
 interface AskedChange {
   readonly change: JournalChange<unknown>;
-  readonly outlives: Outlives;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -256,10 +233,9 @@ interface AskedChange {
  * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. The journal owns the
  * file.
  *
- * Commits.C1 (`commit`) a change resolves after COMMIT only; one that must survive a loss of power resolves when it and all earlier ones
- * are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails, every
- * change in it is rejected and none is kept. Commits.C4 (`#together`) a damaged record fails alone: the others are committed without it.
- * The callers bound the queue: a run appends again only after its last append.
+ * Commits.C1 (`commit`) a change resolves when it and all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect
+ * others. Commits.C3 (`#together`) when a commit fails, every change in it is rejected and none is kept. The callers bound the queue: a run
+ * appends again only after its last append.
  */
 export class Commits {
   readonly #options: FileOptions;
@@ -272,9 +248,9 @@ export class Commits {
   }
 
   /** @throws JournalError of `change`; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
-  commit<T>(change: JournalChange<T>, outlives: Outlives = "the machine"): Promise<T> {
+  commit<T>(change: JournalChange<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#asked.add({ change, outlives, resolve, reject });
+      this.#asked.add({ change, resolve, reject });
     });
   }
 
@@ -286,22 +262,13 @@ export class Commits {
     const { kind, file, clock, patience } = this.#options;
     try {
       const db = await this.#open();
-      const outlives = batch.every(isOfTheProcess) ? "the process" : "the machine";
-      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)), outlives);
+      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)));
       const answers = await patiently(work, clock, patience);
       for (const answer of answers) answer();
     } catch (error) {
-      if (batch.length === 1 || isOfTheDisk(error) || error instanceof JournalError) {
-        for (const { reject } of batch) reject(fileError(kind, file, error));
-      } else {
-        for (const asked of batch) await this.#together([asked]);
-      }
+      for (const { reject } of batch) reject(fileError(kind, file, error));
     }
   }
-}
-
-function isOfTheProcess({ outlives }: AskedChange): boolean {
-  return outlives === "the process";
 }
 
 /** Makes a change. The returned function answers its caller, after the commit. */
@@ -384,7 +351,7 @@ class RunLocks {
   }
 
   #fileOf(runId: string): string {
-    return join(this.#folder, `${createHash("sha256").update(JSON.stringify(runId)).digest("hex")}.lock`);
+    return join(this.#folder, `${hash("sha256", JSON.stringify(runId))}.lock`);
   }
 }
 

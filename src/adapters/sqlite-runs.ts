@@ -11,8 +11,9 @@ import {
 } from "../runtime/record/journal.ts";
 import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
-import { chained, chainStart, type EventBlock } from "./event-rows.ts";
-import { writeChat } from "./sqlite-events.ts";
+import type { Chat } from "./event-chats.ts";
+import { chained, chainStart, type EventBlock, type Position } from "./event-rows.ts";
+import type { RunHead } from "./run-reader.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
 import { compactFile, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
@@ -37,34 +38,26 @@ const DIED = "died";
 
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
-/** The row of a run. */
-export interface RunHead {
-  readonly number: number;
+export interface OwnedHead extends RunHead {
   readonly epoch: number;
-  readonly events: number;
-  /** The checksum of the last event, or the start of the chain. */
-  readonly checksum: string;
 }
 
-export function headOf(db: Database, runId: string): RunHead | undefined {
+export function headOf(db: Database, runId: string): OwnedHead | undefined {
   const row = db.first(HEAD, [keyOf(runId)]);
   if (row === undefined) return undefined;
-  const [number, epoch, events, checksum] = row;
-  if (isCount(number) && isCount(epoch) && isCount(events) && typeof checksum === "string") return { number, epoch, events, checksum };
+  const [number, epoch, events, head] = row;
+  if (isCount(number) && isCount(epoch) && isCount(events) && typeof head === "string") return { number, epoch, events, head };
   throw new JournalError(
     "JOURNAL_DAMAGED",
     `Expected to find run ${runId}, but what the journal says of it was changed since it was written.`,
+    { data: { runId, intact: 0 } },
   );
 }
 
-/** @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` when the run exists but the name in its row was changed */
-export function knownRun(db: Database, runId: string): RunHead {
+/** @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
+export function knownRun(db: Database, runId: string): OwnedHead {
   const head = headOf(db, runId);
   if (head !== undefined) return head;
-  const number = misnamedRow(db, runId);
-  if (number !== undefined) {
-    throw damagedRow(number, `Expected to find run ${runId}, but its name was changed since it was written`, { runId, intact: 0 });
-  }
   throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
@@ -93,19 +86,18 @@ export function newestOf(db: Database, { limit, before, prefix = "", tallies = f
     prefix === "" ? [NEWEST, []] : TENANT.test(prefix) ? [NEWEST_OF_TENANT, [from]] : [NEWEST_NAMED, [from, `${from}${LAST_CHARACTER}`]];
   const rows = db.all(`${ROW} ${where}`, [...bounds, end, limit]);
   const infos = rows.map(([number, run, events]) => runInfo(number, run, events));
-  return tallies ? infos.map((info) => withTally(db, info)) : infos;
+  return tallies ? infos.map((info) => withKeptTally(db, info)) : infos;
 }
 
 export function infoOf(db: Database, runId: string): RunInfo {
   const { events } = knownRun(db, runId);
-  return withTally(db, { runId, events });
+  return withKeptTally(db, { runId, events });
 }
 
-/** Leaves out a tally with more events than the run: the run was changed since. */
-function withTally(db: Database, info: RunInfo): RunInfo {
+function withKeptTally(db: Database, info: RunInfo): RunInfo {
   const [text, checksum] = db.first(TALLY, [keyOf(info.runId)]) ?? [];
-  const tally = tallyIn(info.runId, textOf(text), checksum);
-  return tally === undefined || tally.summary.events > info.events ? info : { ...info, tally };
+  const tally = tallyIn(info, textOf(text), checksum);
+  return tally === undefined ? info : { ...info, tally };
 }
 
 /** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
@@ -127,13 +119,7 @@ function runInfo(number: unknown, run: unknown, events: unknown): RunInfo {
   throw damagedRow(number, `Expected how many events run ${runId} has, but that was changed since it was written`, { runId });
 }
 
-/** Finds the row of a run whose name was changed: its start follows from its original name. */
-function misnamedRow(db: Database, runId: string): number | undefined {
-  const number = db.first("SELECT number FROM runs WHERE start = unhex(?)", [chainStart(runId)])?.[0];
-  return typeof number === "number" ? number : undefined;
-}
-
-function damagedRow(number: unknown, found: string, data: { readonly runId?: string; readonly intact?: number }): JournalError {
+function damagedRow(number: unknown, found: string, data: { readonly runId?: string }): JournalError {
   return new JournalError(
     "JOURNAL_DAMAGED",
     `${found}: row ${String(number)} of the list of runs is damaged. Take the journal from a copy, or give the run its name back there.`,
@@ -146,8 +132,7 @@ export function createRun(db: Database, runId: string): void {
     throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
   const given = db.first("SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = 'runs'")?.[0];
   if (typeof given === "number" && given >= MAX_NUMBER) throw full(`more than ${MAX_NUMBER} runs`);
-  const start = chainStart(runId);
-  db.run("INSERT INTO runs (run, epoch, events, head, start) VALUES (?, ?, 0, unhex(?), unhex(?))", [keyOf(runId), NOBODY, start, start]);
+  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, unhex(?))", [keyOf(runId), NOBODY, chainStart(runId)]);
 }
 
 export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
@@ -160,7 +145,7 @@ export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
   return { epoch: next, former };
 }
 
-function formerOf({ epoch, events }: RunHead, owner: string | undefined, isOurs: boolean): FormerOwner {
+function formerOf({ epoch, events }: OwnedHead, owner: string | undefined, isOurs: boolean): FormerOwner {
   if (owner === DIED || owner?.endsWith(diedBefore(events)) === true) return "died";
   if (epoch === NOBODY) return LEFT.find((how) => how === owner) ?? (owner === undefined && events === 0 ? "none" : "released");
   if (isOurs) return "none";
@@ -186,7 +171,7 @@ function ownerIn(db: Database, number: number): string | undefined {
   return textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
 }
 
-export function ownedRun(db: Database, runId: string, epoch: number): RunHead {
+export function ownedRun(db: Database, runId: string, epoch: number): OwnedHead {
   const head = knownRun(db, runId);
   if (head.epoch === epoch && epoch !== NOBODY) return head;
   throw stale(runId, head.epoch, epoch);
@@ -200,7 +185,7 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
   const end = blocks.reduce((sum, { events }) => sum + events, expectedSeq);
   if (end > PLACES) throw full(`more than ${PLACES} events of run ${runId}`);
   if (blocks.length === 0) return;
-  let { checksum } = head;
+  let checksum = head.head;
   for (const { seq, body, chats } of blocks) {
     for (const chat of chats) writeChat(db, head.number, chat);
     checksum = chained(checksum, body);
@@ -209,10 +194,22 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
   db.run("UPDATE runs SET events = ?, head = unhex(?) WHERE number = ?", [end, checksum, head.number]);
 }
 
-export function rowBefore(db: Database, number: number, seq: number): { readonly seq: number; readonly checksum: string } | undefined {
-  const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 1";
-  const [place, checksum] = db.first(sql, [number * PLACES, number * PLACES + seq]) ?? [];
-  return typeof place === "number" && typeof checksum === "string" ? { seq: place - number * PLACES, checksum } : undefined;
+/** Writes the missing turns, from the beginning: a stored turn has all turns before it. */
+function writeChat(db: Database, number: number, { turns }: Chat): void {
+  const has = (chat = ""): boolean => db.first("SELECT 1 FROM chats WHERE number = ? AND chat = unhex(?)", [number, chat]) !== undefined;
+  let known = turns.length;
+  while (known > 0 && !has(turns[known - 1]?.chat)) known -= 1;
+  for (const { chat, before, message, body } of turns.slice(known)) {
+    db.run("INSERT OR IGNORE INTO chat_messages (number, message, body) VALUES (?, unhex(?), ?)", [number, message, body]);
+    db.run("INSERT INTO chats (number, chat, before, message) VALUES (?, unhex(?), unhex(?), unhex(?))", [number, chat, before, message]);
+  }
+}
+
+/** Returns at most two rows before an event, the last one first. */
+export function rowsBefore(db: Database, number: number, seq: number): readonly Position[] {
+  const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 2";
+  const rows = db.all(sql, [number * PLACES, number * PLACES + seq]);
+  return rows.map(([place, checksum]) => ({ seq: Number(place) - number * PLACES, checksum: String(checksum) }));
 }
 
 /** Removes a run; an unknown one is no error. */

@@ -63,7 +63,6 @@ export async function giveCommand(
   return answer.data.value;
 }
 
-/** Executes a command that came as JSON, and returns its outcome as JSON. Never rejects. */
 export async function executed(given: Json, mask: Mask, execute: (command: RunCommand) => Promise<unknown>): Promise<Json> {
   try {
     const command = commandSchema.safeParse(given);

@@ -40,7 +40,6 @@ export class DrivenFolder {
     this.#last = options.clock.now();
   }
 
-  /** Call it as the owner of the run. A run that is stopped meanwhile needs no folder. @throws errors of the workspaces */
   async fetch(signal: AbortSignal): Promise<void> {
     const { workspaces, journal } = this.#o;
     try {
@@ -61,7 +60,6 @@ export class DrivenFolder {
     });
   }
 
-  /** Call it as the owner of the run, when nothing of it is at work any more. @param error the reason why the run ends */
   async rest(error: unknown): Promise<void> {
     await this.#putting;
     if (!this.#isHere) return;

@@ -158,7 +158,6 @@ function nameOf({ kind, name }: Pick<EffectCall, "kind" | "name">): string {
   return `${kind}:${name}`;
 }
 
-/** Undefined for a run that the journal does not have. */
 async function eventsFrom(journal: Journal, runId: string, from: number): Promise<readonly RunEvent[] | undefined> {
   const events: RunEvent[] = [];
   try {

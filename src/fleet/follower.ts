@@ -20,7 +20,6 @@ interface FollowerParts {
   readonly clock: Clock;
   readonly mask: Mask;
   readonly controls: RunControls;
-  /** Called with the idea of the run. It throws for another one than the follower meant. */
   readonly meant: (idea: Message) => void;
   readonly report: (event: RunEvent) => void;
 }
@@ -36,7 +35,6 @@ export class Follower {
   readonly #state: RunState;
   readonly #watching = new AbortController();
   #hasBegun = false;
-  /** True when the last end was recorded after the beginning. */
   #hasEnded = false;
   #hasGrown = false;
   #wake: () => void = () => undefined;
@@ -47,13 +45,6 @@ export class Follower {
     void this.#watch().catch(() => undefined);
   }
 
-  /**
-   * Follows until the end of the run is recorded, or nothing was recorded for a while: then the owner may be gone.
-   *
-   * @param entry the way to the owner
-   * @returns undefined without an end
-   * @throws JournalError as `read` of the journal; ControlError when the signal aborts; the error of `meant`
-   */
   async untilQuiet(entry: RunEntry): Promise<RunResult | undefined> {
     for (let isFirst = true; ; isFirst = false) {
       const before = this.#state.seq;

@@ -5,7 +5,6 @@ import type { Journal } from "../runtime/record/journal.ts";
 /** Milliseconds for which a run works or waits alone: enough for one call of a model. It also ends a wait for an effect of the same worker. */
 export const LONGEST_ALONE = 600_000;
 
-/** The slot of a run at work. */
 export interface Slot {
   /** Lets others work beside a run that was alone. */
   share(): void;
@@ -13,7 +12,6 @@ export interface Slot {
 }
 
 export interface SlotOptions {
-  /** No other run is at work beside this one until it shares its slot. */
   readonly isAlone: boolean;
   readonly limit: number;
   readonly signal: AbortSignal;
@@ -48,7 +46,6 @@ export class Isolation {
     for (const waiting of this.#line.splice(0)) waiting.end();
   }
 
-  /** @returns undefined when the time is up, the signal aborts, or the worker closes */
   async enter({ isAlone, limit, signal }: SlotOptions): Promise<Slot | undefined> {
     if (signal.aborted || this.#isClosed) return undefined;
     const over = new AbortController();

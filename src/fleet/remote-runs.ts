@@ -1,8 +1,9 @@
-import { sleep } from "../kernel/clock.ts";
+import { sleep, systemClock } from "../kernel/clock.ts";
 import { JournalError, MovedError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { masked } from "../kernel/mask.ts";
 import { type Message, parseMessage } from "../message/message.ts";
+import { COMMAND_TIMEOUT } from "../runtime/record/journal.ts";
 import { unowned } from "../runtime/record/owners.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { hiring, publishing, retiring, type RunCommand } from "../team/publishing.ts";
@@ -12,7 +13,6 @@ import { answeredUnderWay } from "../team/runs.ts";
 import { executed, giveCommand } from "./command-wire.ts";
 import { Follower } from "./follower.ts";
 
-/** Limit on the tries of a request whose run gets and loses owners in between. */
 const MOST_TRIES = 3;
 
 /** Milliseconds until the next look at a run whose owner neither takes commands nor lets another one claim it. */
@@ -22,7 +22,6 @@ export function isUnowned(error: unknown): boolean {
   return error instanceof JournalError && error.code === "RUN_UNOWNED";
 }
 
-/** Returns the runs that other processes own, as the runs of this process reach them. */
 export function remoteRuns(local: LocalRuns): RemoteRuns {
   return new CommandedRuns(local);
 }
@@ -35,7 +34,8 @@ class CommandedRuns implements RemoteRuns {
   }
 
   async follow({ controls, news, meant, drive }: FollowedRun): Promise<RunResult> {
-    const { journal, clock, mask } = this.#local;
+    const { journal, mask, options } = this.#local.parts;
+    const { clock = systemClock } = options;
     const { id, signal, observers } = controls;
     let follower: Follower | undefined;
     try {
@@ -62,7 +62,7 @@ class CommandedRuns implements RemoteRuns {
         // The owner has left the run meanwhile.
         if (!isUnowned(error) || tries === MOST_TRIES) throw error;
       }
-      await sleep(this.#local.clock, BETWEEN_OWNERS, signal);
+      await sleep(this.#local.parts.options.clock ?? systemClock, BETWEEN_OWNERS, signal);
       try {
         return await local();
       } catch (error) {
@@ -72,14 +72,14 @@ class CommandedRuns implements RemoteRuns {
   }
 
   execute(runId: string, given: Json): Promise<Json> {
-    return executed(given, this.#local.mask, (command) => this.#execute(runId, command));
+    return executed(given, this.#local.parts.mask, (command) => this.#execute(runId, command));
   }
 
   #entryOf(id: string, signal: AbortSignal): RunEntry {
     return {
       change: async (change) => {
         try {
-          return change.result(await this.#give(id, change.command(this.#local.mask)));
+          return change.result(await this.#give(id, change.command(this.#local.parts.mask)));
         } catch (error) {
           throw isUnowned(error) ? new MovedError(id) : error;
         }
@@ -92,7 +92,7 @@ class CommandedRuns implements RemoteRuns {
   async #published(id: string, news: (Message | string)[], signal: AbortSignal): Promise<boolean> {
     for (let [next] = news; next !== undefined; [next] = news) {
       try {
-        await this.#give(id, publishing(next).command(this.#local.mask), signal);
+        await this.#give(id, publishing(next).command(this.#local.parts.mask), signal);
       } catch (error) {
         if (isUnowned(error)) return false;
         throw error;
@@ -104,7 +104,8 @@ class CommandedRuns implements RemoteRuns {
 
   /** A change has no secrets; an answer and a reason are words of a user, and may have some. */
   #give(id: string, command: RunCommand, signal?: AbortSignal): Promise<unknown> {
-    const { journal, mask, commandTimeout: timeout } = this.#local;
+    const { journal, mask, options } = this.#local.parts;
+    const { commandTimeout: timeout = COMMAND_TIMEOUT } = options;
     const safe = command.do === "answer" || command.do === "stop" ? masked(mask, command) : command;
     return giveCommand(journal, id, safe, { timeout, ...(signal === undefined ? {} : { signal }) });
   }

@@ -41,7 +41,6 @@ export async function holdsFiles(folder: string): Promise<boolean> {
   return ((await ifThere(readdir(folder))) ?? []).length > 0;
 }
 
-/** A run that has not begun has no record. */
 async function* recordOf(journal: Pick<Journal, "read">, runId: string): AsyncGenerator<RunEvent> {
   try {
     yield* journal.read(runId, 0);
@@ -53,7 +52,6 @@ async function* recordOf(journal: Pick<Journal, "read">, runId: string): AsyncGe
 const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
 const HASHED = /^run_[0-9a-f]{64}$/;
 
-/** The folder of a run below the folder of all runs. @throws UsageError `ARGUMENT_INVALID` */
 export function runFolder(folder: string, runId: string): string {
   return join(folder, nameOf(runId));
 }

@@ -1,19 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { z } from "zod";
 import { aText, takes } from "../kernel/argument.ts";
-import { defaultLogger } from "../kernel/default-logger.ts";
-import type { Logger } from "../kernel/emit.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
 import { ifThere, systemCode } from "../kernel/system-error.ts";
-import { isCount, isObject } from "../kernel/value-kind.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { LeftFolders } from "./left-folders.ts";
 import { holdsFiles, nameOf, restoreProject, runFolder, type RunProject } from "./run-project.ts";
 import { bundleWorkspace, hasOpenForks } from "../workspace/bundle.ts";
+import { removeAll } from "../workspace/folders.ts";
 
 /** Options of {@link runWorkspaces}. */
 export interface RunWorkspacesOptions {
@@ -23,24 +22,14 @@ export interface RunWorkspacesOptions {
   readonly folder: string;
   /** Bytes of one bundle. Default 256 MiB; the store has a bound of its own. */
   readonly mostBytes?: number;
-  /**
-   * Limit on the older folders of a run that stay in `.left`, each with something that the restored folder lacks. Default 8: a folder with files
-   * of its own is kept for eight further moves of the run.
-   */
-  readonly mostLeft?: number;
-  /** Reports files that stay behind. Default: none. */
-  readonly logger?: Logger;
 }
 
 const runWorkspacesOptions: Known<RunWorkspacesOptions> = {
   objects: kinds.having("a store of objects", "put", "get", "list", "remove"),
   folder: kinds.text,
   mostBytes: kinds.count,
-  mostLeft: kinds.count,
-  logger: kinds.logger,
 };
 
-/** A call about the folder of a run. */
 export interface RunWorkspaceCall {
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,8 +40,7 @@ export interface RunWorkspaces {
   folderOf(runId: string): string;
   /**
    * Brings the folder of a run here before it continues: from its newest bundle, then from the later steps of its record. A folder that this
-   * machine had last stays as it is. An older one is renamed, and removed if the restored one lacks nothing of it: see
-   * {@link RunWorkspacesOptions.mostLeft}.
+   * machine had last stays as it is. An older one is moved to `.left/<run>`, where the newest three stay.
    *
    * @throws ObjectStoreError, WorkspaceError, JournalError; ControlError when the signal aborts
    */
@@ -91,34 +79,31 @@ export interface RunWorkspaces {
  */
 export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
   checkGivenOptions("runWorkspaces", options, runWorkspacesOptions);
-  const { objects, folder, mostBytes = OBJECT_BYTES, mostLeft = MOST_LEFT, logger = defaultLogger } = options;
+  const { objects, folder, mostBytes = OBJECT_BYTES } = options;
   takes("runWorkspaces", "objects", objects, anObjectStore);
   takes("runWorkspaces", "folder", folder, aText);
-  return new StoredWorkspaces({ objects, folder: resolve(folder), mostBytes, mostLeft, logger });
+  return new StoredWorkspaces({ objects, folder: resolve(folder), mostBytes });
 }
 
-/** The machine with the folder of a run, and its newest bundle: the one object of a run that changes. */
-interface Place {
-  /** The machine that has the newest folder; empty while one is being restored. */
-  readonly place: string;
-  readonly bundle?: StoredBundle;
-}
+/** The machine with the folder of a run, which is empty while one is being restored, and its newest bundle: the one object of a run that changes. */
+const placeSchema = z.object({
+  version: z.literal(1),
+  run: z.string(),
+  place: z.string(),
+  bundle: z.object({ key: z.string(), seq: z.int().nonnegative(), sha256: z.string(), branch: z.string().nullable() }).exactOptional(),
+});
 
-interface StoredBundle {
-  readonly key: string;
-  readonly seq: number;
-  readonly sha256: string;
-  readonly branch: string | null;
-}
+type Place = Pick<z.infer<typeof placeSchema>, "place" | "bundle">;
 
 interface FoundPlace extends Place {
   readonly tag: string | undefined;
 }
 
 const NOWHERE = "";
-const MOST_LEFT = 8;
+const LEFT = ".left";
+const MAX_LEFT = 3;
 /** Limit on the reads of a place whose bundle is gone: a newer one was stored meanwhile. */
-const MOST_LOOKS = 3;
+const MAX_LOOKS = 3;
 
 /**
  * It owns the objects `<run>/place.json` and `<run>/<seq>-<sha256>.bundle`.
@@ -191,7 +176,7 @@ class StoredWorkspaces implements RunWorkspaces {
       const { bundle } = await this.#placeOf(runId, signal);
       const stored = bundle && (await this.#bundle(bundle, signal));
       if (bundle === undefined || stored !== undefined) return restoreProject(resolve(to), { runId, journal, stored, signal });
-      if (looks === MOST_LOOKS) throw gone(runId);
+      if (looks === MAX_LOOKS) throw damaged(runId, "its bundle, but it is gone");
     }
   }
 
@@ -205,18 +190,27 @@ class StoredWorkspaces implements RunWorkspaces {
   ): Promise<void> {
     const { found, journal, isThere, signal } = o;
     const root = this.folderOf(runId);
-    const { mostLeft: most, logger } = this.#o;
-    const older = new LeftFolders({ folder: this.#folder, runId, name: nameOf(runId), most, logger });
-    if (isThere) await older.setAside(root);
+    if (isThere) await this.#setAside(runId);
     await mkdir(root, { recursive: true });
     const stored = found.bundle && (await this.#bundle(found.bundle, signal));
-    if (found.bundle !== undefined && stored === undefined) throw gone(runId);
+    if (found.bundle !== undefined && stored === undefined) throw damaged(runId, "its bundle, but it is gone");
     await restoreProject(root, { runId, journal, stored, signal });
-    await older.sweep(root, signal);
+  }
+
+  /** Keeps the files that only this machine has. Of a run the newest folders stay. */
+  async #setAside(runId: string): Promise<void> {
+    const above = join(this.#folder, LEFT, nameOf(runId));
+    await mkdir(above, { recursive: true });
+    const numbers = (await readdir(above)).map(Number).sort((a, b) => a - b);
+    await rename(this.folderOf(runId), join(above, String((numbers.at(-1) ?? 0) + 1)));
+    for (const old of numbers.slice(0, 1 - MAX_LEFT)) await removeAll(join(above, String(old)));
   }
 
   /** @returns undefined where the store does not have it any more */
-  async #bundle({ key, seq, sha256, branch }: StoredBundle, signal: AbortSignal | undefined): Promise<RunProject["stored"]> {
+  async #bundle(
+    { key, seq, sha256, branch }: NonNullable<Place["bundle"]>,
+    signal: AbortSignal | undefined,
+  ): Promise<RunProject["stored"]> {
     const stored = await this.#objects.get(key, { signal });
     return stored && { bytes: stored.bytes, sha256, branch: branch ?? undefined, seq };
   }
@@ -242,17 +236,12 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 }
 
-/** NaN for an object that is no bundle. */
 function seqIn(key: string): number {
   return Number(/\/(\d+)-[0-9a-f]+\.bundle$/.exec(key)?.[1]);
 }
 
 function isConflict(error: unknown): boolean {
   return error instanceof ObjectStoreError && error.code === "OBJECT_CONFLICT";
-}
-
-function gone(runId: string): ObjectStoreError {
-  return damaged(runId, "its bundle, but it is gone");
 }
 
 function damaged(runId: string, what: string): ObjectStoreError {
@@ -264,19 +253,9 @@ function damaged(runId: string, what: string): ObjectStoreError {
 }
 
 function placeIn(runId: string, { bytes }: StoredObject): Place {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    value = undefined;
-  }
-  const { version, run, place, bundle } = isObject(value) ? (value as Readonly<Record<string, unknown>>) : {};
-  if (version !== 1 || run !== runId || typeof place !== "string") throw damaged(runId, "a readable place, but it is damaged or newer");
-  if (bundle === undefined) return { place };
-  const { key, seq, sha256, branch } = isObject(bundle) ? (bundle as Readonly<Record<string, unknown>>) : {};
-  const isWhole = typeof key === "string" && isCount(seq) && typeof sha256 === "string" && (branch === null || typeof branch === "string");
-  if (!isWhole) throw damaged(runId, "a readable bundle, but its place is damaged");
-  return { place, bundle: { key, seq, sha256, branch } };
+  const { data: place } = placeSchema.safeParse(parsedJson(new TextDecoder().decode(bytes)));
+  if (place === undefined || place.run !== runId) throw damaged(runId, "a readable place, but it is damaged or newer");
+  return place;
 }
 
 /** Linked into its place, so that no process reads half of it. */

@@ -30,9 +30,7 @@ export interface Worker {
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 
-/** Milliseconds that a run waits until it may work, before it is left to another worker. */
 const WAIT_FOR_SLOT = 30_000;
-/** Milliseconds until a run that got no slot is delivered again. */
 const AFTER_WAIT = 5_000;
 /** Limit on the remembered runs without a slot. The oldest is forgotten first. */
 const MOST_REFUSED = 10_000;
@@ -169,7 +167,6 @@ class FleetWorker implements Worker {
     }
   }
 
-  /** @returns undefined when the run may not work in time */
   async #slot({ runId, signal }: Delivery, before: LastEvent): Promise<Slot | undefined> {
     const { journal, logger, clock } = this.#settings;
     const isAlone = before.events > 0 && !isAtRest(before) && (await mayEndProcess(journal, runId, before.events));
@@ -305,7 +302,6 @@ function pauseOf(attempt: number): number {
   return Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
 }
 
-/** The record of a run that has begun has its idea. */
 function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readonly job?: RunJob } {
   return now.events === 0 ? {} : { job: { runId, team, events } };
 }

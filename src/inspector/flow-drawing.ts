@@ -2,24 +2,22 @@ import { takes } from "../kernel/argument.ts";
 import { aFlow, type FlowEdge, type FlowNode, type MessageFlow } from "./message-flow.ts";
 
 /*
- * A message flow as Graphviz, Mermaid and JSON. Names come from models: in a drawing they have a bounded length and stand on one line, and an
- * invisible character is written as its number.
+ * A message flow as Graphviz and Mermaid. Names come from models: in a drawing they have a bounded length and one line, and an invisible
+ * character is written as its number.
  */
 
 /** Characters of a name that are drawn. */
-const LONGEST_NAME = 60;
+const MAX_NAME = 60;
 /** Causes that the label of an edge names. */
-const NAMED_CAUSES = 2;
+const MAX_CAUSES = 2;
+/** A larger weight moves no two nodes closer together and makes the layout slow. */
+const MAX_WEIGHT = 1_000;
+/** Mermaid draws no more edges than this by default. */
+const MAX_EDGES = 500;
 /** Control, format and separator characters. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
-/** A larger weight moves no two nodes closer together and makes the layout slow. */
-const LARGEST_WEIGHT = 1_000;
-/** Mermaid draws no more edges than this by default. */
-const MOST_EDGES = 500;
 /** Other characters could belong to the syntax of Mermaid, Markdown or HTML; a colon could end an escaped number. */
 const NOT_PLAIN = /[^\p{L}\p{N} .,…()-]/gu;
-/** Characters that JSON allows unescaped, and that terminals or line readers interpret. */
-const UNESCAPED_BY_JSON = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 /** A flow in the language of Graphviz. Broadcasts are dashed. The label of an edge has the number of its messages and their causes. */
 export function flowGraphviz(flow: MessageFlow): string {
@@ -30,8 +28,8 @@ export function flowGraphviz(flow: MessageFlow): string {
     "  node [shape=box];",
     ...flow.nodes.map((node) => `  ${node.id} [label=${graphvizText(nodeLabel(node))}${node.kind === "role" ? "" : ", shape=ellipse"}];`),
     ...flow.edges.map((edge) => {
-      const style = isBroadcastEdge(edge) ? ", style=dashed" : "";
-      return `  ${edge.from} -> ${edge.to} [label=${graphvizText(edgeLabel(edge))}, weight=${Math.min(edge.messages, LARGEST_WEIGHT)}${style}];`;
+      const style = edge.messages === edge.broadcasts ? ", style=dashed" : "";
+      return `  ${edge.from} -> ${edge.to} [label=${graphvizText(edgeLabel(edge))}, weight=${Math.min(edge.messages, MAX_WEIGHT)}${style}];`;
     }),
     "}",
   ].join("\n");
@@ -40,25 +38,19 @@ export function flowGraphviz(flow: MessageFlow): string {
 /** The same as a Mermaid flowchart, with dotted broadcasts. Mermaid draws at most 500 edges: a comment counts the lighter ones left out. */
 export function flowMermaid(flow: MessageFlow): string {
   takes("flowMermaid", "flow", flow, aFlow);
-  const edges = heaviest(flow.edges);
-  const left = flow.edges.length - edges.length;
+  const heaviest = new Set(flow.edges.toSorted((a, b) => b.messages - a.messages).slice(0, MAX_EDGES));
+  const omitted = flow.edges.length - heaviest.size;
   return [
     "flowchart LR",
-    ...(left === 0 ? [] : [`  %% ${left} lighter edges are not drawn`]),
+    ...(omitted === 0 ? [] : [`  %% ${omitted} lighter edges are not drawn`]),
     ...flow.nodes.map((node) => {
       const label = `["${mermaidText(nodeLabel(node))}"]`;
       return `  ${node.id}${node.kind === "role" ? label : `(${label})`}`;
     }),
-    ...edges.map((edge) => `  ${edge.from} ${isBroadcastEdge(edge) ? "-.->" : "-->"}|"${mermaidText(edgeLabel(edge))}"| ${edge.to}`),
+    ...flow.edges
+      .filter((edge) => heaviest.has(edge))
+      .map((edge) => `  ${edge.from} ${edge.messages === edge.broadcasts ? "-.->" : "-->"}|"${mermaidText(edgeLabel(edge))}"| ${edge.to}`),
   ].join("\n");
-}
-
-/** A flow as JSON text of several lines. Every invisible character is written as `\uXXXX`. */
-export function flowJson(flow: MessageFlow): string {
-  takes("flowJson", "flow", flow, aFlow);
-  return JSON.stringify(flow, null, 2).replace(UNESCAPED_BY_JSON, (character) =>
-    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
-  );
 }
 
 /** The first characters of a string, without cutting one in two. */
@@ -79,12 +71,6 @@ function mermaidText(text: string): string {
   return text.replace(NOT_PLAIN, (character) => `#${character.codePointAt(0)};`);
 }
 
-function heaviest(edges: readonly FlowEdge[]): readonly FlowEdge[] {
-  if (edges.length <= MOST_EDGES) return edges;
-  const kept = new Set([...edges].sort((a, b) => b.messages - a.messages).slice(0, MOST_EDGES));
-  return edges.filter((edge) => kept.has(edge));
-}
-
 /** A role may have any name, so the shape of a node also says that it is not a role. */
 function nodeLabel({ kind, name }: FlowNode): string {
   if (kind === "role") return shownName(name);
@@ -92,16 +78,11 @@ function nodeLabel({ kind, name }: FlowNode): string {
 }
 
 function edgeLabel({ messages, causes }: FlowEdge): string {
-  const named = causes.slice(0, NAMED_CAUSES).map(({ name }) => shownName(name));
+  const named = causes.slice(0, MAX_CAUSES).map(({ name }) => shownName(name));
   const more = causes.length - named.length;
   return `${messages} ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
-/** True when every message of the edge was a broadcast. */
-function isBroadcastEdge({ messages, broadcasts }: FlowEdge): boolean {
-  return messages === broadcasts;
-}
-
 function shownName(name: string): string {
-  return excerptOf(name, LONGEST_NAME).replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return excerptOf(name, MAX_NAME).replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

@@ -11,7 +11,7 @@ import { LongTermMemory } from "../memory/long-term-memory.ts";
 import { MemoryStorage, TICK } from "../memory/memory-storage.ts";
 import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts";
 import type { MessageToStore } from "../memory/message-store.ts";
-import { type MemorySnapshot, MOST_MESSAGES, readSnapshot, SNAPSHOT_VERSION, type SnapshotContent, tooLarge } from "./snapshot-form.ts";
+import { type MemorySnapshot, readSnapshot, SNAPSHOT_VERSION, type SnapshotContent } from "./snapshot-form.ts";
 
 /** Options of {@link exportSnapshot}: the clock gives the time of the snapshot. */
 export interface SnapshotOptions {
@@ -30,7 +30,7 @@ interface ImportedSnapshot {
  * Exports a memory as plain JSON: every message in order of arrival. {@link importSnapshot} reads it. The snapshot of a long-term memory holds
  * the messages of all runs, with their runs and times; pending changes are stored first. `snapshotLines` writes it as text.
  *
- * @throws UsageError `SNAPSHOT_TOO_LARGE` above a million messages; NotJsonError; MemoryError when the store cannot be read
+ * @throws NotJsonError; MemoryError when the store cannot be read
  * @example
  * import { createMessage, Memory } from "troupe";
  * import { exportSnapshot, importSnapshot } from "troupe/inspector";
@@ -48,7 +48,6 @@ export async function exportSnapshot(
   takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
   checkKnownOptions("exportSnapshot", options, snapshotOptions);
   const taken = await takenOf(memory);
-  if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);
   return {
     troupe: "memory",
     v: SNAPSHOT_VERSION,
@@ -85,9 +84,8 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
  * adds all in one transaction, and computes vectors later; its role may differ. A brain memory treats the snapshot as older.
  *
  * @param snapshot the JSON of {@link exportSnapshot} or its text
- * @throws UsageError `SNAPSHOT_FOREIGN` for a value that is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
- * `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes; `SNAPSHOT_KIND` for a memory of
- * another kind, or one that compares messages in another way. MemoryError when the store fails
+ * @throws UsageError `SNAPSHOT_FOREIGN`, `SNAPSHOT_NEWER`, `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, or names
+ * a message twice; `SNAPSHOT_KIND` for a memory of another kind, or with another `ignoreId`. MemoryError when the store fails
  */
 export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
   takes("importSnapshot", "snapshot", snapshot, readable);
@@ -121,28 +119,20 @@ type Taken = MemorySnapshot extends infer S ? (S extends MemorySnapshot ? Pick<S
 
 async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
   if (memory instanceof BrainMemory) return { kind: "brain", messages: heldIn(memory), body: memory.toJSON() };
-  if (memory instanceof MemoryStorage) return takenOfStorage(memory);
   if (memory instanceof LongTermMemory) {
-    await stored(memory);
-    return takenOfStorage(memory.storage);
+    await memory.persist().catch((error: unknown) => {
+      // Messages are stored even when the embedder fails, and a snapshot has no vectors.
+      if (memory.unsaved > 0) throw error;
+    });
+    return takenOf(memory.storage);
+  }
+  if (memory instanceof MemoryStorage) {
+    const entries = await memory.entries();
+    const messages = entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) }));
+    return { kind: "storage", messages: entries.length, body: { roleId: memory.roleId, messages } };
   }
   const body = memory.toJSON();
   return { kind: "memory", messages: body.messages.length, body };
-}
-
-async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
-  const entries = await storage.entries();
-  const messages = entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) }));
-  return { kind: "storage", messages: entries.length, body: { roleId: storage.roleId, messages } };
-}
-
-/** Messages are stored even when the embedder fails, and a snapshot has no vectors. */
-async function stored(memory: LongTermMemory): Promise<void> {
-  try {
-    await memory.persist();
-  } catch (error) {
-    if (memory.unsaved > 0) throw error;
-  }
 }
 
 async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise<ImportedSnapshot> {

@@ -25,9 +25,6 @@ export interface FlowNode {
   readonly kind: "role" | "outside" | "all" | "missing";
   /** Empty for `outside` and `all`. */
   readonly name: string;
-  /** Also those without a recipient. */
-  readonly sent: number;
-  readonly received: number;
 }
 
 /** The messages from one node to another. */
@@ -36,7 +33,7 @@ export interface FlowEdge {
   readonly to: string;
   readonly messages: number;
   readonly broadcasts: number;
-  /** Their causes, the most frequent first. */
+  /** The most frequent first. */
   readonly causes: readonly { readonly name: string; readonly messages: number }[];
 }
 
@@ -47,18 +44,14 @@ export interface MessageFlow {
   readonly edges: readonly FlowEdge[];
 }
 
-interface OpenEdge extends Omit<FlowEdge, "causes"> {
-  messages: number;
-  broadcasts: number;
-  readonly causes: Map<string, number>;
-}
-
 /** The parts of a {@link messageFlow} that drawings read. @internal */
 export const aFlow: Shape = object("a flow that messageFlow made", {
   nodes: listOf(object("a node")),
   edges: listOf(object("an edge", { causes: listOf(object("a cause")) })),
 });
 const aFlowEvent: Shape = object("an event");
+
+type Target = Pick<FlowNode, "kind" | "name"> & { readonly isBroadcast?: boolean };
 
 /**
  * Builds the graph of the messages between senders and receivers.
@@ -75,103 +68,67 @@ const aFlowEvent: Shape = object("an event");
  */
 export function messageFlow(source: Iterable<Message> | Iterable<FlowEvent>): MessageFlow {
   takes("messageFlow", "source", source, iterable("messages, or events of a run"));
-  const drawing = new FlowDrawing();
+  const nodes = new Map<string, FlowNode>();
+  const edges = new Map<string, FlowEdge & { messages: number; broadcasts: number; readonly counts: Map<string, number> }>();
   const known = new Set<string>();
+  let messages = 0;
+  // The kind is part of the key, so a role is never taken for another kind of node.
+  const idOf = ({ kind, name }: Target): string => {
+    const key = `${kind} ${name}`;
+    const node = nodes.get(key) ?? { id: `n${nodes.size}`, kind, name };
+    nodes.set(key, node);
+    return node.id;
+  };
+  const add = ({ sentFrom, causeBy }: Message, targets: readonly Target[]): void => {
+    messages += 1;
+    const from = idOf(senderNamed(sentFrom));
+    for (const target of targets) {
+      const to = idOf(target);
+      const edge = edges.get(`${from} ${to}`) ?? { from, to, messages: 0, broadcasts: 0, causes: [], counts: new Map<string, number>() };
+      edges.set(`${from} ${to}`, edge);
+      edge.messages += 1;
+      if (target.isBroadcast === true) edge.broadcasts += 1;
+      edge.counts.set(causeBy, (edge.counts.get(causeBy) ?? 0) + 1);
+    }
+  };
   for (const one of source) {
     if (!isMessage(one)) {
       takes("messageFlow", "what is in source", one, aFlowEvent);
-      for (const sent of sentIn(one)) drawing.add(sent.message, hearersOf(sent));
+      for (const sent of sentIn(one)) add(sent.message, recipientsOf(sent));
     } else if (!known.has(one.id)) {
       known.add(one.id);
-      drawing.add(one, addresseesOf(one));
+      add(one, addresseesOf(one));
     }
   }
-  return drawing.flow();
-}
-
-interface Target {
-  readonly kind: FlowNode["kind"];
-  readonly name: string;
-  readonly isBroadcast: boolean;
+  return {
+    messages,
+    nodes: [...nodes.values()],
+    edges: [...edges.values()].map(({ counts, ...edge }) => {
+      const causes = [...counts].map(([name, count]) => ({ name, messages: count }));
+      return { ...edge, causes: causes.sort((a, b) => b.messages - a.messages) };
+    }),
+  };
 }
 
 function sentIn({ message, to, dead, said = [] }: FlowEvent): readonly FlowSent[] {
   return message === undefined || to === undefined ? said : [{ message, to, ...(dead === undefined ? {} : { dead }) }];
 }
 
-function hearersOf({ message: { sendTo }, to, dead = [] }: FlowSent): readonly Target[] {
+function recipientsOf({ message: { sendTo }, to, dead = [] }: FlowSent): readonly Target[] {
   const isForAll = sendTo.includes(ROUTE_TO_ALL);
-  const missing = dead.map((name): Target => ({ kind: "missing", name, isBroadcast: false }));
+  const missing = dead.map((name): Target => ({ kind: "missing", name }));
   if (to.length === 0 && isForAll) return [{ kind: "all", name: "", isBroadcast: true }, ...missing];
-  const hearers = to.map((name): Target => ({ kind: "role", name, isBroadcast: isForAll && !sendTo.includes(name) }));
-  return [...hearers, ...missing];
+  return [...to.map((name): Target => ({ kind: "role", name, isBroadcast: isForAll && !sendTo.includes(name) })), ...missing];
 }
 
 function addresseesOf({ sendTo, sentFrom }: Message): readonly Target[] {
   return sendTo.flatMap((name): readonly Target[] => {
-    switch (name) {
-      case ROUTE_TO_ALL:
-        return [{ kind: "all", name: "", isBroadcast: true }];
-      case ROUTE_TO_NONE:
-        return [];
-      case ROUTE_TO_SELF:
-        return [{ ...senderNamed(sentFrom), isBroadcast: false }];
-      default:
-        return [{ kind: "role", name, isBroadcast: false }];
-    }
+    if (name === ROUTE_TO_NONE) return [];
+    if (name === ROUTE_TO_ALL) return [{ kind: "all", name: "", isBroadcast: true }];
+    return [name === ROUTE_TO_SELF ? senderNamed(sentFrom) : { kind: "role", name }];
   });
 }
 
-function senderNamed(name: string): Pick<Target, "kind" | "name"> {
+function senderNamed(name: string): Target {
   return { kind: name === "" ? "outside" : "role", name };
-}
-
-/**
- * Collects nodes and edges message by message. It owns both, and the number of messages.
- *
- * FlowDrawing.D1 (`#node`) there is one node for each kind and name, so a role is never taken for another kind of node.
- * FlowDrawing.D2 (`add`) a message counts once for its sender, and once for each of its targets and for the edge that leads there.
- */
-class FlowDrawing {
-  readonly #nodes = new Map<string, OpenNode>();
-  readonly #edges = new Map<string, OpenEdge>();
-  #messages = 0;
-
-  add(message: Message, targets: readonly Target[]): void {
-    this.#messages++;
-    const sender = this.#node(senderNamed(message.sentFrom));
-    sender.sent++;
-    for (const target of targets) {
-      const receiver = this.#node(target);
-      receiver.received++;
-      const edge = this.#edge(sender.id, receiver.id);
-      edge.messages++;
-      if (target.isBroadcast) edge.broadcasts++;
-      edge.causes.set(message.causeBy, (edge.causes.get(message.causeBy) ?? 0) + 1);
-    }
-  }
-
-  flow(): MessageFlow {
-    const edges = [...this.#edges.values()].map((edge): FlowEdge => {
-      const causes = [...edge.causes].map(([name, messages]) => ({ name, messages }));
-      return { ...edge, causes: causes.sort((a, b) => b.messages - a.messages) };
-    });
-    return { messages: this.#messages, nodes: [...this.#nodes.values()], edges };
-  }
-
-  #node({ kind, name }: Pick<Target, "kind" | "name">): OpenNode {
-    return made(this.#nodes, `${kind} ${name}`, () => ({ id: `n${this.#nodes.size}`, kind, name, sent: 0, received: 0 }));
-  }
-
-  #edge(from: string, to: string): OpenEdge {
-    return made(this.#edges, `${from} ${to}`, () => ({ from, to, messages: 0, broadcasts: 0, causes: new Map() }));
-  }
-}
-
-type OpenNode = { -readonly [Key in keyof FlowNode]: FlowNode[Key] };
-
-function made<T>(table: Map<string, T>, key: string, make: () => T): T {
-  const entry = table.get(key) ?? make();
-  table.set(key, entry);
-  return entry;
 }

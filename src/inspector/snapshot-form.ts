@@ -9,9 +9,8 @@ import { identityOf, type MessageToStore } from "../memory/message-store.ts";
 
 /** Version of the snapshot format. */
 export const SNAPSHOT_VERSION = 1;
-/** Limits of a snapshot in characters and messages. Larger stores are copied as files. */
-export const MOST_CHARACTERS: number = 256 * 1024 * 1024;
-export const MOST_MESSAGES = 1_000_000;
+/** Limit of a snapshot in characters. Larger stores are copied as files. */
+export const MAX_CHARACTERS: number = 256 * 1024 * 1024;
 /** The latest date of JavaScript. */
 const LATEST = 8.64e15;
 
@@ -50,15 +49,20 @@ export type MemorySnapshot = Omit<z.infer<typeof HeadSchema>, "kind" | "body"> &
     | { readonly kind: "brain"; readonly body: BrainJson }
   );
 
+/** `MessageSchema` alone would invent a missing id or time. */
+const WholeMessage = z
+  .looseObject({ id: z.string().min(1), timestamp: z.number() })
+  .transform((wire): unknown => wire)
+  .pipe(MessageSchema);
 const MemoryBody = z.strictObject({
-  ignoreId: z.boolean().optional(),
+  ignoreId: z.boolean().default(false),
   limit: z.int().min(1).optional(),
-  messages: z.array(z.unknown()),
+  messages: z.array(WholeMessage),
 });
-const StorageBody = z.strictObject({ roleId: z.string().min(1), messages: z.array(z.unknown()) });
-const EntrySchema = z.strictObject({ runId: z.string(), addedAt: time, message: z.unknown() });
-/** `MessageSchema` would invent a missing id or time. */
-const WholeMessage = z.object({ id: z.string().min(1), timestamp: z.number() });
+const StorageBody = z.strictObject({
+  roleId: z.string().min(1),
+  messages: z.array(z.strictObject({ runId: z.string(), addedAt: time, message: WholeMessage })),
+});
 
 /** Reads a snapshot from its text or its JSON and validates all of it. Its errors are those of `importSnapshot`. */
 export function readSnapshot(given: unknown): SnapshotContent {
@@ -72,7 +76,6 @@ export function readSnapshot(given: unknown): SnapshotContent {
   const { kind, messages, sha256 } = fitting(HeadSchema, json, "its head");
   // The raw value, because a schema silently drops keys such as `__proto__`.
   const { body } = json as { readonly body?: unknown };
-  if (messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${messages}`);
   if (hashOf(body) !== sha256) throw invalid("its content is not what its checksum was made of: it was changed since");
   const content = contentOf(kind, body);
   const count = content.kind === "brain" ? heldIn(content.state) : content.messages.length;
@@ -80,59 +83,38 @@ export function readSnapshot(given: unknown): SnapshotContent {
   return content;
 }
 
-/** @throws UsageError `SNAPSHOT_TOO_LARGE` */
-export function tooLarge(most: string, came: string): UsageError {
-  return new UsageError(
-    "SNAPSHOT_TOO_LARGE",
-    `Expected a snapshot of at most ${most}, got ${came}. Copy the file of the store instead, while no process uses it.`,
-  );
-}
-
 function parsed(text: string): unknown {
-  if (text.length > MOST_CHARACTERS) throw tooLarge(`${MOST_CHARACTERS} characters`, `${text.length}`);
+  if (text.length > MAX_CHARACTERS) {
+    const got = `Expected a snapshot of at most ${MAX_CHARACTERS} characters, got ${text.length}.`;
+    throw new UsageError("SNAPSHOT_TOO_LARGE", `${got} Copy the file of the store instead, while no process uses it.`);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid("it is no JSON, or it is cut off", error);
+    throw invalid("it is not JSON, or it is cut off", error);
   }
 }
 
 function contentOf(kind: MemorySnapshot["kind"], body: unknown): SnapshotContent {
   switch (kind) {
     case "memory": {
-      const { ignoreId = false, messages } = fitting(MemoryBody, body, "its memory");
-      const read = messages.map(messageAt);
-      refuseDoubles(read.map((message) => (ignoreId ? message.content : message.id)));
-      return { kind, ignoreId, messages: read };
+      const { ignoreId, messages } = fitting(MemoryBody, body, "its memory");
+      refuseDoubles(messages.map((message) => (ignoreId ? message.content : message.id)));
+      return { kind, ignoreId, messages };
     }
     case "storage": {
       const { roleId, messages } = fitting(StorageBody, body, "its storage");
-      const read = messages.map((entry, index): MessageToStore => {
-        const { message, ...where } = fitting(EntrySchema, entry, `message ${index}`);
-        return { ...where, message: messageAt(message, index) };
-      });
-      refuseDoubles(read.map(({ runId, message }) => identityOf(runId, message.id)));
-      return { kind, roleId, messages: read };
+      refuseDoubles(messages.map(({ runId, message }) => identityOf(runId, message.id)));
+      return { kind, roleId, messages };
     }
-    case "brain":
-      return { kind, state: brainIn(body) };
+    case "brain": {
+      const state = readBrainState(JSON.stringify(body));
+      if (typeof state === "string") throw invalid(state);
+      refuseDoubles([...state.originals, ...state.history].map(({ id }) => id));
+      refuseDoubles(state.knowledge.map(({ id }) => id));
+      return { kind, state };
+    }
   }
-}
-
-function brainIn(body: unknown): BrainState {
-  const state = readBrainState(JSON.stringify(body));
-  if (typeof state === "string") throw invalid(state);
-  refuseDoubles([...state.originals, ...state.history].map(({ id }) => id));
-  refuseDoubles(state.knowledge.map(({ id }) => id));
-  return state;
-}
-
-function messageAt(wire: unknown, index: number): Message {
-  const { v } = (wire ?? {}) as { readonly v?: unknown };
-  if (typeof v === "number" && v > MESSAGE_VERSION)
-    throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${index}`);
-  fitting(WholeMessage, wire, `message ${index}`);
-  return fitting(MessageSchema, wire, `message ${index}`);
 }
 
 function refuseDoubles(identities: readonly string[]): void {
@@ -148,7 +130,10 @@ function fitting<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid(`${what} does not fit: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.replace(/\s+/g, " ").trim(), result.error);
+  const path = issue?.path.join(".") ?? "";
+  if (path.startsWith("messages.") && path.endsWith(".v"))
+    throw newer(`messages of version ${MESSAGE_VERSION} at most, got another at ${path}`);
+  throw invalid(`${what} does not fit: ${path} ${issue?.message ?? ""}`.replace(/\s+/g, " ").trim(), result.error);
 }
 
 function hashOf(body: unknown): string {

@@ -35,20 +35,6 @@ export interface StoredVector {
   readonly vector: Float32Array;
 }
 
-/** A stored vector without its numbers. */
-export interface VectorPlace {
-  readonly place: number;
-  /** How many numbers it has; 0: its message cannot be embedded. */
-  readonly dimensions: number;
-}
-
-/** A stored vector that is near another one. */
-export interface NearVector {
-  readonly place: number;
-  /** Cosine similarity from -1 to 1: larger is closer. */
-  readonly score: number;
-}
-
 /** The state of a store, by which a reader detects changes. */
 export interface StoreState {
   /** The last place; 0 before the first message. */
@@ -87,24 +73,6 @@ export interface MessageLookup {
   placesOf(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly (number | undefined)[]>;
 }
 
-/** Finds the nearest vectors of a store without reading them into the process. */
-export interface VectorLookup {
-  /** Returns false when this store cannot, such as a database without the extension for it. Asked before the other methods. */
-  isAvailable(): Promise<boolean>;
-  /** Returns the number of vectors of a fingerprint that `search` compares. */
-  count(roleId: string, fingerprint: string): Promise<number>;
-  /** Returns the places after one that have a usable vector of a fingerprint, or cannot be embedded, in order of arrival. */
-  places(roleId: string, fingerprint: string, after: number): AsyncIterable<readonly VectorPlace[]>;
-  /** Returns at most `k` vectors with as many numbers as the query, best first. `among`: only vectors at these places. */
-  search(
-    roleId: string,
-    fingerprint: string,
-    query: Float32Array,
-    k: number,
-    o?: { readonly among?: ReadonlySet<number> | undefined },
-  ): Promise<readonly NearVector[]>;
-}
-
 /**
  * Stores the messages of roles durably. Port. Vectors are stored only to save work, and may be lost. `roleId` is the key of a role's memory.
  *
@@ -113,7 +81,7 @@ export interface VectorLookup {
  * whatever their ids contain. MessageStore.V5 a message is read as it was written, or reading throws `MEMORY_DAMAGED`. MessageStore.V6 vectors
  * are read as they were written, under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes
  * may use one store. MessageStore.V8 `close` releases resources; a later call opens them again. MessageStore.V9 a `lookup` includes every resolved
- * change. MessageStore.V10 `nearest` finds what an exact comparison finds, best first, equal ones by place. MessageStore.V11 a removal is remembered,
+ * change. MessageStore.V11 a removal is remembered,
  * so that no record of a run stores the message again; adding it again is allowed. MessageStore.V12 after `purge` no byte of a removed message, of
  * its words in an index, or of the key of an emptied scope is in the files of the store.
  */
@@ -140,8 +108,6 @@ export interface MessageStore {
   clearVectors(roleId: string): Promise<void>;
   /** Optional: without it a memory reads all messages of its role. */
   readonly lookup?: MessageLookup;
-  /** Optional: without it, or where it is not available, vectors are compared in the process. */
-  readonly nearest?: VectorLookup;
   close(): Promise<void>;
 }
 

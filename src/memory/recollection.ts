@@ -160,7 +160,6 @@ export class Recollection {
       k: options.k,
       neighbours: options.neighbours,
       threshold: options.threshold ?? null,
-      hybrid: options.lexical !== undefined,
       maxTokens: left,
       // Memories with the same texts are equal to a model, whatever their ids.
       beside: contentHash([summary.texts, recent.texts]).slice(0, 32),

@@ -11,7 +11,7 @@ import type { VectorIndex } from "./exact-index.ts";
 import { MEMORY_REACHES, type MemoryReach } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
 import { MemoryDigest, memoryLine } from "./recall-window.ts";
-import { aDuration, aSimilarity, assertNoVectorOptions } from "./storage-options.ts";
+import { aDuration, aSimilarity, checkVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 
 /** The shares of the recall budget, from 0 to 1, together at most 1. The next part may use what one part leaves. */
@@ -64,9 +64,9 @@ export interface RoleMemoryOptions {
   readonly store?: MessageStore;
   /** Finds messages by meaning, such as `openaiEmbedder(...)`. Default: none; messages are found by their words. */
   readonly embedder?: Embedder;
-  /** Makes the index of vectors of one role. It needs an embedder. Default: the store's `nearest` where it is available, else `exactIndex`. */
+  /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/memory`; with an embedder none. */
+  /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
   /**
    * How far the role remembers. Default: for the user that its run names, else for the conversation; for all runs where the run has no scope, as
@@ -131,10 +131,10 @@ export function roleMemoryParts(
   if (own === false || (own === undefined && shared === undefined)) return undefined;
   const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
-  if (rest.embedder === undefined && !isPart) assertNoVectorOptions({ threshold, index: rest.index }, "of a role's memory");
+  if (!isPart) checkVectorOptions({ ...rest, threshold }, "of a role's memory");
   return {
     ...rest,
-    ...(rest.embedder === undefined && rest.lexical === undefined ? { lexical: minisearch } : {}),
+    lexical: rest.lexical ?? minisearch,
     tokens,
     digest: new MemoryDigest(),
     sizes: new MessageSizes(tokens, (message) => `${memoryLine(message)}\n`),

@@ -2,7 +2,6 @@ import { onAbort } from "../kernel/abort.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** What has places, such as "open streams", the code of the error without one, and the advice to a client that gets none. */
 export interface PlacesOf {
   readonly code: string;
   readonly what: string;
@@ -30,7 +29,6 @@ export class Places {
     return this.#taken;
   }
 
-  /** Takes places. The returned function gives them back. @param besides places that others have taken @throws UsageError with the code of the places */
   take(places: number = 1, besides: number = 0): () => void {
     const taken = this.#taken + besides;
     if (taken > 0 && taken + places > this.#most) {
@@ -54,7 +52,6 @@ export class Places {
     first?.();
   }
 
-  /** Resolves when there may be a place, or when the signal aborts. */
   free(signal: AbortSignal): Promise<void> {
     if (this.#taken < this.#most || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -96,7 +93,6 @@ interface Waiting {
  */
 export class FairTurns {
   readonly #clock: Clock;
-  /** By tenant. The first has the next turn. */
   readonly #waiting = new Map<string, Waiting[]>();
   #atWork = 0;
 

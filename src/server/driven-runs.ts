@@ -15,7 +15,6 @@ import type { TenantAccount } from "./tenants.ts";
 export const SERVER_CLOSING = "SERVER_CLOSING";
 export const SERVER_PAUSED = "SERVER_PAUSED";
 
-/** A run that this server drives. It owns its pause and its stop. */
 class DrivenRun {
   readonly run: Run;
   readonly account: TenantAccount;
@@ -23,8 +22,6 @@ class DrivenRun {
   readonly #abort: AbortController;
   readonly steps = new StepsInFlight();
   #isPaused = false;
-  #begin = (): void => {};
-  readonly #first = new Promise<void>((resolve) => (this.#begin = resolve));
 
   constructor(run: Run, account: TenantAccount, opened: OpenedTeam, abort: AbortController, grew: (event: RunEvent) => void) {
     this.run = run;
@@ -33,7 +30,6 @@ class DrivenRun {
     this.#abort = abort;
     for (const type of EVENT_TYPES) {
       run.on(type, (event) => {
-        this.#begin();
         this.steps.note(event);
         grew(event);
       });
@@ -54,7 +50,6 @@ class DrivenRun {
     this.run.proceed();
   }
 
-  /** Stops the run because a client asks: it stays stopped until it is resumed. */
   stop(): void {
     this.run.stop("a client of the server asked for it");
   }
@@ -63,12 +58,6 @@ class DrivenRun {
     const [code, then] = this.#isPaused ? [SERVER_PAUSED, "its pause ends"] : [SERVER_CLOSING, "it starts again"];
     this.#abort.abort(new ControlError(code, `Stopped: the server closes. The run resumes when ${then}.`));
     this.run.proceed();
-  }
-
-  /** Resolves when its first event is durable, or it is at rest already. @throws the error of a run that was refused */
-  async started(): Promise<void> {
-    const early = await Promise.race([this.#first, this.run.result]);
-    if (early?.error !== undefined) throw early.error;
   }
 }
 
@@ -97,7 +86,6 @@ export type Purpose = Omit<TeamRequest, "tenant" | "pool" | "signal">;
 export class DrivenRuns {
   readonly #parts: DrivenRunsParts;
   readonly #driven = new Map<string, DrivenRun>();
-  /** The runs under way, until their teams are closed. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -126,7 +114,6 @@ export class DrivenRuns {
     return this.#parts.open({ ...purpose, tenant: name, signal: this.signal, ...(pool === undefined ? {} : { pool }) });
   }
 
-  /** Closes a team. A failure is logged. */
   async #closed({ close }: OpenedTeam, runId: string): Promise<void> {
     try {
       await close?.();
@@ -135,7 +122,6 @@ export class DrivenRuns {
     }
   }
 
-  /** Drives a run from now on, and resolves when it has started. @throws UsageError `RUNS_TOO_MANY`, `SERVER_CLOSING`; the error of a run that was refused */
   async drive(
     account: TenantAccount,
     purpose: Purpose,
@@ -152,15 +138,14 @@ export class DrivenRuns {
       const abort = new AbortController();
       const { pool, limits } = account;
       const shared = { ...(pool && { pools: [pool] }), ...(limits && { limits }) };
-      const begun = begin(opened, { signal: abort.signal, ...shared });
-      driven = new DrivenRun(await begun, account, opened, abort, (event) => {
+      driven = new DrivenRun(await begin(opened, { signal: abort.signal, ...shared }), account, opened, abort, (event) => {
         logEvent(this.#parts.logger, account.name, event);
         this.#parts.feeds.grew(event);
       });
       const rest = this.#untilRest(runId, driven, leave).finally(() => this.#underWay.delete(rest));
       this.#underWay.add(rest);
       if (this.signal.aborted) driven.close();
-      if (!(begun instanceof Promise)) await driven.started();
+      await driven.run.started;
     } catch (error) {
       if (driven === undefined) {
         leave();
@@ -170,7 +155,6 @@ export class DrivenRuns {
     }
   }
 
-  /** True once the run is at rest; false when that takes longer than `ms`. */
   async rests(runId: string, ms: number): Promise<boolean> {
     const driven = this.#driven.get(runId);
     return driven === undefined || this.#within(driven.run.result, ms);

@@ -1,12 +1,10 @@
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
-/** Bytes of the frames of all runs that are kept for the next reader, and what each costs besides its text. */
-const MOST_BYTES = 64 * 1024 * 1024;
-const ENTRY_BYTES = 256;
-/** Events and bytes that one reading of the journal takes. */
-const PAGE_EVENTS = 256;
-const PAGE_BYTES = 256 * 1024;
+/** Bytes that one pull of a client takes. A larger event is sent in pieces. */
+export const CHUNK: number = 64 * 1024;
+/** Bytes of the frames of one run that are kept for its watchers. */
+const KEPT = 2 * CHUNK;
 
 const encoder = new TextEncoder();
 
@@ -23,117 +21,69 @@ export function namedFrame(event: string, data: object): Uint8Array {
 /** The comment that a stream without news sends, so that no proxy closes the connection. */
 export const HEARTBEAT: Uint8Array = encoder.encode(": still here\n\n");
 
-interface KeptFrame {
-  readonly runId: string;
-  readonly seq: number;
-  readonly frame: Uint8Array;
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let index = 0;
+  for (const part of parts) {
+    whole.set(part, index);
+    index += part.length;
+  }
+  return whole;
+}
+
+/** Takes frames until the next one would fill more than a chunk; the first one always fits. */
+class Page {
+  readonly frames: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** @returns false where the frame has no room */
+  add(frame: Uint8Array): boolean {
+    this.#bytes += frame.length;
+    if (this.frames.length > 0 && this.#bytes > CHUNK) return false;
+    this.frames.push(frame);
+    return true;
+  }
 }
 
 /**
- * The events of runs as bytes for watchers. It owns the recent frames of the runs that are watched, which all watchers of a run share.
+ * The latest events of a run that is driven and watched here, as frames that its watchers share.
  *
- * EventFrames.F1 (`#keep`) kept frames take at most 64 MB; the least recently used one goes first. EventFrames.F2 (`load`) one reading of the
- * journal takes at most 256 events, or 256 kB unless one event has more. EventFrames.F3 (`load`) watchers of a run that ask for the same events
- * share one reading. EventFrames.F4 (`forget`) nothing is kept of a run without watchers, also when a reading ends later.
- * EventFrames.F5 (`add`, `#keep`) a run that begins again under its id, or whose words were erased, has no frame from before.
+ * RecentFrames.F1 (`add`) kept frames take at most 128 kB, or there is one. A run that begins again under its id has no frame from before.
  */
-export class EventFrames {
-  readonly #journal: Journal;
-  /** The frames of watched runs by seq. */
-  readonly #watched = new Map<string, Map<number, KeptFrame>>();
-  /** All frames, the least recently used one first. */
-  readonly #frames = new Set<KeptFrame>();
-  readonly #loading = new Map<string, Promise<void>>();
+export class RecentFrames {
+  #first = 0;
+  #frames: Uint8Array[] = [];
   #bytes = 0;
 
-  constructor(journal: Journal) {
-    this.#journal = journal;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  watch(runId: string): void {
-    if (!this.#watched.has(runId)) this.#watched.set(runId, new Map());
-  }
-
-  forget(runId: string): void {
-    this.#clear(runId);
-    this.#watched.delete(runId);
-  }
-
   add(event: RunEvent): void {
-    if (!this.#watched.has(event.runId)) return;
-    if (event.seq === 0) this.#clear(event.runId);
-    this.#keep(event, frameOf(event));
-  }
-
-  get(runId: string, seq: number): Uint8Array | undefined {
-    const kept = this.#watched.get(runId)?.get(seq);
-    if (kept === undefined) return undefined;
-    this.#frames.delete(kept);
-    this.#frames.add(kept);
-    return kept.frame;
-  }
-
-  /**
-   * Reads the next events of a run from the journal.
-   *
-   * @returns the first frame itself, since a large one may be more than is kept
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`
-   */
-  async load(runId: string, from: number): Promise<Uint8Array | undefined> {
-    const key = `${from} ${runId}`;
-    let first: Uint8Array | undefined;
-    const loading = this.#loading.get(key) ?? this.#read(runId, from, (frame) => (first = frame));
-    this.#loading.set(key, loading);
-    try {
-      await loading;
-    } finally {
-      this.#loading.delete(key);
-    }
-    return first ?? this.get(runId, from);
-  }
-
-  async #read(runId: string, from: number, isFirst: (frame: Uint8Array) => void): Promise<void> {
-    let [events, bytes] = [0, 0];
-    try {
-      for await (const event of this.#journal.read(runId, from)) {
-        const frame = frameOf(event);
-        if (events === 0) isFirst(frame);
-        this.#keep(event, frame);
-        events += 1;
-        bytes += frame.length;
-        if (events >= PAGE_EVENTS || bytes >= PAGE_BYTES) break;
-      }
-    } catch (error) {
-      // The events before a damaged one are good. A reading that begins with it fails.
-      if (events === 0) throw error;
+    if (event.seq !== this.#first + this.#frames.length) [this.#first, this.#frames, this.#bytes] = [event.seq, [], 0];
+    const frame = frameOf(event);
+    this.#frames.push(frame);
+    this.#bytes += frame.length;
+    while (this.#bytes > KEPT && this.#frames.length > 1) {
+      this.#bytes -= this.#frames.shift()?.length ?? 0;
+      this.#first += 1;
     }
   }
 
-  #keep({ runId, seq, type }: RunEvent, frame: Uint8Array): void {
-    const ofRun = this.#watched.get(runId);
-    if (ofRun === undefined || ofRun.has(seq)) return;
-    if (type === "run.erased") this.#clear(runId);
-    const kept = { runId, seq, frame };
-    ofRun.set(seq, kept);
-    this.#frames.add(kept);
-    this.#bytes += frame.length + ENTRY_BYTES;
-    for (const oldest of this.#frames) {
-      if (this.#bytes <= MOST_BYTES || oldest === kept) return;
-      this.#drop(oldest);
-    }
+  /** Returns the frames of one chunk; none where the first is not kept. */
+  from(seq: number): readonly Uint8Array[] {
+    const page = new Page();
+    if (seq >= this.#first) this.#frames.slice(seq - this.#first).every((frame) => page.add(frame));
+    return page.frames;
   }
+}
 
-  #clear(runId: string): void {
-    for (const kept of this.#watched.get(runId)?.values() ?? []) this.#drop(kept);
+/** Reads the events of one chunk as frames; none at the end of the record. @throws JournalError as `read` of the journal */
+export async function readFrames(journal: Pick<Journal, "read">, runId: string, from: number): Promise<readonly Uint8Array[]> {
+  const page = new Page();
+  try {
+    for await (const event of journal.read(runId, from)) if (!page.add(frameOf(event))) break;
+  } catch (error) {
+    // The events before a damaged one are good. A reading that begins with it fails.
+    if (page.frames.length === 0) throw error;
   }
-
-  #drop(kept: KeptFrame): void {
-    this.#frames.delete(kept);
-    this.#watched.get(kept.runId)?.delete(kept.seq);
-    this.#bytes -= kept.frame.length + ENTRY_BYTES;
-  }
+  return page.frames;
 }

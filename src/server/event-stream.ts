@@ -1,18 +1,17 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
-import { type EventFrames, HEARTBEAT, namedFrame } from "./event-frames.ts";
+import { CHUNK, HEARTBEAT, joined, namedFrame } from "./event-frames.ts";
 import type { RunFeeds } from "./run-feed.ts";
 
-/** Bytes that one pull of a client takes. A larger event is sent in pieces. */
-const CHUNK = 64 * 1024;
 /** Milliseconds without news after which a comment is sent. */
 const HEARTBEAT_EVERY = 15_000;
-/** Looks at a record that contradicts what was sent: a look that another stream shares may be older than this one. */
-const MOST_LOOKS = 2;
+const MAX_LOOKS = 2;
 /** Limits on the notices that wait for one client, and on the characters of their text. */
-const MOST_NOTICES = 64;
-const MOST_TEXT = 64 * 1024;
+const MAX_NOTICES = 64;
+const MAX_TEXT = 64 * 1024;
+
+const NOTHING: Uint8Array = new Uint8Array(0);
 
 export interface WatchedRun {
   readonly runId: string;
@@ -23,7 +22,6 @@ export interface WatchedRun {
 }
 
 export interface StreamSources {
-  readonly frames: EventFrames;
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly runs: {
@@ -39,7 +37,7 @@ export interface StreamSources {
  * record, the rest of an event that is sent in pieces, and the notices that wait.
  *
  * EventStream.S1 (`#next`) events come in the order of the record, each once, from the one that was asked for.
- * EventStream.S2 (`#pull`) a client that does not read costs one piece of 64 kB, 64 notices and no reading of the journal.
+ * EventStream.S2 (`#pull`) a client that does not read costs 64 kB, or one event, 64 notices and no reading of the journal.
  * EventStream.S3 (`#notice`) a notice is sent only to a client that has every event before it.
  * EventStream.S4 (`#atEnd`) `event: end` comes only when the record ends with the end of the run, and every event was sent.
  * EventStream.S5 (`#pull`) a record that cannot be read ends the stream after the events before; the next request gets the reason.
@@ -51,7 +49,7 @@ export class EventStream {
   readonly #leave: () => void;
   readonly #closed: () => void;
   #seq: number;
-  #rest: Uint8Array | undefined;
+  #rest: Uint8Array = NOTHING;
   #notices: RunNotice[] = [];
   #text = 0;
   #isOver = false;
@@ -60,7 +58,7 @@ export class EventStream {
   /** True while the record may have events that were not sent. */
   #isBehind = false;
   #wake: (() => void) | undefined;
-  /** Looks in a row that contradict what was sent. */
+  /** Looks in a row at a record that should have more events. */
   #looks = 0;
   /** The number of events at the last rest that was reported, for a stream that follows. */
   #reportedRest = -1;
@@ -93,39 +91,35 @@ export class EventStream {
     sink.close();
   }
 
+  /** Reads the first events. @throws JournalError as `read` of the journal */
+  async begin(): Promise<void> {
+    await this.#read();
+  }
+
+  async #read(): Promise<boolean> {
+    const frames = await this.#sources.feeds.next(this.#run.runId, this.#seq);
+    this.#seq += frames.length;
+    if (frames.length > 0) this.#looks = 0;
+    this.#rest = joined(frames);
+    return frames.length > 0;
+  }
+
   /** The next bytes; empty when there is something new to look at; undefined at the end. */
   async #next(): Promise<Uint8Array | undefined> {
-    const { runId } = this.#run;
-    const { frames } = this.#sources;
-    if (this.#rest !== undefined) return this.#piece(this.#rest);
+    if (this.#rest.length > 0) return this.#piece();
     if (this.#notices.length > 0) return this.#takeNotices();
     this.#hasGrown = false;
     this.#isBehind = false;
-    const first = frames.get(runId, this.#seq) ?? (await frames.load(runId, this.#seq));
-    if (first === undefined) return this.#atEnd();
-    // Notices from before this event are out of date.
+    if (!(await this.#read())) return this.#atEnd();
+    // Notices from before these events are out of date.
     this.#dropNotices();
-    this.#looks = 0;
-    this.#seq += 1;
-    if (first.length > CHUNK) return this.#piece(first);
-    return this.#joined(first);
+    return this.#piece();
   }
 
-  #joined(first: Uint8Array): Uint8Array {
-    const parts = [first];
-    let { length } = first;
-    const next = (): Uint8Array | undefined => this.#sources.frames.get(this.#run.runId, this.#seq);
-    for (let frame = next(); frame !== undefined && length + frame.length <= CHUNK; frame = next()) {
-      parts.push(frame);
-      length += frame.length;
-      this.#seq += 1;
-    }
-    return joined(parts);
-  }
-
-  #piece(frame: Uint8Array): Uint8Array {
-    this.#rest = frame.length > CHUNK ? frame.subarray(CHUNK) : undefined;
-    return frame.subarray(0, CHUNK);
+  #piece(): Uint8Array {
+    const piece = this.#rest.subarray(0, CHUNK);
+    this.#rest = this.#rest.subarray(CHUNK);
+    return piece;
   }
 
   /** Every event was sent: reports that the run is at rest, or waits for more. */
@@ -135,14 +129,9 @@ export class EventStream {
     if (runs.isClosing) return undefined;
     if (feeds.isDriven(runId)) return this.#wait();
     const { status, events } = await runs.summaries.standing(runId);
-    // Another stream may have asked before the last events came.
-    const isOld = events < this.#seq && this.#seq > from;
     if (feeds.isDriven(runId)) return NOTHING;
-    if (events > this.#seq || isOld) {
-      this.#looks += 1;
-      return this.#looks < MOST_LOOKS ? NOTHING : undefined;
-    }
-    this.#looks = 0;
+    if (events > this.#seq) return (this.#looks += 1) < MAX_LOOKS ? NOTHING : undefined;
+    if (events < this.#seq && this.#seq > from) return undefined;
     if (status === "open" || status === "empty" || this.#reportedRest === events) return this.#wait();
     this.#reportedRest = events;
     if (!follows) this.#isOver = true;
@@ -172,7 +161,7 @@ export class EventStream {
     // Only a client that waits has every event, and only it can take a notice.
     if (this.#isBehind || (this.#wake === undefined && this.#notices.length === 0)) return;
     const text = notice.type === "model.delta" || notice.type === "tool.progress" ? notice.text.length : 0;
-    if (this.#notices.length >= MOST_NOTICES || this.#text + text > MOST_TEXT) return;
+    if (this.#notices.length >= MAX_NOTICES || this.#text + text > MAX_TEXT) return;
     this.#notices.push(notice);
     this.#text += text;
     this.#grew();
@@ -197,18 +186,4 @@ export class EventStream {
     this.#wake?.();
     this.#closed();
   }
-}
-
-const NOTHING = new Uint8Array(0);
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let index = 0;
-  for (const part of parts) {
-    whole.set(part, index);
-    index += part.length;
-  }
-  return whole;
 }

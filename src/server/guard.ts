@@ -3,16 +3,12 @@ import { UsageError } from "../kernel/errors.ts";
 
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** True for an address that only this machine reaches. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "::1" || LOOPBACK.includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** The names of a server, and the pages that may send requests to it. */
 export interface GuardOptions {
-  /** Names of the server besides those of this machine, such as `api.example.com`. */
   readonly hosts: readonly string[];
-  /** Origins of pages elsewhere, such as `https://app.example.com`. */
   readonly origins: readonly string[];
 }
 
@@ -32,7 +28,6 @@ export class Guard {
     this.#origins = new Set(origins.map(originOption));
   }
 
-  /** Adds a name, such as the address that the server listens on. */
   admit(host: string): void {
     this.#hosts.add(host.toLowerCase());
   }
@@ -84,7 +79,6 @@ const ALWAYS: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Sets the headers of every response, and those for a page elsewhere that may read it. */
 export function secureHeaders(headers: Headers, origin: string | undefined): void {
   for (const [name, value] of Object.entries(ALWAYS)) headers.set(name, value);
   if (!headers.has("content-security-policy")) headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
@@ -96,7 +90,6 @@ export function secureHeaders(headers: Headers, origin: string | undefined): voi
   headers.set("access-control-expose-headers", "Retry-After");
 }
 
-/** Returns the answer to the preflight request of a browser for a page elsewhere. */
 export function preflight(origin: string): Response {
   const headers = {
     "access-control-allow-origin": origin,

@@ -2,7 +2,6 @@ import type { Mask } from "../kernel/mask.ts";
 import { PASSING_CODES } from "../team/passing-errors.ts";
 import { BudgetError, ControlError, errorRecord, JournalError, QueueFullError, TroupeError, UsageError } from "../kernel/errors.ts";
 
-/** The codes whose status differs from that of their class, by status. */
 const CODES: Readonly<Record<number, string>> = {
   401: "TOKEN_INVALID",
   402: "BUDGET",
@@ -19,18 +18,16 @@ const CODES: Readonly<Record<number, string>> = {
   415: "BODY_TYPE",
   421: "HOST_REFUSED",
   422: "EVENT_NEWER",
-  429: "RATE_LIMITED RUNS_TOO_MANY STREAMS_TOO_MANY CONNECTIONS_TOO_MANY BYTES_TOO_MANY REPLAYS_TOO_MANY MAILBOX_FULL",
+  429: "RATE_LIMITED RUNS_TOO_MANY STREAMS_TOO_MANY CONNECTIONS_TOO_MANY BYTES_TOO_MANY MAILBOX_FULL",
   503: "SERVER_CLOSING JOURNAL_CLOSED JOURNAL_UNREACHABLE JOURNAL_UNWRITABLE",
   504: "TIMEOUT",
   507: "JOURNAL_FULL",
 };
 
-/** The statuses by code. */
 export const STATUS: ReadonlyMap<string, number> = new Map(
   Object.entries(CODES).flatMap(([status, codes]) => codes.split(" ").map((code) => [code, Number(status)] as const)),
 );
 
-/** Returns the HTTP status of an error. */
 function statusOfError(error: unknown): number {
   if (!TroupeError.isInstance(error)) return 500;
   const known = STATUS.get(error.code);
@@ -47,7 +44,6 @@ const AWAY =
 /** Seconds after which a client that was refused for too much may try again. */
 const RETRY_AFTER = "1";
 
-/** True for a fault of what the server depends on: its log needs the reason. */
 export function isServerFault(status: number, code: string): boolean {
   return status === 500 || (status > 500 && PASSING_CODES.has(code));
 }

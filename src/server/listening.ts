@@ -24,11 +24,6 @@ export interface Listening {
 const LIMITS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 500 };
 const MOST_PORT = 65_535;
 
-/**
- * Listens with Node's HTTP server.
- *
- * @throws UsageError `OPTION_INVALID`; `LISTEN_OPEN` for an address that others reach, without tokens; `LISTEN_FAILED` for a taken port
- */
 export async function listenOn(
   fetch: (request: Request) => Promise<Response>,
   { port = 0, hostname = "127.0.0.1" }: ListenOptions,
@@ -61,7 +56,6 @@ export async function listenOn(
   return { port: bound, url: `http://${reachedAs(hostname)}:${bound}`, close: (grace) => closed(server, grace) };
 }
 
-/** Returns the host of addresses at which a server that listens on an address is reached. */
 function reachedAs(hostname: string): string {
   if (hostname === "0.0.0.0") return "127.0.0.1";
   if (isIP(hostname) !== 6) return hostname;
@@ -80,7 +74,6 @@ function closed(server: Server, grace: number): Promise<void> {
   });
 }
 
-/** Returns the error for an address that cannot be listened on. */
 export function listenFailed(hostname: string, port: number, cause: Error): UsageError {
   return new UsageError("LISTEN_FAILED", `Expected to listen on ${hostname}:${port}, but ${cause.message}. Choose another port.`, {
     cause,

@@ -4,7 +4,6 @@ import { ErrorSchema } from "./wire-schemas.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
-/** Returns the document of the interface, made of the schemas that check the requests. @param version of the program */
 export function openApi(version: string): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of ROUTES) {

@@ -1,17 +1,14 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { errorRecord } from "../kernel/errors.ts";
-import { EVENT_VERSION } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
 /** Milliseconds for which an answer of the journal counts, because each question is a write; and those for its answer. */
 const FRESH = 1_000;
 const WITHIN = 2_000;
-/** The run that a journal without `probe` gets, and loses at once. No client can name it. */
-const PROBE = "#readiness-probe";
 
 /**
- * Whether the journal of a server can write, by a real write. Owns the last answer.
+ * Whether the journal of a server can write, by a real write; one without `probe` always can. Owns the last answer.
  *
  * Readiness.W1 (`canWrite`) the journal is asked at most once a second, one question at a time. Readiness.W2 (`canWrite`) one that does not
  * answer in time cannot write. Readiness.W3 (`#asked`) a change of the answer is logged, with the reason.
@@ -43,7 +40,7 @@ export class Readiness {
     this.#isAsked = true;
     let reason = "";
     try {
-      await probed(this.#journal);
+      await this.#journal.probe?.();
     } catch (error) {
       reason = errorRecord(error).message;
     }
@@ -56,15 +53,4 @@ export class Readiness {
     this.#could = can;
     return can;
   }
-}
-
-async function probed(journal: Journal): Promise<void> {
-  if (journal.probe !== undefined) return journal.probe();
-  // One that a process left in its last moment is in the way.
-  await journal.remove(PROBE);
-  await journal.create(PROBE);
-  const { epoch } = await journal.claim(PROBE);
-  const started = { type: "run.started", team: "", roles: [], seed: "", scheduler: "" } as const;
-  await journal.append(PROBE, epoch, 0, [{ v: EVENT_VERSION, runId: PROBE, seq: 0, time: 0, ...started }]);
-  await journal.remove(PROBE);
 }

@@ -29,7 +29,6 @@ export interface RecoveryParts {
   readonly runs: ServedRuns;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** False: money is counted, and no run goes on. */
   readonly recovers: boolean;
   /** Milliseconds after which the lost calls of a run at rest are settled. */
   readonly uncertainAfter: number | undefined;
@@ -51,7 +50,6 @@ export interface RecoveryParts {
  */
 export class Recovery {
   readonly #parts: RecoveryParts;
-  /** Runs that are to go on and whose money is counted. */
   readonly #charged = new Set<string>();
   /** How often in a row runs of this server have come to rest without an end. */
   readonly #cutOff = new Map<string, number>();
@@ -61,7 +59,6 @@ export class Recovery {
     this.#parts = parts;
   }
 
-  /** @returns how many runs go on */
   async recover(): Promise<number> {
     const { journal, accounts, runs } = this.#parts;
     const recorded = (await journal.runs()).flatMap(({ runId }): ServedRun[] => {
@@ -113,7 +110,6 @@ export class Recovery {
     return false;
   }
 
-  /** Settles the lost calls of a run at rest whose time is over. One that resumes repeats its calls. @returns its state after it */
   async #settled({ pool }: TenantAccount, state: RunState): Promise<RunState> {
     const { journal, clock, uncertainAfter: olderThan } = this.#parts;
     if (olderThan === undefined || state.phase.phase === "running" || goesOn(state)) return state;
@@ -130,7 +126,6 @@ export class Recovery {
     return true;
   }
 
-  /** Does the work. After a failure the run is tried again in the background. */
   async #orLater(account: TenantAccount, runId: string, work: () => Promise<boolean>, tries: number = 0): Promise<boolean | undefined> {
     const { logger, runs } = this.#parts;
     try {
@@ -168,7 +163,6 @@ const noError = { code: "", message: "" } as const;
 /** Codes of a journal that has lost the run, or a record that this program cannot read. */
 const FINAL: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "EVENT_NEWER", "RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
-/** True for a failure that time does not mend: the record or the team has to change. */
 function isFinal(error: unknown, code: string): boolean {
   if (error instanceof JournalError) return FINAL.has(code);
   return (error instanceof UsageError || error instanceof ControlError) && !PASSING_CODES.has(code);
@@ -184,7 +178,6 @@ function isCharged({ pool }: TenantAccount): boolean {
   return false;
 }
 
-/** True when the tally of a run says that the run is at rest, stays so, and asks nobody. */
 async function hasNothingLeft(journal: Journal, runId: string): Promise<boolean> {
   const { events, tally } = (await journal.info?.(runId)) ?? {};
   if (tally === undefined || events !== tally.summary.events || askedIn(tally).length > 0) return false;
@@ -192,7 +185,6 @@ async function hasNothingLeft(journal: Journal, runId: string): Promise<boolean>
   return status !== "open" && status !== "empty" && error?.code !== SERVER_CLOSING;
 }
 
-/** Charges the pool of a tenant with what a run has spent. A pool that knows it charges nothing. */
 async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
   const { runId, done } = state;
   for (let level = pool; level !== undefined; level = level.parent) {
@@ -209,12 +201,10 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
   }
 }
 
-/** True for a run that a server began. */
 function isServed({ seq, about }: Pick<RunState, "seq" | "about">): boolean {
   return seq > 0 && serverMark(about).tenant !== undefined;
 }
 
-/** True for a run that a server drove when its process ended. */
 function goesOn({ seq, about, phase }: RunState): boolean {
   if (!isServed({ seq, about })) return false;
   return phase.phase === "running" || (phase.status === "stopped" && phase.error?.code === SERVER_CLOSING);

@@ -67,7 +67,6 @@ export interface Route {
   readonly summary: string;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** True where a request without a body stands for an empty one. */
   readonly isBodyOptional?: boolean;
   readonly hasKey?: boolean;
   readonly response: { readonly status: number; readonly schema?: z.ZodType; readonly type?: string };
@@ -85,7 +84,6 @@ function control(name: string, summary: string, change: (parts: RouteParts, requ
   return { method: "POST", path: `/api/runs/:id/${name}`, name, summary, response: SUMMARY, answer };
 }
 
-/** All routes below `/api`. */
 export const ROUTES: readonly Route[] = [
   {
     method: "GET",
@@ -281,42 +279,34 @@ function unknownCursor(): UsageError {
 /** An export counts as a stream: a client that reads slowly keeps a line of the record and the reading of the journal. */
 async function exportText({ journal }: RouteParts, { account, runId, signal }: RouteRequest): Promise<Response> {
   const leave = account.streams.take();
-  const lines = exportRun(journal, runId, { signal })[Symbol.asyncIterator]() as AsyncIterator<string, void>;
-  const read = async (): Promise<IteratorResult<string, void>> => {
-    try {
-      const line = await lines.next();
-      if (line.done === true) leave();
-      return line;
-    } catch (error) {
-      leave();
-      throw error;
-    }
-  };
+  const lines = bytesOf(exportRun(journal, runId, { signal }), leave);
   // The first line is read here, so that a run that cannot be read gets an error and no beginning.
-  let next: IteratorResult<string, void> | undefined = await read();
-  if (signal.aborted) {
-    // No one will read or cancel the body of a client that has gone.
-    leave();
-    await lines.return?.();
-  }
+  let next: IteratorResult<Uint8Array, void> | undefined = await lines.next();
+  // No one will read or cancel the body of a client that has gone.
+  if (signal.aborted) await lines.return();
   throwIfAborted(signal);
-  const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(sink) {
-        const line: IteratorResult<string, void> = next ?? (await read());
+        const line = next ?? (await lines.next());
         next = undefined;
         if (line.done === true) sink.close();
-        else sink.enqueue(encoder.encode(`${line.value}\n`));
+        else sink.enqueue(line.value);
       },
-      async cancel() {
-        leave();
-        await lines.return?.();
-      },
+      cancel: async () => void (await lines.return()),
     },
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: { "content-type": "application/x-ndjson; charset=utf-8" } });
+}
+
+async function* bytesOf(lines: AsyncIterable<string>, leave: () => void): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  try {
+    for await (const line of lines) yield encoder.encode(`${line}\n`);
+  } finally {
+    leave();
+  }
 }
 
 const LONGEST_KEY = 200;
@@ -328,7 +318,6 @@ function keyOf(headers: Headers): string | undefined {
   throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${LONGEST_KEY} characters, got one of ${key.length}.`);
 }
 
-/** The known names that unknown members were probably meant as. */
 function meantIn(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   if (issue.code !== "unrecognized_keys" || issue.path.length > 0 || !("shape" in schema)) return "";
   const names = Object.keys(schema.shape as object);
@@ -336,7 +325,6 @@ function meantIn(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   return meant.length === 0 ? "" : ` (did you mean ${meant.join(", ")}?)`;
 }
 
-/** Returns a value that fits the schema of a route. @throws UsageError `BODY_INVALID`, `QUERY_INVALID` */
 export function fitting(schema: z.ZodType, value: unknown, what: "BODY_INVALID" | "QUERY_INVALID"): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -1,7 +1,7 @@
-import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
-import type { EventFrames } from "./event-frames.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
+import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
+import { readFrames, RecentFrames } from "./event-frames.ts";
 
 /** The notices that watchers of a run get besides its events. */
 const NOTICES: readonly RunNotice["type"][] = [
@@ -30,40 +30,45 @@ interface Observable {
   on(type: Observed["type"], listener: (observed: Observed) => void): () => void;
 }
 
+/** A run with followers. */
+interface Feed {
+  readonly followers: Set<Follower>;
+  frames: RecentFrames;
+  /** Ends the subscriptions to its notices, or the watch of its record. */
+  leave: () => void;
+}
+
 /**
- * The followers of the runs of a server. It owns the followers of each run, and the subscriptions to notices and the watches of records, which
- * exist only while a run has followers.
+ * The followers of the runs of a server. It owns the followers of each run with their frames, and the subscriptions to notices and the watches
+ * of records, which exist only while a run has followers.
  *
  * RunFeeds.F1 (`grew`) a follower is notified of growth and fetches events itself, so that a slow one has no queue.
- * RunFeeds.F2 (`follow`) nothing is kept of a run without followers, its frames included.
+ * RunFeeds.F2 (`follow`) nothing is kept of a run without followers.
  * RunFeeds.F3 (`changed`) followers are notified at once of a change that this server makes in a run at rest.
- * RunFeeds.F4 (`#look`) a followed run that this server does not drive has one watch of its record, for what other processes do.
+ * RunFeeds.F4 (`#listen`) a followed run that this server does not drive has one watch of its record, for what other processes do, and no frame:
+ * its words may be erased.
+ * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading.
  */
 export class RunFeeds {
-  readonly #frames: EventFrames;
-  readonly #followers = new Map<string, Set<Follower>>();
-  readonly #driven = new Map<string, Observable>();
-  readonly #subscriptions = new Map<string, readonly (() => void)[]>();
+  readonly #journal: Journal;
   readonly #watch: RecordWatch;
-  readonly #watches = new Map<string, () => void>();
+  readonly #driven = new Map<string, Observable>();
+  readonly #feeds = new Map<string, Feed>();
+  readonly #readings = new Map<string, Promise<readonly Uint8Array[]>>();
 
-  constructor(frames: EventFrames, watch: RecordWatch) {
-    this.#frames = frames;
+  constructor(journal: Journal, watch: RecordWatch) {
+    this.#journal = journal;
     this.#watch = watch;
   }
 
   driven(runId: string, run: Observable): void {
     this.#driven.set(runId, run);
-    this.#look(runId);
-    this.#subscribe(runId);
-    this.#wake(runId);
+    this.#turned(runId);
   }
 
   ended(runId: string): void {
-    this.#unsubscribe(runId);
     this.#driven.delete(runId);
-    this.#look(runId);
-    this.#wake(runId);
+    this.#turned(runId);
   }
 
   isDriven(runId: string): boolean {
@@ -71,65 +76,64 @@ export class RunFeeds {
   }
 
   grew(event: RunEvent): void {
-    if (!this.#followers.has(event.runId)) return;
-    this.#frames.add(event);
-    this.#wake(event.runId);
+    this.#feeds.get(event.runId)?.frames.add(event);
+    this.changed(event.runId);
   }
 
-  /** Notes that the record of a run at rest may have grown. */
   changed(runId: string): void {
-    this.#wake(runId);
-  }
-
-  follow(runId: string, follower: Follower): () => void {
-    const followers = this.#followers.get(runId) ?? new Set<Follower>();
-    this.#followers.set(runId, followers);
-    this.#frames.watch(runId);
-    followers.add(follower);
-    this.#look(runId);
-    this.#subscribe(runId);
-    return () => {
-      followers.delete(follower);
-      if (followers.size > 0 || this.#followers.get(runId) !== followers) return;
-      this.#followers.delete(runId);
-      this.#frames.forget(runId);
-      this.#look(runId);
-      this.#unsubscribe(runId);
-    };
+    for (const { grew } of [...(this.#feeds.get(runId)?.followers ?? [])]) grew();
   }
 
   wakeAll(): void {
-    for (const runId of [...this.#followers.keys()]) this.#wake(runId);
+    for (const runId of [...this.#feeds.keys()]) this.changed(runId);
   }
 
-  #wake(runId: string): void {
-    for (const { grew } of [...(this.#followers.get(runId) ?? [])]) grew();
+  follow(runId: string, follower: Follower): () => void {
+    let feed = this.#feeds.get(runId);
+    if (feed === undefined) {
+      feed = { followers: new Set(), frames: new RecentFrames(), leave: () => undefined };
+      this.#feeds.set(runId, feed);
+      feed.leave = this.#listen(runId, feed);
+    }
+    const { followers } = feed;
+    followers.add(follower);
+    return () => {
+      followers.delete(follower);
+      if (followers.size > 0 || this.#feeds.get(runId) !== feed) return;
+      this.#feeds.delete(runId);
+      feed.leave();
+    };
   }
 
-  #look(runId: string): void {
-    const isWanted = this.#followers.has(runId) && !this.#driven.has(runId);
-    const end = this.#watches.get(runId);
-    if (isWanted === (end !== undefined)) return;
-    end?.();
-    const grew = (): void => this.#wake(runId);
-    if (isWanted) this.#watches.set(runId, this.#watch(runId, grew));
-    else this.#watches.delete(runId);
+  /** Returns the next events of a run as frames, at most one chunk; none at the end of the record. @throws JournalError as `read` of the journal */
+  async next(runId: string, from: number): Promise<readonly Uint8Array[]> {
+    const recent = this.#feeds.get(runId)?.frames.from(from) ?? [];
+    if (recent.length > 0) return recent;
+    const key = `${from} ${runId}`;
+    const reading = this.#readings.get(key) ?? readFrames(this.#journal, runId, from).finally(() => this.#readings.delete(key));
+    this.#readings.set(key, reading);
+    return reading;
   }
 
-  #subscribe(runId: string): void {
+  #turned(runId: string): void {
+    const feed = this.#feeds.get(runId);
+    if (feed === undefined) return;
+    feed.leave();
+    feed.frames = new RecentFrames();
+    feed.leave = this.#listen(runId, feed);
+    this.changed(runId);
+  }
+
+  #listen(runId: string, { followers }: Feed): () => void {
     const run = this.#driven.get(runId);
-    const followers = this.#followers.get(runId);
-    if (run === undefined || followers === undefined || this.#subscriptions.has(runId)) return;
+    if (run === undefined) return this.#watch(runId, () => this.changed(runId));
     const notify = (notice: Observed): void => {
       for (const follower of followers) follower.notice?.(notice as RunNotice);
     };
     const subscribed = NOTICES.map((type) => run.on(type, notify));
-    this.#subscriptions.set(runId, subscribed);
-  }
-
-  #unsubscribe(runId: string): void {
-    for (const end of this.#subscriptions.get(runId) ?? []) end();
-    this.#subscriptions.delete(runId);
+    return () => {
+      for (const end of subscribed) end();
+    };
   }
 }
 

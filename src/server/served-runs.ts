@@ -35,7 +35,6 @@ import { bounds, hashOf, markedAbout, messageOf, namingOwn, readBy, requestOf, s
 import type { RunSummaries } from "./summaries.ts";
 import type { TenantAccount } from "./tenants.ts";
 
-/** Milliseconds that a request waits for a run to come to rest. */
 const REST_LIMIT = 30_000;
 
 export interface ServedRunsParts extends Pick<ServerSettings, "journal" | "open" | "onTeamChange" | "stores" | "caches"> {
@@ -46,7 +45,6 @@ export interface ServedRunsParts extends Pick<ServerSettings, "journal" | "open"
   readonly rested: (account: TenantAccount, runId: string, result: RunResult) => void;
 }
 
-/** An answer to a question, by its id or the first letters of it. */
 export interface GivenAnswer {
   readonly question: string;
   readonly answer: Json;
@@ -83,7 +81,6 @@ export class ServedRuns {
     this.summaries = summaries((runId) => this.#driven.get(runId)?.status);
   }
 
-  /** Resumes a run at rest when a deadline of its questions after this time has passed. */
   watchDeadlines(account: TenantAccount, runId: string, questions: readonly PendingQuestion[], after: number): void {
     this.#deadlines.watch(runId, { questions, after, resume: () => this.resume(account, runId, {}) });
   }
@@ -135,7 +132,6 @@ export class ServedRuns {
     );
   }
 
-  /** Resumes a run. One that is under way stays as it is, and gets the messages. */
   resume(account: TenantAccount, runId: string, { add = [], ...terms }: ContinueRequest): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
       await this.#assertUser(runId, add);
@@ -161,11 +157,6 @@ export class ServedRuns {
     );
   }
 
-  /**
-   * Answers a question of a run. Where other roles still work it waits until the run is at rest.
-   *
-   * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; UsageError `RUN_ACTIVE`
-   */
   answer(account: TenantAccount, runId: string, { question, answer }: GivenAnswer, terms: ContinueTerms): Promise<RunSummary> {
     return this.#inTurn(runId, async () => {
       const { questions = [] } = await this.summaries.of(runId);
@@ -187,7 +178,6 @@ export class ServedRuns {
     return this.change(account, runId, asked, (team, o) => team.send(runId, message, o));
   }
 
-  /** Makes a change from outside in a run, wherever it stands: by the team that drives it, or by one that is opened for it. */
   async change<T>(
     account: TenantAccount,
     runId: string,
@@ -210,7 +200,6 @@ export class ServedRuns {
     return this.#inTurn(`look of ${account.name}`, () => this.#driven.with(account, { runId: "", purpose: "look" }, read));
   }
 
-  /** Erases what a user or a conversation of a tenant has said, one request of the tenant after another. @throws the errors of `forget` */
   forget(account: TenantAccount, asked: ForgetRequest): Promise<Forgotten> {
     const whose = "user" in asked ? { user: asked.user } : { conversation: account.runIdOf(asked.conversation) };
     const scope = account.name === "" ? whose : { ...whose, tenant: account.name };
@@ -222,7 +211,6 @@ export class ServedRuns {
     return this.#inTurn(`forget of ${account.name}`, () => this.#driven.with(account, { runId: "", purpose: "look" }, forgotten));
   }
 
-  /** Pauses a run. @throws UsageError `RUN_INACTIVE` */
   async pause(runId: string): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
     const summary = await this.summaries.of(runId);
@@ -231,7 +219,6 @@ export class ServedRuns {
     return driven === undefined ? summary : this.summaries.of(runId);
   }
 
-  /** Ends a pause, also one of a former process. @throws UsageError `RUN_INACTIVE` */
   async proceed(account: TenantAccount, runId: string, terms: ContinueTerms): Promise<RunSummary> {
     const driven = this.#driven.get(runId);
     driven?.proceed();
@@ -241,21 +228,15 @@ export class ServedRuns {
     return this.resume(account, runId, terms);
   }
 
-  /** Stops a run, and resolves when it is at rest. One that is at rest stays as it is. @throws UsageError `RUN_ACTIVE` */
   async stop(runId: string): Promise<RunSummary> {
     this.#driven.get(runId)?.stop();
     if (!(await this.#driven.rests(runId, REST_LIMIT))) throw active(runId);
     return this.summaries.of(runId);
   }
 
-  /** Replays a run from its record. One replay of a tenant works at a time. @throws UsageError `REPLAYS_TOO_MANY` */
-  async replay(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
-    const leave = account.replays.take();
-    try {
-      return await this.#inTurn(`replay of ${account.name}`, () => this.#replayed(account, runId, eitherSignal(signal, this.signal)));
-    } finally {
-      leave();
-    }
+  /** One replay of a tenant works at a time. */
+  replay(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
+    return this.#inTurn(`replay of ${account.name}`, () => this.#replayed(account, runId, eitherSignal(signal, this.signal)));
   }
 
   async #replayed(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
@@ -269,7 +250,6 @@ export class ServedRuns {
     });
   }
 
-  /** Stops every run. No activation begins any more; steps in flight get `grace` milliseconds to end. */
   async close(grace: number): Promise<void> {
     this.#deadlines.close();
     await this.#driven.close(grace, () => Promise.allSettled(this.#turns.values()));

@@ -19,7 +19,6 @@ export function bounds(
   return { ...(most === undefined ? {} : { rounds: most }), ...(budget === undefined ? {} : { budget: budget as MicroUsd }) };
 }
 
-/** Returns whose words a run has: those of the user that the tenant names, in its own conversation. */
 export function scopeOf({ name }: TenantAccount, conversation: string, user: string | undefined): Scope {
   return { ...(name === "" ? {} : { tenant: name }), ...(user === undefined ? {} : { user }), conversation };
 }
@@ -35,7 +34,6 @@ export function readBy(account: TenantAccount, accounts: readonly TenantAccount[
   return (runId) => account.owns(runId) || !accounts.some((other) => other.owns(runId));
 }
 
-/** Returns an error of `forget` that names no run but the tenant's. */
 export function namingOwn(account: TenantAccount, error: unknown): unknown {
   if (!(error instanceof JournalError && error.code === "RUN_OWNED" && isRecord(error.data))) return error;
   const { runId, ...rest } = error.data;
@@ -60,7 +58,6 @@ export function markedAbout({ about = {} }: OpenedTeam, { name }: TenantAccount,
   return { ...about, server: { tenant: name, request } };
 }
 
-/** Returns the hash of the request that began a run: undefined for no run, empty for a run that no server began. */
 export async function requestOf(journal: Journal, id: string): Promise<string | undefined> {
   try {
     for await (const event of journal.read(id, 0)) return event.type === "run.started" ? serverMark(event.about).request : "";

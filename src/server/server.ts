@@ -6,7 +6,6 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { boundedBody, FairTurns, type Turn } from "./admission.ts";
-import { EventFrames } from "./event-frames.ts";
 import { EventStream } from "./event-stream.ts";
 import { Guard, pagePolicy, preflight, secureHeaders } from "./guard.ts";
 import { errorResponse, isServerFault } from "./http-errors.ts";
@@ -78,7 +77,6 @@ class TroupeServer implements RunServer {
   readonly #tenants: Tenants;
   readonly #guard: Guard;
   readonly #mask: Mask;
-  readonly #frames: EventFrames;
   readonly #feeds: RunFeeds;
   readonly #runs: ServedRuns;
   readonly #recovery: Recovery;
@@ -96,8 +94,7 @@ class TroupeServer implements RunServer {
     this.#tenants = new Tenants(settings, clock);
     this.#guard = new Guard(settings);
     this.#mask = maskSecrets(settings.secrets);
-    this.#frames = new EventFrames(journal);
-    this.#feeds = new RunFeeds(this.#frames, recordWatch(journal, clock));
+    this.#feeds = new RunFeeds(journal, recordWatch(journal, clock));
     const { accounts } = this.#tenants;
     const rested: ServedRunsParts["rested"] = (...given) => this.#recovery.rested(...given);
     this.#runs = new ServedRuns({ ...settings, feeds: this.#feeds, accounts, rested }, (driven) => new RunSummaries(journal, driven));
@@ -252,14 +249,12 @@ class TroupeServer implements RunServer {
     const last = headers.get("last-event-id");
     const first = last === null ? from : seqAfter(last);
     const leave = account.streams.take();
-    const { body } = new EventStream(
-      { runId, from: first, follows: follow === "true", wantsNotices: notices !== "false" },
-      { frames: this.#frames, feeds: this.#feeds, clock: this.#settings.clock, runs: this.#runs },
-      leave,
-    );
+    const watched = { runId, from: first, follows: follow === "true", wantsNotices: notices !== "false" };
+    const stream = new EventStream(watched, { feeds: this.#feeds, clock: this.#settings.clock, runs: this.#runs }, leave);
+    const { body } = stream;
     try {
       // A record that cannot be read is an error here, and no stream that ends again and again.
-      if (this.#frames.get(runId, first) === undefined) await this.#frames.load(runId, first);
+      await stream.begin();
       // No one will read or cancel the body of a client that has gone.
       throwIfAborted(signal);
     } catch (error) {

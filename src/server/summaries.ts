@@ -3,15 +3,10 @@ import { plainQuestion, questionOf } from "../runtime/record/questions.ts";
 import { askedIn, type RunSummary, listedSummary, readTally } from "../runtime/record/run-summary.ts";
 import { SERVER_PAUSED } from "./driven-runs.ts";
 
-/**
- * The summaries of the runs of a journal, with the runs that this server drives. It owns the readings under way and keeps no summary.
- *
- * RunSummaries.S1 (`standing`) concurrent callers share one reading; a later one gets another.
- */
+/** The summaries of the runs of a journal, with the runs that this server drives. It keeps no summary. */
 export class RunSummaries {
   readonly #journal: Journal;
   readonly #driven: (runId: string) => "running" | "paused" | undefined;
-  readonly #readings = new Map<string, Promise<RunSummary>>();
 
   constructor(journal: Journal, driven: (runId: string) => "running" | "paused" | undefined) {
     this.#journal = journal;
@@ -32,18 +27,11 @@ export class RunSummaries {
 
   /** Returns where the record of a run ends. */
   async standing(runId: string): Promise<Pick<RunSummary, "status" | "events">> {
-    const reading = this.#readings.get(runId) ?? this.#read(runId).finally(() => this.#readings.delete(runId));
-    this.#readings.set(runId, reading);
-    const { status, events } = await reading;
-    return { status, events };
+    return (await readTally(this.#journal, await this.known(runId))).summary;
   }
 
   async listed(info: RunInfo): Promise<RunSummary> {
     return this.#standing(await listedSummary(this.#journal, info));
-  }
-
-  async #read(runId: string): Promise<RunSummary> {
-    return (await readTally(this.#journal, await this.known(runId))).summary;
   }
 
   #standing(summary: RunSummary): RunSummary {

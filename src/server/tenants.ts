@@ -38,8 +38,6 @@ export interface Tenant {
   readonly connections?: number;
   /** Limit on the bytes of open requests. One request alone may have more, up to `bodyLimit`. Default 64,000,000. */
   readonly bytes?: number;
-  /** Limit on the replays that work or wait. One of them works at a time. Default 10. */
-  readonly replays?: number;
   /** Default: 200 per second, 1,000 at once. */
   readonly rate?: RequestRate;
 }
@@ -53,7 +51,6 @@ const tenantOptions: Known<Tenant> = {
   streams: kinds.count,
   connections: kinds.size,
   bytes: kinds.count,
-  replays: kinds.count,
   rate: kinds.record(kinds.number),
 };
 
@@ -66,10 +63,9 @@ const RUNS: PlacesOf = { code: "RUNS_TOO_MANY", what: "runs under way", advice: 
 const STREAMS: PlacesOf = { code: "STREAMS_TOO_MANY", what: "open streams", advice: "Close some, or raise the bound of the tenant." };
 const CONNECTIONS: PlacesOf = { code: "CONNECTIONS_TOO_MANY", what: "requests and streams at once", advice: LATER };
 const BYTES: PlacesOf = { code: "BYTES_TOO_MANY", what: "bytes of requests at once", advice: LATER };
-const REPLAYS: PlacesOf = { code: "REPLAYS_TOO_MANY", what: "replays that work or wait", advice: "Try again when one has ended." };
 
 /**
- * A tenant with what it uses at present. It owns the places for its runs, connections, bytes, streams and replays, and the requests that are
+ * A tenant with what it uses at present. It owns the places for its runs, connections, bytes and streams, and the requests that are
  * left; the pool owns the money.
  *
  * TenantAccount.T1 (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
@@ -83,7 +79,6 @@ export class TenantAccount {
   readonly runs: Places;
   readonly streams: Places;
   readonly bytes: Places;
-  readonly replays: Places;
   /** Places for requests that are not answered, beside those of the streams. */
   readonly #connections: Places;
   readonly #rate: RequestRate;
@@ -93,7 +88,7 @@ export class TenantAccount {
 
   constructor(tenant: Partial<Tenant>, clock: Clock) {
     const { name = "", budget, limits, rate = { perSecond: 200, burst: 1_000 }, runs = 1_000, streams = 1_000 } = tenant;
-    const { connections = Math.max(1_000, streams), bytes = 64_000_000, replays = 10 } = tenant;
+    const { connections = Math.max(1_000, streams), bytes = 64_000_000 } = tenant;
     this.name = name;
     const of = name === "" ? "budget of all runs" : `budget of tenant ${name}`;
     this.pool = budget === undefined || isBudgetPool(budget) ? budget : budgetPool(budget, { name: of });
@@ -101,7 +96,6 @@ export class TenantAccount {
     this.runs = new Places(runs, RUNS);
     this.streams = new Places(streams, STREAMS);
     this.bytes = new Places(bytes, BYTES);
-    this.replays = new Places(replays, REPLAYS);
     this.#connections = new Places(connections, CONNECTIONS);
     this.#rate = rate;
     this.#clock = clock;
@@ -201,12 +195,12 @@ function assertDifferent(values: readonly string[]): void {
 
 function checked(tenant: Tenant): Tenant {
   checkKnownOptions("a tenant", tenant, tenantOptions);
-  const { name, token, budget, rate, streams, bytes, replays } = tenant;
+  const { name, token, budget, rate, streams, bytes } = tenant;
   if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
   checkedToken(token);
   checkBudget(budget, "OPTION_INVALID");
   checkKnownOptions("the rate of a tenant", rate, rateMembers);
-  for (const amount of [rate?.perSecond, streams, bytes, replays]) {
+  for (const amount of [rate?.perSecond, streams, bytes]) {
     if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
   }
   const { burst } = rate ?? { burst: 1 };

@@ -95,7 +95,7 @@ const broken = (error) => {
  * A role of a world is part of one thread alone: data outside of its state, such as variables of its module, are not shared.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; `POPULATION_TOO_LARGE` for more threads than the memory holds;
- * `SHARD_FAILED` where a shard cannot be made. What a shard refuses has its own code: `WORLD_INVALID`, `SHARDS_SCHEDULER`, `SHARDS_MAILBOX`,
+ * `SHARD_FAILED` where a shard cannot be made. What a shard refuses has its own code: `WORLD_INVALID`, `SHARDS_SCHEDULER`,
  * `POPULATION_TOO_LARGE`, and those of `addRole`
  * @throws NotJsonError for parameters that are no JSON
  * @throws StepError `SHARD_DIED` where a thread ended

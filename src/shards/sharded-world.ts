@@ -55,7 +55,7 @@ const worldOptions: Known<WorldOptions<Json>> = { params: kinds.checked, seed: k
  * with the same seed.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`;
- * `SHARDS_MAILBOX` for mailboxes that block their senders; `POPULATION_TOO_LARGE` for more roles than the heap of this process can hold; and
+ * `POPULATION_TOO_LARGE` for more roles than the heap of this process can hold; and
  * as `addRole` of an environment
  * @example
  * import type { Environment } from "troupe";

@@ -48,12 +48,10 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
   return { recorded, stopWhen };
 }
 
-/** Returns the crew with the budget of one run: its own, else the budget that the team allows each run. */
 export function crewOf(crew: Crew, { recorded: { budget = crew.budget } }: Bounds): Crew {
   return { ...crew, budget: budget as MicroUsd | undefined };
 }
 
-/** Returns the budget and the changed bounds, as `run.resumed` records them. */
 export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds, { budget }: Crew): Pick<RunResumed, "bounds" | "budget"> {
   const names = Object.keys(recorded) as (keyof RecordedBounds)[];
   const changed = names.filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(recorded[name] ?? null));
@@ -61,7 +59,6 @@ export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds,
   return { ...(budget === undefined ? {} : { budget }), ...(changed.length === 0 ? {} : { bounds }) };
 }
 
-/** Returns the reason why a resumed run did nothing. */
 export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
   const { rounds } = turnCount(state);

@@ -11,7 +11,7 @@ import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
 import { holdKey } from "../runtime/record/apply-steps.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
-import type { FormerOwner, Journal } from "../runtime/record/journal.ts";
+import type { Claim, Journal } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
@@ -24,8 +24,8 @@ import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
-import type { ResumeOptions, TeamOptions } from "./team-options.ts";
-import { keepWarm, type ParentPast, type WarmRun } from "./warm-states.ts";
+import type { TeamOptions } from "./team-options.ts";
+import { keepWarm, type WarmRun } from "./warm-states.ts";
 
 export interface TeamParts {
   readonly name: string;
@@ -34,32 +34,29 @@ export interface TeamParts {
   readonly mask: Mask;
 }
 
-/** Does what a run needs before its owner gives it up. @param error the reason why the run ends; undefined for a run that finished */
-export type Conclude = (error: unknown) => Promise<void>;
+/** A run that this process has claimed, with the state that its record leads to. */
+export interface ClaimedRun extends Claim, WarmRun {
+  /** Called when this owner has recorded that the run continues. Until then the next claim learns how the owner before left the run. */
+  readonly continued: () => void;
+  /** Called before the run is given up. @param error the reason why the run ends; undefined for a run that finished */
+  readonly conclude?: ((error: unknown) => Promise<void>) | undefined;
+}
 
-/** A run that this team owns, with the state that its record leads to. */
-export interface TeamRun extends TeamParts, Partial<WarmRun> {
+export interface TeamRun extends TeamParts, ClaimedRun {
   readonly controls: RunControls;
   readonly crew: Crew;
-  readonly state: RunState;
-  readonly epoch: number;
-  /** How the owner before left the run. Undefined where the run is not resumed. */
-  readonly former?: FormerOwner;
-  readonly continued: () => void;
-  readonly conclude?: Conclude | undefined;
   /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
   readonly idea?: Message;
 }
 
-/** A run with everything that drives it to its end. */
 export interface Drive extends TeamRun {
-  /** Called after every round. All other bounds are recorded. */
   readonly stopWhen: StopCondition | undefined;
   /** Recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
   readonly news: readonly (Message | string)[];
-  readonly past?: ParentPast | undefined;
+  /** The answers of the parent of a fork. */
+  readonly past?: ForkAnswers | undefined;
   readonly warnings?: readonly string[];
 }
 
@@ -83,11 +80,8 @@ export async function drive(run: Drive): Promise<RunResult> {
   }
 }
 
-/** Keeps the state of a run for its next turn, as long as the journal has all of it. */
-function keepState(run: TeamRun & Pick<Drive, "past">, { log }: Environment): void {
-  const { journal, state, last, past, warmPast, warmMemories } = run;
-  if (log.latest === undefined || !log.isDurable) return;
-  keepWarm(journal, { state, last: log.snapshot ?? last, warmPast: past ?? warmPast, warmMemories }, log.latest);
+function keepState({ journal, state, last, warmMemories }: TeamRun, { log }: Environment): void {
+  if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last, warmMemories }, log.latest);
 }
 
 /** True for a spender that never comes back: a lost call of it may still be settled. */
@@ -95,7 +89,7 @@ export function isDone(state: RunState): boolean {
   return isFinished(state) && state.lost.length === 0;
 }
 
-/** Returns the run as a spender. Pools forget a spender that is done, so a run that continues after that is another one. */
+/** Pools forget a spender that is done, so a run that continues after that is another one. */
 export function spenderOf({ runId, done, ledger }: RunState): Spender {
   const { settled, holds: lost } = ledger;
   return done === undefined ? { name: runId, spent: settled, lost } : { name: `${runId}#${done.seq}`, spent: settled - done.spent, lost };
@@ -120,7 +114,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
   for (const warning of lastTries(state)) environment.warn(warning);
   const end = await ended(run, environment, entry);
-  const result = withDifference(await environment.finish(end), past?.answers);
+  const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
   // A warning and not an event: the run itself did nothing.
@@ -139,12 +133,17 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
     if (waitsForRetired(end, state)) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     entry.isOver = !isIdle;
-    if (run.conclude !== undefined) await concluded(run.conclude, environment, end);
+    await run.conclude?.(await reasonOf(environment, end));
     if (isIdle && environment.hasWork) continue;
     entry.isOver = true;
     controls.enter(undefined);
     return end;
   }
+}
+
+async function reasonOf({ log }: Environment, { failure, control }: RunEnd): Promise<unknown> {
+  const broken = await log.durable().catch((error: unknown) => error);
+  return [broken, control].find((error) => error instanceof MovedError) ?? failure?.error ?? broken ?? control;
 }
 
 /** True for an end because of a question that was given up: its role was retired while others worked. */
@@ -163,7 +162,7 @@ export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promis
   return made;
 }
 
-/** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */
+/** The memories of a finished run store what the process may have died before storing. */
 export async function resultOfFinished(run: TeamRun): Promise<RunResult> {
   const { state, mask, crew } = run;
   const environment = environmentOf(run);
@@ -177,7 +176,6 @@ function idleResult(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
 }
 
-/** Returns the recorded result of a run. A record without an end gives a stopped run. */
 export function recordedResult(state: RunState, mask: Mask): RunResult {
   const result = idleResult(state, mask);
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
@@ -201,31 +199,10 @@ function environmentOf(
       requirePrice: isBound && options.allowUnpriced !== true,
       resumed: controls.resumed,
       grew: controls.grew,
-      ...(past === undefined ? {} : { past: past.answers }),
+      ...(past === undefined ? {} : { past }),
       ...(snapshots === undefined ? {} : { snapshots }),
     },
   );
-}
-
-/** Does work that concludes a run. Where it fails before that, the run is concluded with its error. */
-export async function concluding<T>(given: ResumeOptions["conclude"], work: (conclude: Conclude | undefined) => Promise<T>): Promise<T> {
-  let isConcluded = given === undefined;
-  const conclude: Conclude = async (error) => {
-    isConcluded = true;
-    await given?.({ error });
-  };
-  try {
-    return await work(given && conclude);
-  } catch (error) {
-    if (!isConcluded) await conclude(error);
-    throw error;
-  }
-}
-
-async function concluded(conclude: Conclude, environment: Environment, { failure, control }: RunEnd): Promise<void> {
-  const broken = await environment.log.durable().catch((error: unknown) => error);
-  const moved = [broken, control].find((error) => error instanceof MovedError);
-  await conclude(moved ?? failure?.error ?? broken ?? control);
 }
 
 /** Owners that a run without progress may lose before it ends as failed. Deploys and failing machines take a run a few times in a long call. */
@@ -237,7 +214,6 @@ function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {
   return { error: new JournalError("RUN_STUCK", text, { data: { runId, takes } }) };
 }
 
-/** Returns the warnings before the last try of a run, and before the last death of an activation. */
 function lastTries({ runId, takes, bounds: { poisonAfter }, open, roles }: RunState): readonly string[] {
   const stuck = `Run ${runId} was taken over ${takes} of at most ${STUCK_AFTER} times without progress. If it is taken once more before it gets an answer, it ends as failed with RUN_STUCK.`;
   const dying = [...open].flatMap((name) => {
@@ -258,10 +234,7 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
   return { roundsLeft, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }
 
-/**
- * Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. When the signal aborts,
- * the rest waits for the next call, because the environment then starts no step.
- */
+/** Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. */
 async function rememberRecord({ memories }: Environment, run: TeamRun, seq: number): Promise<void> {
   const { journal, state, controls, warmMemories } = run;
   if (seq === 0 || state.erased) return;
@@ -274,7 +247,6 @@ async function rememberRecord({ memories }: Environment, run: TeamRun, seq: numb
   }
 }
 
-/** Returns the parents of a fork, as far as the journal has them. */
 async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Promise<readonly ForkPoint[]> {
   const ancestors: ForkPoint[] = [];
   for (let next = parent; next !== undefined && !ancestors.some(({ runId }) => runId === next?.runId);) {
@@ -294,8 +266,7 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
   return undefined;
 }
 
-/** Limit on the runs of a journal with known models. The oldest are forgotten first. */
-const MOST_RUNS = 1_000;
+const MAX_RUNS = 1_000;
 
 type Models = Map<string, WeakSet<ChatModel>>;
 
@@ -327,5 +298,5 @@ function noteModels(journal: Journal, runId: string, models: readonly ChatModel[
   for (const model of models) noted.set(model.id, (noted.get(model.id) ?? new WeakSet()).add(model));
   runs.set(runId, noted);
   const [oldest] = runs.keys();
-  if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
+  if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
 }

@@ -6,17 +6,16 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import type { Cache } from "../memory/cache.ts";
-import { forgetInCache } from "../memory/forget-in-cache.ts";
-import { checkForgetful, forgetInStore, type ForgottenRun } from "../memory/forget-in-store.ts";
+import { checkForgetful, forgetInCache, forgetInStore, type ForgottenRun } from "../memory/forget.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { checkScope, isWithin, scopeOfKey, scopeParts } from "../memory/memory-scope.ts";
 import type { Recalled } from "../memory/recollection.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import { storesOf } from "../memory/role-memory.ts";
 import type { Role } from "../role/role.ts";
-import { erasedEvent, type Eraser, eraserOf, type Erasure, namesIn } from "../runtime/record/erased-event.ts";
+import { type Eraser, eraserOf, type Erasure, erasing, namesIn } from "../runtime/record/erased-event.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
-import { aJournal, type Journal, newestRuns, type RunInfo, runInfo } from "../runtime/record/journal.ts";
+import { aJournal, type Journal, runInfo } from "../runtime/record/journal.ts";
 import { type RunSummary, readTally } from "../runtime/record/run-summary.ts";
 import type { TeamParts } from "./drive.ts";
 import { readEvents } from "./read-events.ts";
@@ -57,23 +56,16 @@ export interface Forgotten {
 
 type DoomedRun = ForgottenRun<Erasure>;
 
-const PAGE = 500;
-
 /**
  * Erases what a user, a conversation or a tenant has said, and what was answered: the messages in stores with their vectors and words, and the
  * strings in the events of their runs and of all forks of these. A string becomes a tombstone with a hash and the time; the record keeps its
  * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. A run that has
- * recalled some of it loses the strings that repeat it, and cannot be replayed or forked. SQLite files are rewritten without these bytes.
- * Exports, backups, project files and telemetry are not reached.
- *
- * A run of no scope is the conversation of its id. A second call after a failure completes the first; after the death of a process, `purge` of
- * the journal and of the stores rewrites their files.
+ * recalled some of it loses the strings that repeat it, and cannot be replayed or forked. Exports, backups, project files and telemetry are not
+ * reached. A run of no scope is the conversation of its id. A second call after a failure completes the first.
  *
  * @param scope at least one part; it selects the runs that have all of them
- * @throws UsageError `OPTION_INVALID`, also for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`, also for a store that
- * cannot list its scopes, and a cache that cannot list its keys
- * @throws JournalError `RUN_OWNED` while one of the runs is under way: its `data` counts what was erased; `JOURNAL_DAMAGED`, `JOURNAL_UNWRITABLE`
- * @throws MemoryError of a store
+ * @throws UsageError `OPTION_INVALID`, also for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`
+ * @throws JournalError `RUN_OWNED` while one of the runs is under way: its `data` counts what was erased; MemoryError of a store
  * @example
  * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
  * import { forget } from "troupe/memory";
@@ -85,23 +77,29 @@ const PAGE = 500;
  * console.log((await forget({ user: "ann" }, { journal })).runs); // 1
  */
 export async function forget(scope: Scope, options: ForgetOptions): Promise<Forgotten> {
-  const { journal, stores = [], caches = [], runs: isLookedAt = () => true, clock = systemClock } = checked(scope, options);
+  checkGivenOptions("forget", options, forgetOptions);
+  const { journal, stores = [], caches = [], runs: isLookedAt = () => true, clock = systemClock } = options;
+  takes("forget", "journal", journal, aJournal);
+  checkForgetful("forget", { stores, caches });
+  checkScope("forget", scope);
+  if (Object.keys(scopeParts).every((part) => scope[part as keyof Scope] === undefined))
+    throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
   const { rewrite } = journal;
   if (rewrite === undefined) {
     const expected = "Expected a journal that can rewrite its runs, got one without";
     throw new UsageError("OPTION_INVALID", `${expected}. Remove the runs: journal.remove(id).`);
   }
   const all: RunSummary[] = [];
-  for await (const { runId } of allRuns(journal))
+  for (const { runId } of await journal.runs())
     if (isLookedAt(runId)) all.push((await readTally(journal, await runInfo(journal, runId))).summary);
   const eraser = eraserOf(freshSeed() + freshSeed(), clock.now());
   const whole = runsOf(all, scope).map((run): DoomedRun => ({ ...run, erasure: eraser.all }));
   // A second call finds those that repeat by the runs that they repeat.
   const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
-  for (const { runId } of runs) await owning(journal, runId, undefined, () => Promise.resolve());
   let messages = 0;
   let erased = 0;
   const done = (): Forgotten => ({ runs: erased, texts: eraser.count(), messages });
+  for (const { runId } of runs) await owning(journal, runId, done);
   for (const cache of new Set(caches)) messages += await forgetInCache(cache, scope, clock.now());
   for (const store of new Set(stores)) {
     const removed = await forgetInStore(store, scope, runs);
@@ -113,8 +111,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
       const before = eraser.count();
       const read: RunEvent[] = [];
       for await (const event of readEvents(journal, runId)) read.push(event);
-      const names = namesIn(read);
-      const events = read.map((event) => erasedEvent(event, erasure, names));
+      const events = read.map(erasing(erasure, namesIn(read)));
       const texts = eraser.count() - before;
       const end = { v: EVENT_VERSION, runId, seq: events.length, time: clock.now(), type: "run.erased", texts } as const;
       await rewrite.call(journal, runId, epoch, [...events, erasure.isWhole ? end : { ...end, partly: true }]);
@@ -126,10 +123,8 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
   return done();
 }
 
-/** Journals and stores that have lost words, and may still have their bytes. */
 const unpurged = new WeakSet<object>();
 
-/** Rewrites files from which something was erased, now or by an earlier call that failed. It is slow, and blocks others. */
 async function purge(kept: Journal | MessageStore, isErased: boolean): Promise<void> {
   if (isErased) unpurged.add(kept);
   if (!unpurged.has(kept)) return;
@@ -137,17 +132,6 @@ async function purge(kept: Journal | MessageStore, isErased: boolean): Promise<v
   unpurged.delete(kept);
 }
 
-function checked(scope: Scope, options: ForgetOptions): ForgetOptions {
-  checkGivenOptions("forget", options, forgetOptions);
-  const { journal, stores = [], caches = [] } = options;
-  takes("forget", "journal", journal, aJournal);
-  checkForgetful("forget", { stores, caches });
-  checkScope("forget", scope);
-  if (Object.keys(scopeParts).some((part) => scope?.[part as keyof Scope] !== undefined)) return options;
-  throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
-}
-
-/** Returns the runs that share a memory with one of `runs`, and so may have recalled some of it. */
 async function candidatesOf(
   all: readonly RunSummary[],
   runs: readonly DoomedRun[],
@@ -166,7 +150,6 @@ async function candidatesOf(
   });
 }
 
-/** Returns those of the candidates that have recalled what was said in `runs`. */
 async function repeatsOf(
   journal: Journal,
   runs: readonly DoomedRun[],
@@ -183,7 +166,6 @@ async function repeatsOf(
   return found;
 }
 
-/** Returns the strings of these runs that a recall has found. */
 function recalledIn(event: RunEvent, runs: ReadonlySet<string>): readonly string[] {
   const value = event.type === "step.ended" && isRecord(event.value) ? event.value : {};
   const { related } = value as { readonly related?: Partial<Recalled["related"]> };
@@ -222,38 +204,20 @@ function scopeOf(runId: string, scope: Scope | undefined): Scope {
   return { conversation: runId, ...scope };
 }
 
-async function* allRuns(journal: Journal): AsyncGenerator<RunInfo, void> {
-  let before: string | undefined;
-  for (;;) {
-    const page = await newestRuns(journal, { limit: PAGE, ...(before === undefined ? {} : { before }) });
-    yield* page;
-    before = page.at(-1)?.runId;
-    if (page.length < PAGE) return;
-  }
-}
-
-/** Claims a run at rest for the time of the work. The next owner learns how the one before left the run. @param erased what was erased before */
-async function owning(
-  journal: Journal,
-  runId: string,
-  erased: (() => Forgotten) | undefined,
-  work: (epoch: number) => Promise<void>,
-): Promise<void> {
-  const underWay = (error: unknown): unknown => {
-    if (!(error instanceof JournalError && (error.code === "RUN_OWNED" || error.code === "EPOCH_STALE"))) return error;
-    const { runs, messages } = erased?.() ?? { runs: 0, messages: 0 };
-    const what = runs + messages === 0 ? "nothing was erased" : `only ${runs} runs and ${messages} messages were erased`;
-    const text = `Expected to forget run ${runId}, but it is under way. Stop it, then forget it: ${what}.`;
-    return new JournalError("RUN_OWNED", text, { cause: error, data: { runId, runs, messages } });
-  };
+/** Claims a run at rest for the time of the work. The next owner learns how the one before left the run. */
+async function owning(journal: Journal, runId: string, done: () => Forgotten, work?: (epoch: number) => Promise<void>): Promise<void> {
   try {
     const { epoch, former } = await journal.claim(runId, { ifFree: true });
     try {
-      await work(epoch);
+      await work?.(epoch);
     } finally {
       await journal.release(runId, epoch, { former });
     }
   } catch (error) {
-    throw underWay(error);
+    if (!(error instanceof JournalError && (error.code === "RUN_OWNED" || error.code === "EPOCH_STALE"))) throw error;
+    const { runs, messages } = done();
+    const what = runs + messages === 0 ? "nothing was erased" : `only ${runs} runs and ${messages} messages were erased`;
+    const text = `Expected to forget run ${runId}, but it is under way. Stop it, then forget it: ${what}.`;
+    throw new JournalError("RUN_OWNED", text, { cause: error, data: { runId, runs, messages } });
   }
 }

@@ -1,7 +1,7 @@
 import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
 import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
-import { contentHash, deepFreeze } from "../kernel/json.ts";
+import { deepFreeze } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { ForkPoint, HiredRole, RunEvent, RunResumed, Sent } from "../runtime/record/event.ts";
@@ -19,11 +19,10 @@ import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./read-events.ts";
 import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
-import type { ParentPast } from "./warm-states.ts";
 
 const BATCH = 500;
 
-/** The codes of a parent that a fork cannot read any more. */
+/** The codes of a parent that a fork can no longer read. */
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN", "JOURNAL_DAMAGED"]);
 
 /** A fork that is created and claimed, and not yet copied. */
@@ -32,9 +31,8 @@ export interface ForkParts extends TeamRun {
   readonly said: readonly (Message | string)[];
 }
 
-/** Copies the shared past into a fork and drives the fork. Removes the fork when the copy fails. */
 export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
-  const { state, past, bounds } = await copyPast(fork, o)
+  const { state, answers, bounds } = await copyPast(fork, o)
     .then((copy) => {
       recordedBy(copy.state, fork.options.scheduler, fork.mask);
       assertSameEdges(copy.state.edges, fork.options.edges, fork.mask);
@@ -58,12 +56,12 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
     opening: [opening],
     said: [],
     news: fork.said,
-    past: isAfresh ? undefined : past,
+    past: isAfresh ? undefined : answers,
   });
 }
 
 /** Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. */
-async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly state: RunState; readonly past: ParentPast | undefined }> {
+async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly state: RunState; readonly answers: ForkAnswers }> {
   const { journal, parentId, epoch, crew, mask, controls } = fork;
   const { id: runId, signal } = controls;
   const { change: changes = [], about } = o;
@@ -81,9 +79,10 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
     batch = [];
   };
   const parent = { runId: parentId, at };
-  const read = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
+  for await (const event of readEvents(journal, parentId, { signal })) {
+    assertNotErased({ runId: parentId, erased: event.type === "run.erased" });
     answers.learn(event, at);
-    if (event.seq > at) return;
+    if (event.seq > at) continue;
     // Only the first event of the fork has the roles that a changed team has brought.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = rolesNow(event, crew, later);
@@ -92,11 +91,11 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
     apply(state, copy);
     batch.push(copy);
     if (batch.length >= BATCH) await flush();
-  });
+  }
   // A role of the run that is missing may have messages.
   assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
   await flush();
-  return { state, past: read && { ...read, answers } };
+  return { state, answers };
 }
 
 function rolesNow(event: RunEvent, crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
@@ -104,7 +103,6 @@ function rolesNow(event: RunEvent, crew: Crew, later: ReadonlySet<string>): read
   return event.type === "role.hired" ? definedNow(event.roles, crew) : [];
 }
 
-/** Returns the names of the roles that the shared past hires later. */
 async function hiredLater({ journal, parentId, crew, controls: { signal } }: ForkParts, at: number): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   for await (const event of readEvents(journal, parentId, { signal })) {
@@ -114,23 +112,6 @@ async function hiredLater({ journal, parentId, crew, controls: { signal } }: For
     if (event.type === "role.hired") for (const { name } of event.roles) names.add(name);
   }
   return names;
-}
-
-/** Visits the events of a parent. Returns how far it was read; undefined without events. */
-async function learned(
-  events: AsyncIterable<RunEvent>,
-  { runId, at }: ForkPoint,
-  visit: (event: RunEvent) => Promise<void> | void,
-): Promise<Omit<ParentPast, "answers"> | undefined> {
-  let last: RunEvent | undefined;
-  let size = 0;
-  for await (const event of events) {
-    assertNotErased({ runId, erased: event.type === "run.erased" });
-    await visit(event);
-    if (event.seq > at) size += JSON.stringify(event).length;
-    last = event;
-  }
-  return last && { events: last.seq + 1, after: contentHash(last), size };
 }
 
 /** Checks changes against the unchanged parent, because events after a dropped message may contradict each other. */
@@ -151,39 +132,26 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** Returns the answers of a parent to a fork that is resumed; undefined where it is gone. @param known those of the turn before */
-export async function recalledPast(
+/** Returns the answers of a parent to a fork that is resumed; undefined where the parent is gone. */
+export async function recalledAnswers(
   journal: Journal,
   { runId }: RunState,
-  parent: ForkPoint,
+  { runId: parentId, at }: ForkPoint,
   signal: AbortSignal,
-  known: ParentPast | undefined,
-): Promise<ParentPast | undefined> {
+): Promise<ForkAnswers | undefined> {
+  const answers = new ForkAnswers();
   try {
-    const warm = known && (await learnedSince(journal, parent, signal, known));
-    if (warm !== undefined) return warm;
-    const answers = new ForkAnswers();
-    const read = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => answers.learn(event, parent.at));
+    for await (const event of readEvents(journal, parentId, { signal })) {
+      assertNotErased({ runId: parentId, erased: event.type === "run.erased" });
+      answers.learn(event, at);
+    }
     // What the fork has used matters only where something is left to use.
-    if (answers.hasAnswers) for await (const event of readEvents(journal, runId, { from: parent.at + 1, signal })) answers.recall(event);
-    return read && { ...read, answers };
+    if (answers.hasAnswers) for await (const event of readEvents(journal, runId, { from: at + 1, signal })) answers.recall(event);
+    return answers;
   } catch (error) {
     if (error instanceof JournalError && GONE.has(error.code)) return undefined;
     throw error;
   }
-}
-
-/** Learns what the parent has done since. Returns undefined where it is another run by now. */
-async function learnedSince(journal: Journal, parent: ForkPoint, signal: AbortSignal, known: ParentPast): Promise<ParentPast | undefined> {
-  const { answers, events, after, size } = known;
-  let isSame = false;
-  const read = await learned(readEvents(journal, parent.runId, { from: events - 1, signal }), parent, (event) => {
-    if (event.seq === events - 1) isSame = contentHash(event) === after;
-    else if (isSame) answers.learn(event, parent.at);
-  });
-  if (!isSame || read === undefined) return undefined;
-  answers.again();
-  return { answers, ...read, size: size + read.size };
 }
 
 export function goneText({ runId }: RunState, parent: ForkPoint): string {

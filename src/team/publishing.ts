@@ -56,7 +56,6 @@ export interface ChangedRun {
 export interface RunChange<T> {
   /** Resolves when it is recorded. It records before it first waits: later the run may have ended. */
   make(environment: Environment, run: ChangedRun): Promise<T>;
-  /** Returns the change as a command for the owner of the run in another process, without secrets. */
   command(mask: Mask): RunCommand;
   /** Returns the result of the change from the owner's answer. @throws UsageError `MESSAGE_INVALID` */
   result(answer: unknown): T;
@@ -92,14 +91,12 @@ export function publishing(given: Message | string): RunChange<RunReceipt> {
   };
 }
 
-/** Returns a message as a command carries it, without secrets. A cause that is left open stays open. */
 function messageIn(given: Message | string, mask: Mask): unknown {
   if (typeof given === "string") return mask(given);
   const { causeBy, ...wire } = serializeMessage(maskedMessage(mask, given));
   return isCauseLeftOpen(given) ? wire : { ...wire, causeBy };
 }
 
-/** Returns the change that hires a role, when what the role needs is loaded. */
 export async function hiring(role: Role, name: string): Promise<RunChange<void>> {
   if (roleSpec(role).mode === "agent") await agentMode();
   return {
@@ -112,7 +109,6 @@ export async function hiring(role: Role, name: string): Promise<RunChange<void>>
   };
 }
 
-/** Returns the change that retires a role, with a warning of causes that no role is left to cause. */
 export function retiring(name: string): RunChange<void> {
   takes("retire", "name", name, aText);
   return {
@@ -134,9 +130,8 @@ function receiptIn(answer: unknown): RunReceipt {
   return { message: parseMessage(message), recipients: names, waits: waits === true };
 }
 
-function isUnread({ roles, pending, held }: RunState, { message: { id }, recipients }: Receipt): boolean {
-  const isHeld = pending.some(({ sent }) => sent.message.id === id) || held.some(({ message }) => message.id === id);
-  return isHeld || recipients.some((name) => roles.get(name)?.mailbox.has(id) === true);
+function isUnread({ roles, pending }: RunState, { message: { id }, recipients }: Receipt): boolean {
+  return pending.some(({ sent }) => sent.message.id === id) || recipients.some((name) => roles.get(name)?.mailbox.has(id) === true);
 }
 
 function assertSize({ bounds: { messageLimit = DEFAULT_MESSAGE_LIMIT } }: RunState, content: string): void {

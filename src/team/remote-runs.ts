@@ -1,13 +1,11 @@
-import type { Clock } from "../kernel/clock.ts";
 import type { Json } from "../kernel/json.ts";
-import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ObserverRegistry } from "../runtime/observers.ts";
-import type { Journal } from "../runtime/record/journal.ts";
 import type { Observed } from "../runtime/record/event.ts";
 import type { RunResult } from "../runtime/run-result.ts";
+import type { TeamParts } from "./drive.ts";
 import type { RunChange, RunCommand } from "./publishing.ts";
-import type { Reserve } from "./reserve.ts";
+import type { Reserve } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
 
 /** A run that another process owns, and that this one follows. */
@@ -33,11 +31,7 @@ export interface RemoteRequest<T> {
 
 /** The runs of this process, as the commands of others reach them. */
 export interface LocalRuns {
-  readonly journal: Journal;
-  readonly mask: Mask;
-  readonly clock: Clock;
-  /** Limit on the milliseconds that a command waits for its answer. */
-  readonly commandTimeout: number;
+  readonly parts: TeamParts;
   readonly reserve: Reserve;
   change<T>(runId: string, change: RunChange<T>): Promise<T>;
   /** Returns the run of that id that is under way. */

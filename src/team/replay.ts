@@ -5,7 +5,7 @@ import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
-import type { HiredRole, RoleHired, RoleRetired, RunEvent, RunStarted } from "../runtime/record/event.ts";
+import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
 import { type Crew, crewWith, inOrderOf } from "./crew.ts";
@@ -14,21 +14,22 @@ import type { RunControls } from "./run.ts";
 import { readEvents } from "./read-events.ts";
 import { teamChanged, teamDifferences } from "./team-change.ts";
 
-/** A run that is replayed. Its journal is only read. */
 export interface RecordedRun extends TeamParts {
   readonly scratch: Journal;
   readonly crew: Crew;
   readonly controls: RunControls;
 }
 
-/** Replays a run from its record alone: see {@link Replay}. */
 export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   const { scratch, controls, mask } = parts;
   const { opening, stretches, arrivals, mobile } = await outlineOf(parts);
   const crew = crewWith(arrivals, parts.crew);
   const isOurs = isTeamOf(crew, mobile);
   const others = stretches.filter(({ team }) => !isOurs(team));
-  assertHadTeam({ ...parts, crew }, stretches, others);
+  if (others.length === stretches.length) {
+    const differences = teamDifferences(stretches.at(-1)?.team ?? [], crew);
+    throw teamChanged(controls.id, differences, "Replay it with the team it was made with, or fork it.");
+  }
   await scratch.create(controls.id);
   const state = new RunState(controls.id);
   Object.assign(state, termsOf(opening));
@@ -80,7 +81,6 @@ interface Stretch {
 }
 
 interface Arrival extends HiredRole {
-  /** True for a role that was hired on the way. */
   readonly isOnTheWay: boolean;
 }
 
@@ -88,73 +88,50 @@ interface Outline {
   readonly opening: RunStarted;
   readonly stretches: readonly Stretch[];
   readonly arrivals: readonly Arrival[];
-  /** Names of the roles that were hired or retired on the way. */
   readonly mobile: ReadonlySet<string>;
 }
 
-/** Returns the start and the teams of a run. @throws JournalError `RUN_NOT_STARTED` */
 async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<Outline> {
   let opening: RunStarted | undefined;
   const stretches: Stretch[] = [];
   const arrivals: Arrival[] = [];
   const mobile = new Set<string>();
+  const note = (from: number, team: readonly HiredRole[], isOnTheWay: boolean): void => {
+    stretches.push({ from, team });
+    arrivals.push(...team.map((role) => ({ ...role, isOnTheWay })));
+  };
   for await (const event of readEvents(journal, id, { signal })) {
     if (event.seq === 0 && event.type !== "run.started") break;
     assertNotErased({ runId: id, erased: event.type === "run.erased" });
+    const before = stretches.at(-1)?.team ?? [];
     if (event.type === "run.started") {
       const { v: _v, runId: _runId, seq: _seq, time: _time, ...body } = event;
       opening = body;
+      note(event.seq, event.roles, false);
+    } else if (event.type === "run.resumed" && event.roles !== undefined) note(event.seq, event.roles, false);
+    else if (event.type === "role.hired") {
+      for (const { name } of event.roles) mobile.add(name);
+      note(event.seq, [...before, ...event.roles], true);
+    } else if (event.type === "role.retired") {
+      mobile.add(event.role);
+      const team = before.filter(({ name }) => name !== event.role);
+      note(event.seq, team, true);
     }
-    const team = teamFrom(event, stretches.at(-1)?.team ?? []);
-    if (team === undefined) continue;
-    stretches.push({ from: event.seq, team });
-    const isOnTheWay = event.type === "role.hired" || event.type === "role.retired";
-    if (isOnTheWay) for (const name of namesIn(event)) mobile.add(name);
-    arrivals.push(...team.map((role) => ({ ...role, isOnTheWay })));
   }
   if (opening !== undefined) return { opening, stretches, arrivals, mobile };
   throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${id} has none. Run it first.`);
 }
 
-/** Returns the team from an event on; undefined where the event does not change it. */
-function teamFrom(event: RunEvent, before: readonly HiredRole[]): readonly HiredRole[] | undefined {
-  switch (event.type) {
-    case "run.started":
-    case "run.resumed":
-      return event.roles;
-    case "role.hired":
-      return [...before, ...event.roles];
-    case "role.retired":
-      return before.filter(({ name }) => name !== event.role);
-    default:
-      return undefined;
-  }
-}
-
-function namesIn(event: RoleHired | RoleRetired): readonly string[] {
-  return event.type === "role.hired" ? event.roles.map(({ name }) => name) : [event.role];
-}
-
-function assertHadTeam({ crew, controls }: RecordedRun, stretches: readonly Stretch[], others: readonly Stretch[]): void {
-  if (others.length < stretches.length) return;
-  const differences = teamDifferences(stretches.at(-1)?.team ?? [], crew);
-  throw teamChanged(controls.id, differences, "Replay it with the team it was made with, or fork it.");
-}
-
-/** True for the crew without the mobile roles that the team does not have at that time. */
-function isTeam(team: readonly HiredRole[], crew: Crew, mobile: ReadonlySet<string>): boolean {
-  const names = new Set(team.map(({ name }) => name));
-  const roles = crew.roles.filter(([name]) => names.has(name) || !mobile.has(name));
-  return teamDifferences(team, { ...crew, roles }).length === 0;
-}
-
-/** Returns `isTeam` with a cache, because the same few teams are compared repeatedly. */
+/** Returns whether a recorded team is the crew, without the mobile roles that the team does not have at that time. */
 function isTeamOf(crew: Crew, mobile: ReadonlySet<string>): (team: readonly HiredRole[]) => boolean {
+  // The same few teams are compared repeatedly.
   const known = new WeakMap<readonly HiredRole[], boolean>();
   return (team) => {
-    const answer = known.get(team) ?? isTeam(team, crew, mobile);
-    known.set(team, answer);
-    return answer;
+    const names = new Set(team.map(({ name }) => name));
+    const roles = crew.roles.filter(([name]) => names.has(name) || !mobile.has(name));
+    const isTeam = known.get(team) ?? teamDifferences(team, { ...crew, roles }).length === 0;
+    known.set(team, isTeam);
+    return isTeam;
   };
 }
 

@@ -13,6 +13,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { overdueTries } from "../runtime/record/lost-tries.ts";
+import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { assertArrivalOrder, recordedBy, recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
@@ -24,7 +25,6 @@ import type { RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
 import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
-import type { ParentPast } from "./warm-states.ts";
 
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
   const { name, options, state, idea } = run;
@@ -83,11 +83,11 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     ...(o.reuse === "none" ? { afresh: true } : {}),
   };
   const warnings = differences.length === 0 ? [] : [changeText(state.runId, differences)];
-  let past: ParentPast | undefined;
+  let past: ForkAnswers | undefined;
   if (state.parent !== undefined && !state.isAfresh) {
     // Loaded here because most programs never fork.
-    const { goneText, recalledPast } = await import("./fork.ts");
-    past = await recalledPast(journal, state, state.parent, controls.signal, given.warmPast);
+    const { goneText, recalledAnswers } = await import("./fork.ts");
+    past = await recalledAnswers(journal, state, state.parent, controls.signal);
     if (past === undefined) warnings.unshift(goneText(state, state.parent));
   }
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
@@ -106,7 +106,6 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   });
 }
 
-/** Makes a change in a run that is not under way. @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED` */
 export function changeRun<T>(run: TeamRun, change: RunChange<T>, onTeamChange?: OnTeamChange): Promise<T> {
   const { state } = run;
   assertNotErased(state);
@@ -142,7 +141,6 @@ export async function findQuestion(journal: Journal, state: RunState, id: string
   throw await closedQuestion(readEvents(journal, state.runId, { signal }), { runId: state.runId, id, waiting: pending });
 }
 
-/** Returns an answer as the run records it. @throws UsageError `OPTION_INVALID`, `QUESTION_ANSWER_INVALID`; JournalError `QUESTION_EXPIRED` */
 export function answerTo(
   question: RecordedQuestion,
   answer: unknown,

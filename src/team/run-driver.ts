@@ -1,11 +1,10 @@
-import { aFunction, having, type Shape, takes } from "../kernel/argument.ts";
+import { aFunction, fits, having, misfit, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
-import { valueText } from "../kernel/value-text.ts";
 import type { Scope } from "../kernel/scope.ts";
+import { defined, isList, isText } from "../kernel/value-kind.ts";
 import { checkScope } from "../memory/memory-scope.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 
@@ -42,7 +41,7 @@ export type Handled =
   | { readonly is: "done" }
   | { readonly is: "again"; readonly after: number; readonly job?: RunJob; readonly isUntried?: true };
 
-/** Returns the deliveries that count, after one that ended so. */
+/** Returns the number of deliveries that count, after one that ended so. */
 export function tried(verdict: Handled & { readonly is: "again" }, attempt: number): number {
   return verdict.isUntried === true ? attempt - 1 : attempt;
 }
@@ -122,13 +121,14 @@ export interface FleetDriver extends RunDriver {
   drain(worker?: string): Promise<void>;
 }
 
-/** The shape of a driver that is given as an argument. */
 export const aRunDriver: Shape = having("a run driver", "submit", "work", "cancel", "list", "close");
+
+const aName: Shape = { says: "a name", fits: (value) => isText(value) && value !== "" };
 
 const workOptions: Known<WorkOptions> = {
   teams: {
     says: "a list of names, at least one",
-    fits: (value) => isList(value) && value.length > 0 && value.every((name) => isText(name) && name !== ""),
+    fits: (value) => isList(value) && value.length > 0 && value.every((name) => fits(name, aName)),
   },
   concurrency: kinds.size,
 };
@@ -138,17 +138,12 @@ export function checkWork(handler: unknown, o: WorkOptions): void {
   takes("work", "handler", handler, aFunction);
   checkGivenOptions("work", o, workOptions);
   const missing = (["teams", "concurrency"] as const).find((name) => o[name] === undefined);
-  if (missing !== undefined)
-    throw new UsageError("OPTION_INVALID", `Expected ${missing} of work, got nothing. Write { teams, concurrency: 1 }.`);
+  if (missing !== undefined) throw misfit("OPTION_INVALID", "work", missing, undefined, workOptions[missing]);
 }
 
-/** Refuses a limit of a list that is no whole number of 1 or more. @throws UsageError `OPTION_INVALID` */
+/** @throws UsageError `OPTION_INVALID` */
 export function checkListLimit(limit: unknown): void {
-  if (isCount(limit) && limit > 0) return;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected limit of list to be a whole number of 1 or more, got ${valueText(limit)}. Give such a number.`,
-  );
+  if (!fits(limit, kinds.size)) throw misfit("OPTION_INVALID", "list", "limit", limit, kinds.size);
 }
 
 /** Returns the error of a driver that is used after it was closed. */
@@ -156,32 +151,22 @@ export function driverClosed(): UsageError {
   return new UsageError("DRIVER_CLOSED", "Expected an open run driver, but this one was closed. Make a new one.");
 }
 
+const aJob = object("the JSON of a job { runId, team, idea, about, scope, events, refusals }, made by team.submit", {
+  runId: aName,
+  team: aName,
+  events: orNothing(kinds.count),
+  refusals: orNothing(kinds.count),
+});
+
 /**
  * Returns a job of unknown origin, such as a row of a database, checked and frozen.
  *
  * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
  */
 export function parseRunJob(given: unknown): RunJob {
-  const job: unknown = isRecord(given) ? jsonRoundTrip(given) : given;
-  if (!isRecord(job)) throw invalidJob("an object", job);
-  const { runId, team, idea, about, scope, events, refusals } = job;
+  if (!fits(given, aJob)) throw misfit("OPTION_INVALID", "a run driver", "what was submitted", given, aJob);
+  const { runId, team, idea, about, scope, events, refusals } = jsonRoundTrip(given as RunJob);
   checkScope("a job", scope);
-  if (typeof runId !== "string" || runId === "") throw invalidJob("a run id", runId);
-  if (typeof team !== "string" || team === "") throw invalidJob("the name of a team", team);
-  if (events !== undefined && !isCount(events)) throw invalidJob("a whole number of events", events);
-  if (refusals !== undefined && !isCount(refusals)) throw invalidJob("a whole number of refusals", refusals);
-  return deepFreeze({
-    runId,
-    team,
-    ...(idea === undefined ? {} : { idea: typeof idea === "string" ? idea : parseMessage(idea) }),
-    // The copy above is JSON.
-    ...(about === undefined ? {} : { about: about as Json }),
-    ...(scope === undefined ? {} : { scope: scope as Scope }),
-    ...(events === undefined ? {} : { events }),
-    ...(refusals === undefined ? {} : { refusals }),
-  });
-}
-
-function invalidJob(expected: string, came: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected a job with ${expected}, got ${valueText(came)}. Submit runs by team.submit.`);
+  const said = idea === undefined || typeof idea === "string" ? idea : parseMessage(idea);
+  return deepFreeze({ runId, team, ...defined({ idea: said, about, scope, events, refusals }) });
 }

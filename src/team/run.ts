@@ -11,10 +11,11 @@ import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
+import type { Reserve } from "./roster.ts";
 import type { OnTeamChange } from "./team-change.ts";
 import { changeOptions, hireOptions, type RunChangeOptions } from "./team-options.ts";
 
-/** The way into a run under way, for changes and commands from outside. */
+/** The entry to a run under way, for changes and commands from outside. */
 export interface RunEntry {
   /** @throws MovedError when the run has passed to another owner before the change was recorded */
   change<T>(change: RunChange<T>): Promise<T>;
@@ -22,13 +23,16 @@ export interface RunEntry {
   readonly command?: (command: RunCommand) => Promise<unknown>;
 }
 
-/** What a handle needs of the team of its run. */
+/** What a handle needs of the runs of its team. */
 export interface RunHost {
-  /** Makes a change while the run is not under way. @param observers they observe the event of the change */
-  change<T>(change: RunChange<T>, observers: ObserverRegistry, onTeamChange: OnTeamChange | undefined): Promise<T>;
-  /** Keeps the definition of a role that the run has hired. */
-  keep(name: string, role: Role): void;
-  /** Reports something about the run to the logger and the observers. */
+  readonly reserve: Pick<Reserve, "keep">;
+  /** Makes a change while the run is not under way. `observers` observe the event of the change. */
+  change<T>(
+    runId: string,
+    change: RunChange<T>,
+    o: { readonly observers: ObserverRegistry; readonly onTeamChange?: OnTeamChange | undefined },
+  ): Promise<T>;
+  /** Reports something about a run to the logger and the observers. */
   warn(text: string, observers: ObserverRegistry): void;
 }
 
@@ -47,6 +51,12 @@ export interface RunControls {
   readonly lost: () => void;
   /** Called with the entry of the run when changes can come, and with undefined when they must wait. */
   readonly enter: (entry: RunEntry | undefined) => void;
+}
+
+/** The controls of a run that is changed and not driven. */
+export function idleControls(id: string, observers: ObserverRegistry, signal: AbortSignal): RunControls {
+  const nothing = (): undefined => undefined;
+  return { id, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, enter: nothing };
 }
 
 type OfResult = { readonly [Name in keyof Required<RunResult>]: Name };
@@ -98,10 +108,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   readonly id: string;
   readonly result: Promise<RunResult>;
-  /**
-   * Resolves when the start, or the resume, is durable: from then on the run is found in the journal, also by another process. Rejects with
-   * the error of a run that is refused or stopped before. That need not be handled, because `result` has the error too.
-   */
+  /** Resolves when the start, or the resume, is durable. Rejects with the error of a run that is refused or stopped before, as `result` has it. */
   readonly started: Promise<void>;
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
@@ -183,7 +190,7 @@ export class Run implements AsyncIterable<RunEvent> {
     }
   }
 
-  /** Calls `listener` for every event or notice of a type, as it comes; the returned function unsubscribes it. */
+  /** Calls `listener` for every event or notice of a type; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     return this.#observers.on(type, listener);
   }
@@ -195,13 +202,10 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /**
    * Publishes a message from outside; a string becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
-   * recorded. The recipients get it at their next turn, at the end of the present round where there are rounds. After the run has ended it
-   * starts nothing: the message waits for {@link Team.resume}. A message of a known id is not published again. Where another process takes the
-   * run meanwhile, that one publishes the message.
+   * recorded. Recipients get it at their next turn. After the run has ended the message waits for {@link Team.resume}. A message of a known id
+   * is not published again.
    *
-   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id; `REPLAY_FIXED` for a replay;
-   * `OPTION_UNKNOWN` for options besides the message
-   * @throws QueueFullError `MAILBOX_FULL`
+   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`, `MESSAGE_KNOWN`, `REPLAY_FIXED`; QueueFullError `MAILBOX_FULL`
    * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
    */
   async publish(message: Message | string, o: RunChangeOptions = {}): Promise<RunReceipt> {
@@ -212,12 +216,11 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /**
    * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
-   * then on, and stays when the run is resumed, replayed or forked. An activation under way knows the team as it was when the activation began,
-   * or when its last step ended. In another process the team needs the definition, in its option `reserve` or in `roles`. The name of a retired
-   * role is free for the same role only, which comes back with its memory.
+   * then on. In another process the team needs the definition, in its option `reserve` or in `roles`. The name of a retired role is free for
+   * the same role only, which comes back with its memory.
    *
-   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`; `REPLAY_FIXED` for a replay
-   * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
+   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `REPLAY_FIXED`
+   * @throws JournalError as {@link Run.publish}
    */
   async hire(role: Role, o: RunChangeOptions & { readonly name?: string } = {}): Promise<void> {
     const host = this.#changeable();
@@ -225,17 +228,15 @@ export class Run implements AsyncIterable<RunEvent> {
     assertIsRole(role);
     const { name = role.name, ...more } = o;
     await this.change(await hiring(role, name), more);
-    host.keep(name, role);
+    host.reserve.keep(this.id, name, role);
   }
 
   /**
-   * Retires a role of this run. Resolves when it is recorded. An activation of the role that is under way ends and takes effect. Its unread and
-   * later messages become dead letters. While the run is not under way, an activation that was cut off or waits for a person is given up, and
-   * its messages are dead letters too. A warning names the causes that no role is left to cause. What the role said and spent stays in the result.
+   * Retires a role of this run. Resolves when it is recorded. An activation that is under way ends and takes effect; one that was cut off or
+   * waits for a person while the run is at rest is given up. Unread and later messages of the role become dead letters.
    *
-   * @throws UsageError `ROLE_UNKNOWN` for a name that the run does not have or has retired; `ROLES_NONE` for its last role; `REPLAY_FIXED` for
-   * a replay
-   * @throws JournalError when it cannot be recorded; after the run has ended also `RUN_OWNED` and `TEAM_CHANGED`
+   * @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` for the last role, `REPLAY_FIXED`
+   * @throws JournalError as {@link Run.publish}
    */
   async retire(name: string, o: RunChangeOptions = {}): Promise<void> {
     checkKnownOptions("retire", o, changeOptions);
@@ -273,10 +274,10 @@ export class Run implements AsyncIterable<RunEvent> {
     const { error } = await this.result;
     // A run that was refused is not the run that the journal has.
     if (!this.#isKnown && error !== undefined) throw error;
-    return host.change(change, this.#observers, onTeamChange);
+    return host.change(this.id, change, { observers: this.#observers, onTeamChange });
   }
 
-  /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
+  /** Stops calls in flight and ends the run with status `stopped`. */
   stop(reason = "the run was asked to stop"): void {
     takes("stop of a run", "reason", reason, aText);
     const failed = (error: unknown): void =>
@@ -284,10 +285,7 @@ export class Run implements AsyncIterable<RunEvent> {
     if (!this.#command({ do: "stop", reason }, failed)) this.#end(new AbortedError(reason));
   }
 
-  /**
-   * Gives the run back, so that another process continues it: stops calls in flight and ends the run here with status `moved`. No end is
-   * recorded. A run that ends by itself at the same moment has its own end.
-   */
+  /** Gives the run back, so that another process continues it: stops calls in flight and ends the run here as `moved`. No end is recorded. */
   drain(): void {
     this.#end(new MovedError(this.id, { isDrained: true }));
   }
@@ -316,7 +314,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#endPause();
   }
 
-  /** Gives a command to the owner in another process; a failure is a warning. @returns false where this process drives the run */
+  /** Gives a command to the owner in another process. @returns false where this process drives the run */
   #command(command: RunCommand, failed: (error: unknown) => void = () => undefined): boolean {
     const give = this.#entry?.command;
     give?.(command).catch((error: unknown) => {

@@ -1,70 +1,60 @@
-import { recordedState } from "../runtime/snapshot/snapshot.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { aText, takes } from "../kernel/argument.ts";
-import type { Clock } from "../kernel/clock.ts";
-import type { Logger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
 import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
-import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
+import { meterFor } from "../model/ask.ts";
+import { runInside } from "../model/meter.ts";
 import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
-import { type Claim, type ClaimOptions, COMMAND_TIMEOUT, type Journal } from "../runtime/record/journal.ts";
+import type { ClaimOptions, Journal } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { runResult, type RunResult } from "../runtime/run-result.ts";
-import { type Conclude, concluding } from "./drive.ts";
+import { recordedState } from "../runtime/snapshot/snapshot.ts";
+import type { Crew } from "./crew.ts";
+import type { ClaimedRun, TeamParts, TeamRun } from "./drive.ts";
 import { isSameMessage, type RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
-import type { RemoteRequest, RemoteRuns } from "./remote-runs.ts";
-import type { Reserve } from "./reserve.ts";
-import { Run, type RunControls, type RunHost } from "./run.ts";
+import type { LocalRuns, RemoteRequest, RemoteRuns } from "./remote-runs.ts";
+import { changeRun } from "./resume.ts";
+import type { Reserve, Roster } from "./roster.ts";
+import { idleControls, Run, type RunControls, type RunHost } from "./run.ts";
 import type { OnTeamChange } from "./team-change.ts";
 import type { ResumeOptions } from "./team-options.ts";
 import { takeWarm, type WarmRun } from "./warm-states.ts";
 
-/** The work that drives a run to its end, for now. */
-export type RunWork = (controls: RunControls) => Promise<RunResult>;
-
-/** A run that this team owns for the time of some work. */
-interface OwnedClaim extends Claim {
-  /** Called when this owner has recorded that the run continues. Until then the next claim learns how the owner before left the run. */
-  readonly continued: () => void;
+/** The bounds of a run, and what makes its crew of the roles that are hired when it is asked for. */
+interface FutureCrew {
+  readonly bounds: Omit<Crew, "roles" | "reserve">;
+  readonly made: (signal: AbortSignal) => Promise<Crew>;
 }
 
-/** A run that is claimed and read. */
-export interface ClaimedRun extends OwnedClaim, WarmRun {
-  readonly conclude?: Conclude | undefined;
+/** A run to begin. */
+export interface RunRequest {
+  readonly id: string;
+  readonly options: ResumeOptions;
+  readonly create?: "new" | "new or known";
+  /** The idea that the caller has for the run. */
+  readonly idea?: Message;
+  /** Messages that come with a resume. Those that the owner in another process has published are removed. */
+  readonly news?: (Message | string)[];
+  /** Starts, resumes or forks the run that was claimed and read, and drives it to its end. */
+  readonly drive: (run: TeamRun) => Promise<RunResult>;
 }
 
-export interface AloneOptions {
-  readonly observers: ObserverRegistry;
-  readonly signal: AbortSignal;
+type Work = (controls: RunControls) => Promise<RunResult>;
+
+interface ChangeOptions {
+  readonly observers?: ObserverRegistry;
+  readonly signal?: AbortSignal | undefined;
   readonly onTeamChange?: OnTeamChange | undefined;
 }
 
-export type ChangeAlone = <T>(runId: string, change: RunChange<T>, o: AloneOptions) => Promise<T>;
-
 interface OwningOptions extends ClaimOptions {
-  /** The run is given back as drained where it aborts for that. */
-  readonly signal?: AbortSignal;
-  /** Comes before the work. If it rejects, the run was not continued. */
+  readonly conclude?: ResumeOptions["conclude"] | undefined;
+  readonly signal: AbortSignal;
+  /** Comes before the record is read. If it rejects, the run was not continued. */
   readonly prepare?: () => Promise<void>;
-}
-
-export interface DrivenOptions extends Pick<ResumeOptions, "onOwned" | "prepare" | "conclude"> {
-  readonly create?: "new" | "new or known";
-  /** The idea that the caller has for the run. */
-  readonly meant?: Message;
-  /** Messages that come with the resume. Those that the owner in another process has published are removed. */
-  readonly news?: (Message | string)[];
-}
-
-export interface RunsParts {
-  readonly journal: Journal;
-  readonly mask: Mask;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Limit on the milliseconds that a command waits for its answer. */
-  readonly commandTimeout: number | undefined;
 }
 
 interface UnderWay {
@@ -77,40 +67,185 @@ interface UnderWay {
  * The runs of a team in its journal. It owns the set of runs that are under way here; the journal owns the records and the right to write.
  *
  * Runs.U1 (`begin`): at most one run of an id is under way.
- * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
- * Runs.U3 (`#owning`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
- * Runs.U4 (`#owning`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
+ * Runs.U2 (`#outcome`): the result of a run never rejects; an error outside of the roles is in the result too.
+ * Runs.U3 (`claimed`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
+ * Runs.U4 (`claimed`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
  * how the owner before it left the run.
  */
-export class Runs {
-  readonly #parts: RunsParts;
-  readonly #reserve: Reserve;
-  readonly #changeAlone: ChangeAlone;
+export class Runs implements LocalRuns, RunHost {
+  readonly parts: TeamParts;
+  readonly reserve: Reserve;
+  readonly #roster: Roster;
+  readonly #boundsOf: (o: ResumeOptions) => FutureCrew["bounds"];
   readonly #underWay = new Map<string, UnderWay>();
   /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
   #remoteRuns: Promise<RemoteRuns> | undefined;
 
-  constructor(parts: RunsParts, reserve: Reserve, changeAlone: ChangeAlone) {
-    this.#parts = parts;
-    this.#reserve = reserve;
-    this.#changeAlone = changeAlone;
+  constructor(parts: TeamParts, roster: Roster, reserve: Reserve, boundsOf: (o: ResumeOptions) => FutureCrew["bounds"]) {
+    this.parts = parts;
+    this.reserve = reserve;
+    this.#roster = roster;
+    this.#boundsOf = boundsOf;
   }
 
-  isUnderWay(id: string): boolean {
-    return this.#underWay.has(id);
+  crewOf(runId: string, o: ResumeOptions = {}): FutureCrew {
+    takes("a run of a team", "its id", runId, aText);
+    const { present } = this.#roster;
+    const bounds = this.#boundsOf(o);
+    const made = async (signal: AbortSignal): Promise<Crew> => {
+      const roles = await present({ runId, signal });
+      return { ...bounds, roles, reserve: await this.reserve.of({ runId, signal }, roles) };
+    };
+    return { bounds, made };
+  }
+
+  find(id: string): Run | undefined {
+    return this.#underWay.get(id)?.run;
+  }
+
+  /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
+  launch(request: RunRequest): Run {
+    const { id, idea, options } = request;
+    const known = this.#underWay.get(id);
+    if (known === undefined) return this.begin(request);
+    if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, this.parts.mask)) return known.run;
+    return this.#handle(id, options.signal, () => Promise.reject(ideaDiffers(id)));
+  }
+
+  /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
+  begin(request: RunRequest): Run {
+    const { id, idea, options } = request;
+    const { name, options: team } = this.parts;
+    const { bounds, made } = this.crewOf(id, options);
+    const meter = meterFor(team.model, bounds.pools);
+    const run = this.#handle(id, options.signal, (controls) =>
+      // Inside an activation or a call of a tool the run is a part of that: it is bounded, recorded and replayed with it.
+      runInside(meter, { kind: "team", name, request: {} }, () => this.#driven(controls, request, made)),
+    );
+    if (this.#underWay.has(id)) return run;
+    this.#underWay.set(id, { run, idea });
+    void run.result.then(() => this.#underWay.delete(id));
+    return run;
+  }
+
+  /** Returns the run of a replay: its events are in `scratch`, and nothing changes it. */
+  replayed(id: string, signal: AbortSignal | undefined, work: Work, scratch: Journal): Run {
+    return new Run(id, scratch, signal, (controls) => this.#outcome(controls, work));
+  }
+
+  #handle(id: string, signal: AbortSignal | undefined, work: Work): Run {
+    return new Run(id, this.parts.journal, signal, (controls) => this.#outcome(controls, work), this);
+  }
+
+  async #outcome(controls: RunControls, work: Work): Promise<RunResult> {
+    try {
+      return await work(controls);
+    } catch (error) {
+      const isStopped = error instanceof ControlError;
+      const end = { failure: isStopped ? undefined : { error }, control: isStopped ? error : undefined };
+      return runResult(new RunState(controls.id), { reason: "interrupted", ...end }, this.parts.mask);
+    }
+  }
+
+  /** Claims, reads and drives a run. One that another process owns is followed until it can be claimed. */
+  async #driven(controls: RunControls, request: RunRequest, crew: FutureCrew["made"]): Promise<RunResult> {
+    const { id, signal, lost } = controls;
+    const { create, idea, news = [], options, drive } = request;
+    const { onOwned = "follow", conclude } = options;
+    if (create !== undefined) await this.#create(id, create);
+    let isOwner = false;
+    const prepare = async (): Promise<void> => {
+      isOwner = true;
+      controls.enter(undefined);
+      await options.prepare?.({ signal });
+    };
+    const attempt = async (): Promise<RunResult | undefined> => {
+      try {
+        return await this.claimed(id, { signal, lost, take: onOwned === "take", prepare, conclude }, async (run) =>
+          drive({ ...this.parts, ...run, controls, crew: await crew(signal) }),
+        );
+      } catch (error) {
+        if (isOwner || onOwned === "refuse" || !isOwned(error) || this.parts.journal.command === undefined) throw error;
+        return undefined;
+      }
+    };
+    const meant = (recorded: Message): void => {
+      this.#noteIdea(id, recorded);
+      if (idea !== undefined && !isSameMessage(recorded, idea, this.parts.mask)) throw ideaDiffers(id);
+    };
+    return (await attempt()) ?? (await this.#remote()).follow({ controls, news, meant, drive: attempt });
+  }
+
+  async #create(id: string, as: "new" | "new or known"): Promise<void> {
+    try {
+      await this.parts.journal.create(id);
+    } catch (error) {
+      if (as === "new" || !isCode(error, "RUN_EXISTS")) throw error;
+    }
+  }
+
+  /**
+   * Claims and reads a run for the time of the work.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, and when it cannot be read; ControlError when the signal aborts
+   */
+  async claimed<T>(id: string, o: OwningOptions, work: (run: ClaimedRun) => Promise<T>): Promise<T> {
+    const { signal, prepare, conclude, ...claiming } = o;
+    const { journal } = this.parts;
+    const before = this.#owned.get(id);
+    let free = (): void => {};
+    const mine = new Promise<void>((resolve) => (free = resolve));
+    this.#owned.set(id, mine);
+    try {
+      if (before !== undefined) await before;
+      const claim = await journal.claim(id, { ...claiming, command: async (given) => (await this.#remote()).execute(id, given) });
+      let hasContinued = false;
+      const continued = (): void => void (hasContinued = true);
+      try {
+        await prepare?.();
+        return await concluding(conclude, async (concludes) =>
+          work({ ...claim, continued, conclude: concludes, ...(await this.#read(id, signal)) }),
+        );
+      } finally {
+        const drained = signal.reason instanceof MovedError && signal.reason.isDrained;
+        await journal.release(id, claim.epoch, hasContinued ? { drained } : { former: claim.former });
+      }
+    } finally {
+      if (this.#owned.get(id) === mine) this.#owned.delete(id);
+      free();
+    }
+  }
+
+  async #read(id: string, signal: AbortSignal): Promise<WarmRun> {
+    const { journal } = this.parts;
+    const read = (from: number): AsyncIterable<RunEvent> => readEvents(journal, id, { from, signal });
+    const found: WarmRun = (await takeWarm(journal, id, read)) ?? (await recordedState(journal, id, read));
+    if (found.state.idea !== undefined) this.#noteIdea(id, found.state.idea);
+    return found;
+  }
+
+  #noteIdea(id: string, idea: Message): void {
+    const underWay = this.#underWay.get(id);
+    if (underWay !== undefined) underWay.idea = idea;
   }
 
   /** Makes a change from outside in a run: in one that is under way here, in one without an owner, or by its owner in another process. */
-  async change<T>(id: string, change: RunChange<T>, o: Partial<AloneOptions> = {}): Promise<T> {
+  async change<T>(id: string, change: RunChange<T>, o: ChangeOptions = {}): Promise<T> {
     takes("a change of a run", "the id of the run", id, aText);
     const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
-    const known = this.#underWay.get(id);
-    if (known !== undefined) return untilAborted(known.run.change(change), signal);
+    const known = this.find(id);
+    if (known !== undefined) return untilAborted(known.change(change), signal);
     return this.localOrRemote({
       runId: id,
-      local: () => this.#changeAlone(id, change, { observers, signal, onTeamChange }),
-      command: change.command(this.#parts.mask),
+      local: () => {
+        const crew = this.crewOf(id).made;
+        const controls = idleControls(id, observers, signal);
+        return this.claimed(id, { signal }, async ({ warmMemories: _memories, ...run }) =>
+          changeRun({ ...this.parts, ...run, controls, crew: await crew(signal) }, change, onTeamChange),
+        );
+      },
+      command: change.command(this.parts.mask),
       resultOf: (answer) => change.result(answer),
       signal,
     });
@@ -122,149 +257,41 @@ export class Runs {
       return await request.local();
     } catch (error) {
       // A change whose run was taken before it was recorded is not in the record.
-      if (!(isOwned(error) || error instanceof MovedError) || this.#parts.journal.command === undefined) throw error;
+      if (!(isOwned(error) || error instanceof MovedError) || this.parts.journal.command === undefined) throw error;
     }
     return (await this.#remote()).request(request);
   }
 
-  /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
-  launch(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
-    const known = this.#underWay.get(id);
-    if (known === undefined) return this.begin(id, signal, work, idea);
-    if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, this.#parts.mask)) return known.run;
-    const refused = (): Promise<never> => Promise.reject(ideaDiffers(id));
-    return this.handle(id, this.#parts.journal, signal, refused, { ...this.#hostOf(id), change: refused });
+  warn(text: string, observers: ObserverRegistry): void {
+    const { logger = defaultLogger } = this.parts.options;
+    logger.warn(text);
+    this.report({ type: "warning", text }, observers);
   }
 
-  /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
-  begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
-    const run = this.handle(id, this.#parts.journal, signal, work, this.#hostOf(id));
-    if (this.#underWay.has(id)) return run;
-    this.#underWay.set(id, { run, idea });
-    void run.result.then(() => this.#underWay.delete(id));
-    return run;
-  }
-
-  /** Returns a run whose events are in `journal`. */
-  handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: RunWork, host?: RunHost): Run {
-    const drive = async (controls: RunControls): Promise<RunResult> => {
-      try {
-        return await work(controls);
-      } catch (error) {
-        const isStopped = error instanceof ControlError;
-        const end = { failure: isStopped ? undefined : { error }, control: isStopped ? error : undefined };
-        return runResult(new RunState(id), { reason: "interrupted", ...end }, this.#parts.mask);
-      }
-    };
-    return new Run(id, journal, signal, drive, host);
-  }
-
-  #hostOf(id: string): RunHost {
-    return {
-      change: (change, observers, onTeamChange) => this.change(id, change, { observers, onTeamChange }),
-      keep: (name, role) => this.#reserve.keep(id, name, role),
-      warn: (text, observers) => {
-        this.#parts.logger.warn(text);
-        this.#report({ type: "warning", text }, observers);
-      },
-    };
-  }
-
-  /** Claims, reads and drives a run. One that another process owns is followed until it can be claimed. */
-  async drive(controls: RunControls, o: DrivenOptions, work: (run: ClaimedRun) => Promise<RunResult>): Promise<RunResult> {
-    const { id, signal, lost } = controls;
-    const { onOwned = "follow", news = [], meant } = o;
-    if (o.create !== undefined) await this.#create(id, o.create);
-    let isOwner = false;
-    const prepare = async (): Promise<void> => {
-      isOwner = true;
-      controls.enter(undefined);
-      await o.prepare?.({ signal });
-    };
-    const begin = async (claim: OwnedClaim): Promise<RunResult> =>
-      concluding(o.conclude, async (conclude) => work({ ...(await this.#read(id, claim, signal)), conclude }));
-    const attempt = async (): Promise<RunResult | undefined> => {
-      try {
-        return await this.#owning(id, begin, { signal, lost, take: onOwned === "take", prepare });
-      } catch (error) {
-        if (isOwner || onOwned === "refuse" || !isOwned(error) || this.#parts.journal.command === undefined) throw error;
-        return undefined;
-      }
-    };
-    const isMeant = (idea: Message): void => {
-      this.#noteIdea(id, idea);
-      if (meant !== undefined && !isSameMessage(idea, meant, this.#parts.mask)) throw ideaDiffers(id);
-    };
-    return (await attempt()) ?? (await this.#remote()).follow({ controls, news, meant: isMeant, drive: attempt });
-  }
-
-  /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
-  claimed<T>(id: string, signal: AbortSignal, work: (run: ClaimedRun) => Promise<T>): Promise<T> {
-    return this.#owning(id, async (claim) => work(await this.#read(id, claim, signal)));
-  }
-
-  async #create(id: string, as: "new" | "new or known"): Promise<void> {
-    try {
-      await this.#parts.journal.create(id);
-    } catch (error) {
-      if (as === "new" || !isCode(error, "RUN_EXISTS")) throw error;
-    }
-  }
-
-  /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
-  async #owning<T>(id: string, work: (claim: OwnedClaim) => Promise<T>, { signal, prepare, ...o }: OwningOptions = {}): Promise<T> {
-    const { journal } = this.#parts;
-    const before = this.#owned.get(id);
-    let free = (): void => {};
-    const mine = new Promise<void>((resolve) => (free = resolve));
-    this.#owned.set(id, mine);
-    try {
-      if (before !== undefined) await before;
-      const claim = await journal.claim(id, { ...o, command: async (given) => (await this.#remote()).execute(id, given) });
-      let hasContinued = false;
-      try {
-        await prepare?.();
-        return await work({ ...claim, continued: () => (hasContinued = true) });
-      } finally {
-        const drained = signal?.reason instanceof MovedError && signal.reason.isDrained;
-        await journal.release(id, claim.epoch, hasContinued ? { drained } : { former: claim.former });
-      }
-    } finally {
-      if (this.#owned.get(id) === mine) this.#owned.delete(id);
-      free();
-    }
-  }
-
-  async #read(id: string, claim: OwnedClaim, signal: AbortSignal): Promise<ClaimedRun> {
-    const { journal } = this.#parts;
-    const read = (from: number): AsyncIterable<RunEvent> => readEvents(journal, id, { from, signal });
-    const found: WarmRun = (await takeWarm(journal, id, read)) ?? (await recordedState(journal, id, read));
-    if (found.state.idea !== undefined) this.#noteIdea(id, found.state.idea);
-    return { ...claim, ...found };
-  }
-
-  #noteIdea(id: string, idea: Message): void {
-    const underWay = this.#underWay.get(id);
-    if (underWay !== undefined) underWay.idea = idea;
-  }
-
-  #report(observed: Observed, observers: ObserverRegistry): void {
-    tellObservers(observers, observed, this.#parts);
+  report(observed: Observed, observers: ObserverRegistry): void {
+    const { logger = defaultLogger } = this.parts.options;
+    tellObservers(observers, observed, { logger, mask: this.parts.mask });
   }
 
   /** Loaded when another process owns a run, or gives a command for one. */
   #remote(): Promise<RemoteRuns> {
-    const { commandTimeout = COMMAND_TIMEOUT, ...parts } = this.#parts;
-    return (this.#remoteRuns ??= import("../fleet/remote-runs.ts").then(({ remoteRuns }) =>
-      remoteRuns({
-        ...parts,
-        commandTimeout,
-        reserve: this.#reserve,
-        change: (id, change) => this.change(id, change),
-        find: (id) => this.#underWay.get(id)?.run,
-        report: (observed, observers) => this.#report(observed, observers),
-      }),
-    ));
+    return (this.#remoteRuns ??= import("../fleet/remote-runs.ts").then(({ remoteRuns }) => remoteRuns(this)));
+  }
+}
+
+/** Concludes a run also where its work fails before it has concluded it. */
+async function concluding<T>(given: ResumeOptions["conclude"], work: (conclude: ClaimedRun["conclude"]) => Promise<T>): Promise<T> {
+  if (given === undefined) return work(undefined);
+  let isConcluded = false;
+  const conclude = async (error: unknown): Promise<void> => {
+    isConcluded = true;
+    await given({ error });
+  };
+  try {
+    return await work(conclude);
+  } catch (error) {
+    if (!isConcluded) await conclude(error);
+    throw error;
   }
 }
 

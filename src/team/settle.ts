@@ -10,8 +10,8 @@ import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import { type LostTry, settledAt } from "../runtime/record/lost-tries.ts";
 import { RunLog } from "../runtime/record/run-log.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
-import { isDone, spenderOf, type TeamParts } from "./drive.ts";
-import type { ClaimedRun, Runs } from "./runs.ts";
+import { type ClaimedRun, isDone, spenderOf, type TeamParts } from "./drive.ts";
+import type { Runs } from "./runs.ts";
 
 /** Options of {@link Team.settle}. */
 export interface SettleOptions {
@@ -40,14 +40,13 @@ interface SettleParts extends TeamParts {
   readonly pool: BudgetPool | undefined;
 }
 
-/** See {@link Team.settle}. @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`; JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `NOTHING_LOST` */
 export async function settleRun({ runs, ...parts }: SettleParts, runId: string, o: SettleOptions): Promise<Settlement> {
   checkKnownOptions("settle", o, settleOptions);
   const { cost = 0 as MicroUsd, signal = new AbortController().signal } = o;
   checkWhole(cost, "cost in micro-dollars", 0);
   if (o.olderThan !== undefined) checkWhole(o.olderThan, "olderThan", 0);
-  if (runs.isUnderWay(runId)) throw underWay(runId);
-  return runs.claimed(runId, signal, (run) => settled({ ...parts, ...run }, { ...o, cost }));
+  if (runs.find(runId) !== undefined) throw underWay(runId);
+  return runs.claimed(runId, { signal }, (run) => settled({ ...parts, ...run }, { ...o, cost }));
 }
 
 async function settled(

@@ -19,7 +19,6 @@ export interface SubmitOptions {
   readonly scope?: Scope;
 }
 
-/** The names of the options. @internal */
 export const submitOptions: Known<SubmitOptions> = { id: kinds.text, about: kinds.checked, scope: kinds.object };
 
 export interface SubmittingTeam {
@@ -37,7 +36,6 @@ export interface Submission {
   readonly scope?: Scope | undefined;
 }
 
-/** @throws UsageError `OPTION_INVALID` without a driver; errors of the driver; JournalError when the journal cannot be read */
 export async function submitRun({ name, journal, mask, driver }: SubmittingTeam, { runId, idea, about, scope }: Submission): Promise<void> {
   if (driver === undefined) {
     throw new UsageError(

@@ -35,16 +35,11 @@ export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly Tea
   return [...missing, ...hired.flatMap((role) => differencesOf(then.get(role.name), role))];
 }
 
-export function teamDifferenceText({ role, kind, trait, from, to }: TeamDifference): string {
+function teamDifferenceText({ role, kind, trait, from, to }: TeamDifference): string {
   if (kind === "changed") return `${role}: ${trait} was ${from}, is ${to}`;
   return kind === "missing" ? `${role} is missing` : `${role} is new`;
 }
 
-/**
- * Returns the differences of a crew from the team of a run. A retired role counts while it has an activation to end.
- *
- * @throws JournalError `TEAM_CHANGED` for a difference that is refused
- */
 export function admittedChange({ runId, roles }: RunState, crew: Crew, onTeamChange: OnTeamChange = "refuse"): readonly TeamDifference[] {
   const needed = [...roles.values()].filter(isNeeded);
   const differences = teamDifferences(needed, { ...crew, roles: crew.roles.filter(([name]) => isNeeded(roles.get(name))) });
@@ -67,7 +62,6 @@ export function changeText(runId: string, differences: readonly TeamDifference[]
   return `Run ${runId} continues with another team: ${differences.map(teamDifferenceText).join("; ")}.`;
 }
 
-/** Refuses a crew without one of these roles. @throws JournalError `TEAM_CHANGED` */
 export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>, crew: Crew): void {
   const names = new Set(crew.roles.map(([name]) => name));
   const missing = [...roles].map(({ name }) => name).filter((name) => !names.has(name));

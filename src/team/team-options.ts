@@ -14,7 +14,7 @@ import { environmentOptions, type EnvironmentOptions } from "../runtime/environm
 import type { Journal } from "../runtime/record/journal.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
-import type { TeamRoles } from "./crew.ts";
+import type { TeamRoles } from "./roster.ts";
 import type { RunDriver } from "./run-driver.ts";
 import type { OnTeamChange } from "./team-change.ts";
 
@@ -30,8 +30,8 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   /** The roles of each run: a list, or a function of the run. Default: none; they are hired later. */
   readonly roles?: TeamRoles;
   /**
-   * Definitions of roles that runs hire later ({@link Run.hire}, {@link Team.hireInto}); no run begins with them. Another process resumes,
-   * forks or replays a run that has hired such a role by its definition here or in `roles`, found by the definition's own name. Default: none.
+   * Definitions of roles that runs hire later ({@link Run.hire}, {@link Team.hireInto}). Another process resumes, forks or replays a run that
+   * has hired such a role by its definition here or in `roles`, found by the definition's own name. Default: none.
    */
   readonly reserve?: TeamRoles;
   /**
@@ -47,15 +47,9 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   readonly driver?: RunDriver;
   /** Deaths of the process during one activation after which its messages go to the dead letters. Default 3. */
   readonly poisonAfter?: number;
-  /**
-   * Events of a run between two snapshots of its state, from which the run is opened. Larger states are kept less often, and a state of more
-   * than 100,000 roles and messages is not kept. 0: no snapshots. Default 10,000: reading that many events takes less than a tenth of a second.
-   */
+  /** Events of a run between two snapshots of its state, from which the run is opened. 0: no snapshots. Default 10,000. */
   readonly snapshotEvery?: number;
-  /**
-   * Limit on the milliseconds that a command waits for its answer from another process that owns the run. Then the call rejects with a
-   * TimeoutError, and whether the owner got the command is unknown. Default 30,000.
-   */
+  /** Limit on the milliseconds that a command waits for its answer from another process that owns the run. Default 30,000. */
   readonly commandTimeout?: number;
 }
 
@@ -70,7 +64,6 @@ const budget: Shape = {
   }),
 };
 
-/** The names of the options. @internal */
 export const teamOptions: Known<TeamOptions> = {
   ...sharedOptions,
   memory: {
@@ -103,9 +96,8 @@ export interface ResumeOptions {
   readonly stopWhen?: StopCondition | null;
   readonly signal?: AbortSignal;
   /**
-   * Limit on the spending of this run, in micro-dollars, or a pool that it shares with others, such as the `budget` of the effect of a
-   * step. The team's budget holds besides. An amount is recorded, and holds when the run is resumed or forked. Default: the budget of the
-   * run's record, else that of the team.
+   * Limit on the spending of this run, in micro-dollars, or a pool that it shares with others. The team's budget holds besides. An amount is
+   * recorded, and holds when the run is resumed or forked. Default: the budget of the run's record, else that of the team.
    */
   readonly budget?: MicroUsd | BudgetPool;
   /** Pools that this run shares with others, besides its budget and that of the team. They are not recorded: give them again. Default: none. */
@@ -114,8 +106,8 @@ export interface ResumeOptions {
   readonly limits?: LimitOptions | ModelLimits;
   /**
    * For a team that differs from the team of the run's record: a missing or new role, or a changed trait of a role. `refuse`: the run ends with
-   * `TEAM_CHANGED`, which names each difference, and its record stays unchanged. `continue`: the differences are a warning, the present team is
-   * recorded, and the run continues with it. Code is no trait, so a changed function is not noticed. Default `refuse`.
+   * `TEAM_CHANGED`, and its record stays unchanged. `continue`: the differences are a warning, the present team is recorded, and the run
+   * continues with it. Code is no trait. Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
   /**
@@ -126,31 +118,26 @@ export interface ResumeOptions {
   /**
    * For a run that another living process owns. `follow`: `result` is the result that the owner records, and the owner does what is published,
    * stopped, paused, hired or retired here; where it dies or leaves the run, this process continues it. `take`: the run is taken from its owner,
-   * whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, and so it does where the journal has no `command`, or lets no process
-   * take a run. Default `follow`.
+   * whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, as it does where the journal has no `command`. Default `follow`.
    */
   readonly onOwned?: OnOwned;
   /**
-   * Called when this process has become the owner of the run, before the record is read and anything of the run begins here: for what no two
-   * owners may do, such as fetching its files. The signal aborts when the run is stopped or lost. When it rejects, the run is given back as it
-   * was, its record stays unchanged, and its result has the error. Default: none.
+   * Called when this process owns the run, before the record is read and anything of the run begins here, such as to fetch its files. When it
+   * rejects, the run is given back as it was, and its result has the error. Default: none.
    */
   readonly prepare?: (o: { readonly signal: AbortSignal }) => Promise<void>;
   /**
-   * Called when nothing of the run is at work here any more, before its end is recorded and before another process may own it: for what the next
-   * owner needs, such as storing its files. So it also comes before a run is given back without an end, and again where a message lets the run
-   * continue meanwhile. `error` is the reason why the run ends, undefined for one that finished. It is a MovedError without `isDrained` where
-   * another process has taken the run. When it rejects, the run is given back without an end, and its result has the error. Default: none.
+   * Called when nothing of the run is at work here any more, before its end is recorded or the run is given back, such as to store its files;
+   * again where a message lets the run continue meanwhile. `error` is the reason why the run ends, undefined for one that finished, and a
+   * MovedError without `isDrained` where another process has taken the run. When it rejects, the run is given back without an end. Default: none.
    */
   readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
 
-/** The handling of a run that another living process owns: it is followed, taken, or refused with `RUN_OWNED`. */
-export type OnOwned = "follow" | "take" | "refuse";
+type OnOwned = "follow" | "take" | "refuse";
 
 const onTeamChange = kinds.oneOf("refuse", "continue");
 
-/** The names of the options. @internal */
 export const resumeOptions: Known<ResumeOptions> = {
   rounds: kinds.count,
   stopWhen: {
@@ -177,20 +164,17 @@ export interface ContinueOptions extends ResumeOptions {
   readonly add?: readonly (Message | string)[];
 }
 
-/** The names of the options. @internal */
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: kinds.list(kinds.checked) };
 
 /** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
 export interface RunChangeOptions {
   /**
    * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
-   * made among those roles of the present team that the run has; a new role joins when the run is resumed. Ignored while the run is under way.
-   * Default `refuse`.
+   * made among those roles of the present team that the run has. Ignored while the run is under way. Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
 }
 
-/** The names of the options. @internal */
 export const changeOptions: Known<RunChangeOptions> = { onTeamChange };
 
 /** Options of a change of a run from outside: a message, or a role that is hired or retired. */
@@ -198,7 +182,6 @@ export interface SendOptions extends RunChangeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The names of the options. @internal */
 export const sendOptions: Known<SendOptions> = { signal: kinds.signal, onTeamChange };
 
 /** Options of hiring a role into a run. */
@@ -207,7 +190,6 @@ export interface HireOptions extends SendOptions {
   readonly name?: string;
 }
 
-/** The names of the options. @internal */
 export const hireOptions: Known<HireOptions> = { ...sendOptions, name: kinds.text };
 
 /** Options of a run. */
@@ -223,7 +205,6 @@ export interface RunOptions extends ResumeOptions {
   readonly scope?: Scope;
 }
 
-/** The names of the options. @internal */
 export const runOptions: Known<RunOptions> = { ...resumeOptions, id: kinds.text, about: kinds.checked, scope: kinds.object };
 
 /** Options of a fork: its last shared event and its changes. */
@@ -232,15 +213,9 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
   readonly at?: number;
   /** Changes of messages of the shared past: other contents, or never delivered. */
   readonly change?: readonly MessageChange[];
-  /**
-   * Reuse of the parent's answers after the shared past. `all`: each answer to an equal request, at no cost. `none`: everything is asked
-   * for again, as with another model of the same id. Default `all`.
-   */
+  /** Reuse of the parent's answers after the shared past. `none` asks for all again, as with another model of the same id. Default `all`. */
   readonly reuse?: "all" | "none";
-  /**
-   * Seed of all randomness after the shared past, which keeps its values. An activation that is open there runs again and draws new values.
-   * Default: the parent's seed.
-   */
+  /** Seed of all randomness after the shared past, which keeps its values. Default: the parent's seed. */
   readonly seed?: string | number;
   /** Messages from outside that come right after the shared past, as for `ContinueOptions`. */
   readonly add?: readonly (Message | string)[];
@@ -253,7 +228,6 @@ const aChange = object("a change of a message { seq, nth, content, drop }", {
   content: orNothing(kinds.text),
 });
 
-/** The names of the options. @internal */
 export const forkOptions: Known<ForkOptions> = {
   ...continueOptions,
   id: kinds.text,
@@ -268,5 +242,4 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The names of the options. @internal */
 export const replayOptions: Known<ReplayOptions> = { signal: kinds.signal };

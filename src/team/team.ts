@@ -1,18 +1,16 @@
-import { aText, takes } from "../kernel/argument.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { defaultLogger } from "../kernel/default-logger.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import type { Scope } from "../kernel/scope.ts";
+import { isObject } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import { checkScope } from "../memory/memory-scope.ts";
-import { meterFor } from "../model/ask.ts";
-import { presentMeter, runInside, unmetered } from "../model/meter.ts";
+import { presentMeter, unmetered } from "../model/meter.ts";
 import { budgetPool, investIn, isBudgetPool } from "../model/budget-pool.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -24,14 +22,13 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { poolsFor } from "./bounds.ts";
-import { type Crew, isAlias, rolesNone, Roster } from "./crew.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
-import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunChange, type RunReceipt } from "./publishing.ts";
-import { Reserve } from "./reserve.ts";
-import { answerTo, changeRun, findQuestion, resumeRun, startRun } from "./resume.ts";
+import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt } from "./publishing.ts";
+import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
+import { Reserve, rolesNone, Roster } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
-import { type AloneOptions, answeredUnderWay, type ClaimedRun, type DrivenOptions, ideaDiffers, Runs, type RunWork } from "./runs.ts";
+import { answeredUnderWay, ideaDiffers, Runs } from "./runs.ts";
 import type { Settlement, SettleOptions } from "./settle.ts";
 import type { SubmitOptions } from "./submit.ts";
 import {
@@ -73,8 +70,8 @@ export class Team {
   readonly name: string;
   readonly #parts: TeamParts;
   readonly #roster: Roster;
-  readonly #runs: Runs;
   readonly #reserve: Reserve;
+  readonly #runs: Runs;
   readonly #limits: ModelLimits | undefined;
   /** Bounds each run alone, and is recorded with it. */
   #budget: MicroUsd | undefined;
@@ -90,10 +87,12 @@ export class Team {
     this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
     this.#roster = new Roster(roles);
     this.#reserve = new Reserve(reserve, (run) => this.#roster.present(run));
-    const { clock = systemClock, logger = defaultLogger, commandTimeout } = options;
-    const parts = { journal, mask: this.#parts.mask, clock, logger, commandTimeout };
-    this.#runs = new Runs(parts, this.#reserve, (...given) => this.#changeAlone(...given));
     this.#limits = sharedLimits(options.limits);
+    this.#runs = new Runs(this.#parts, this.#roster, this.#reserve, (o) => ({
+      budget: this.#budget,
+      pools: poolsFor(o, this.#pool),
+      limits: allLimits(sharedLimits(o.limits), this.#limits),
+    }));
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);
   }
@@ -114,8 +113,8 @@ export class Team {
   }
 
   /**
-   * Sets the limit on the spending of all runs of the team together, in micro-dollars: the total, including past spending. For a pool that
-   * the team was given it sets the amount of the pool.
+   * Sets the limit on the spending of all runs of the team together, past spending included, in micro-dollars. For a pool that the team was
+   * given it sets the amount of the pool.
    *
    * @throws UsageError `OPTION_INVALID`, also for a pool whose amount is kept elsewhere
    */
@@ -127,12 +126,12 @@ export class Team {
     return this;
   }
 
-  /** The names of the roles that all runs have, so without those that the function `roles` makes for one run. */
+  /** The names of the roles that all runs have: not those that the function `roles` makes for one run. */
   get roleNames(): readonly string[] {
     return this.#roster.names;
   }
 
-  /** The names of the definitions that all runs can hire and none begins with: those of the list `reserve`. */
+  /** The names of the definitions in `reserve`, which runs can hire later. */
   get reserveNames(): readonly string[] {
     return this.#reserve.names;
   }
@@ -143,12 +142,11 @@ export class Team {
   }
 
   /**
-   * Starts a run for an idea. With the id of a run that the journal has, that run is resumed, or started if it had not begun. Later hires
-   * and investments apply to later runs. A run under way is returned as it is; one that another process owns is followed, see the option
-   * `onOwned`. With another idea than the run's, one that differs in more than id and time, the run fails with a JournalError
-   * `RUN_IDEA_DIFFERS`, and the record stays unchanged.
+   * Starts a run for an idea. With the id of a run that the journal has, that run is resumed, or started if it had not begun; with another
+   * idea than the run's it fails with a JournalError `RUN_IDEA_DIFFERS`. Later hires and investments apply to later runs. A run under way is
+   * returned as it is; one that another process owns is followed, see the option `onOwned`.
    *
-   * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
+   * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`, `ROLES_NONE`
    */
   run(idea: string | Message, o: RunOptions = {}): Run {
     checkKnownOptions("run of a team", o, runOptions);
@@ -157,18 +155,18 @@ export class Team {
     const id = this.#id(o.id);
     if (this.#roster.isEmpty) throw rolesNone();
     const create = o.id === undefined ? "new" : "new or known";
-    const work = this.#work(id, o, { create, meant: said }, (run) => {
+    const drive = (run: TeamRun): Promise<RunResult> => {
       const { state, mask } = run;
       assertNotErased(state);
       if (state.idea !== undefined && !isSameMessage(state.idea, said, mask)) throw ideaDiffers(id);
       return state.seq === 0 ? startRun({ ...run, idea: said }, { ...o, ...whose }) : resumeRun({ ...run, idea: said }, o);
-    });
-    return this.#runs.launch(id, o.signal, work, said);
+    };
+    return this.#runs.launch({ id, options: o, create, idea: said, drive });
   }
 
   /**
    * Gives a run to the workers of the team's driver, and returns its id. Resolves when the driver keeps it durably; a worker that has a team of
-   * this name starts it, or resumes it where the journal has it. Watch it by `journal.read`, or by `run` with the same id in any process.
+   * this name starts or resumes it. Watch it by `journal.read`, or by `run` with the same id in any process.
    *
    * @throws UsageError `OPTION_INVALID` without a driver, `MESSAGE_INVALID`; errors of the driver and of the journal
    */
@@ -185,39 +183,32 @@ export class Team {
 
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run under way is returned as it
-   * is; one that another process owns is followed, see the option `onOwned`. A finished run continues where a message came after its end, from
-   * {@link Team.send}, {@link Run.publish} or the option `add`; its budget holds for the whole run, its rounds for what follows the message.
-   * Without one its result is returned, and nothing is recorded.
+   * is; one that another process owns is followed, see the option `onOwned`. A finished run continues where a message came after its end: its
+   * budget holds for the whole run, its rounds for what follows the message. Without one its result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
    */
   resume(runId: string, o: ContinueOptions = {}): Run {
     checkKnownOptions("resume", o, continueOptions);
     const news = (o.add ?? []).map(checkedNews);
-    if (news.length > 0 && this.#runs.isUnderWay(runId)) {
+    if (news.length > 0 && this.#runs.find(runId) !== undefined) {
       throw new UsageError(
         "OPTION_INVALID",
         `Expected a run that is not under way, but ${runId} is. Publish into it: run.publish(message).`,
       );
     }
-    return this.#runs.launch(
-      runId,
-      o.signal,
-      this.#work(runId, o, { news }, (run) => resumeRun(run, o, { news })),
-    );
+    return this.#runs.launch({ id: runId, options: o, news, drive: (run) => resumeRun(run, o, { news }) });
   }
 
   /**
    * Publishes a message from outside into a run of the journal; a string becomes a user requirement, or feedback where a role watches
-   * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way in this team, the message waits for
-   * {@link Team.resume}. A message with a known id is not published again. Where another process owns the run, its owner publishes the
-   * message. A run that another team of this process drives over the same journal object is taken from it, as by `resume`.
+   * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way, the message waits for {@link Team.resume}.
+   * A message with a known id is not published again. Where another process owns the run, its owner publishes the message.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
    * @throws QueueFullError `MAILBOX_FULL`
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` while another process owns it and the journal has no
-   * `command`
-   * @throws ControlError when the signal aborts first; the message may be recorded then, and can be sent again under its id
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` where the journal has no `command`
+   * @throws ControlError when the signal aborts first: the message may be recorded, and can be sent again under its id
    */
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
     checkKnownOptions("send", o, sendOptions);
@@ -225,8 +216,7 @@ export class Team {
   }
 
   /**
-   * Hires a role into a run of the journal, as {@link Run.hire} does. It starts nothing: where the run is not under way in this team, the role
-   * waits for {@link Team.resume}.
+   * Hires a role into a run of the journal, as {@link Run.hire} does. It starts nothing.
    *
    * @param role a definition, or the name of one that the team has in `reserve` or in `roles`
    * @throws UsageError `ROLE_UNKNOWN` for a name without a definition, and the errors of {@link Run.hire}
@@ -256,7 +246,7 @@ export class Team {
 
   /**
    * Settles the calls of a run that a crash has cut off and that no call repeats: until then their worst case counts as spent, in the run
-   * and in the team's pools. Resolves when it is recorded. A run that is resumed repeats its calls, and settles them by itself.
+   * and in the team's pools. A run that is resumed repeats its calls, and settles them by itself.
    *
    * @throws UsageError `OPTION_INVALID`; JournalError `RUN_UNKNOWN`, `RUN_OWNED` for a run under way, `NOTHING_LOST`
    */
@@ -271,21 +261,21 @@ export class Team {
    *
    * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
    * @param answer a string, or for a question with a form also a JSON value that the form takes; see `checkAnswer`
-   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form: nothing is recorded, and the question stays open;
-   * `OPTION_INVALID` when the run is under way, or the answer to a question without a form is no string
+   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form; `OPTION_INVALID` when the run is under way, or the
+   * answer to a question without a form is no string
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`; `QUESTION_EXPIRED` when its deadline has
-   * passed and it has a default, which the next resume takes; `QUESTION_GIVEN_UP` when its role was retired, or its activation ended without it
+   * passed and the next resume takes its default; `QUESTION_GIVEN_UP` when its role was retired, or its activation ended without it
    */
   async answer(runId: string, questionId: string, answer: Json, o: ResumeOptions = {}): Promise<Run> {
     checkKnownOptions("answer", o, resumeOptions);
     const onOwned = o.onOwned === "take" ? "take" : "refuse";
-    const work = this.#work(runId, o, { onOwned }, async (run) => {
+    const drive = async (run: TeamRun): Promise<RunResult> => {
       const question = await findQuestion(run.journal, run.state, questionId, run.controls.signal);
       return resumeRun(run, o, { first: [answerTo(question, answer, { mask: run.mask, now: this.#now() })] });
-    });
+    };
     const local = async (): Promise<Run> => {
-      if (this.#runs.isUnderWay(runId)) throw answeredUnderWay(runId);
-      const run = this.#runs.launch(runId, o.signal, work);
+      if (this.#runs.find(runId) !== undefined) throw answeredUnderWay(runId);
+      const run = this.#runs.launch({ id: runId, options: { ...o, onOwned }, drive });
       await run.started;
       return run;
     };
@@ -305,7 +295,7 @@ export class Team {
 
   /**
    * Starts a new run that shares the past of another up to an event, and pays only for answers that the other does not have. Roles may have
-   * changed, and so may messages that no role has read by then; workspaces and stores of the parent must not be given to it.
+   * changed, and so may messages that no role has read by then. Give it no workspace and no store of the parent.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
@@ -313,13 +303,13 @@ export class Team {
     checkKnownOptions("fork", o, forkOptions);
     const id = this.#id(o.id);
     const said = (o.add ?? []).map(checkedNews);
-    const work = this.#work(id, o, { create: "new" }, async (run) => {
+    const drive = async (run: TeamRun): Promise<RunResult> => {
       // Loaded here because most programs never fork.
       const { forkRun } = await import("./fork.ts");
       return forkRun({ ...run, parentId, said }, o);
-    });
+    };
     this.#reserve.inherit(id, parentId);
-    return this.#runs.begin(id, o.signal, work);
+    return this.#runs.begin({ id, options: o, create: "new", drive });
   }
 
   /**
@@ -328,51 +318,15 @@ export class Team {
    */
   replay(runId: string, o: ReplayOptions = {}): Run {
     checkKnownOptions("replay", o, replayOptions);
-    const crew = this.#crew({}, runId);
-    const scratch = memoryJournal({ events: Number.MAX_SAFE_INTEGER });
+    const crew = this.#runs.crewOf(runId).made;
+    const scratch = memoryJournal();
     const replay = async (controls: RunControls): Promise<RunResult> => {
       // Loaded here because most programs never replay.
       const { replayRun } = await import("./replay.ts");
       return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls });
     };
     // A replay is no part of what starts it.
-    return this.#runs.handle(runId, scratch, o.signal, (controls) => unmetered(() => replay(controls)));
-  }
-
-  /**
-   * Returns the work of a run. Inside an activation or a call of a tool it is a part of that: it is bounded, recorded and replayed with it. A run
-   * whose pools are those of the step that starts it is no part of it, but its spending is.
-   */
-  #work(id: string, o: ResumeOptions, more: DrivenOptions, work: (run: TeamRun) => Promise<RunResult>): RunWork {
-    const crew = this.#crew(o, id);
-    const { name, options } = this.#parts;
-    const meter = meterFor(options.model, poolsFor(o, this.#pool));
-    return (controls) =>
-      runInside(meter, { kind: "team", name, request: {} }, () =>
-        this.#runs.drive(controls, { ...o, ...more }, async (claimed) =>
-          work({ ...this.#parts, ...claimed, controls, crew: await crew(controls.signal) }),
-        ),
-      );
-  }
-
-  #changeAlone<T>(runId: string, change: RunChange<T>, { observers, signal, onTeamChange }: AloneOptions): Promise<T> {
-    const crew = this.#crew({}, runId);
-    const nothing = (): undefined => undefined;
-    const controls = { id: runId, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, enter: nothing };
-    const work = async ({ warmPast: _past, warmMemories: _memories, ...claimed }: ClaimedRun): Promise<T> =>
-      changeRun({ ...this.#parts, ...claimed, controls, crew: await crew(signal) }, change, onTeamChange);
-    return this.#runs.claimed(runId, signal, work);
-  }
-
-  /** Returns what makes the crew of the run: of the roles that are hired now. */
-  #crew(o: ResumeOptions, runId: string): (signal: AbortSignal) => Promise<Crew> {
-    takes("a run of a team", "its id", runId, aText);
-    const { present } = this.#roster;
-    const bounds = { budget: this.#budget, pools: poolsFor(o, this.#pool), limits: allLimits(sharedLimits(o.limits), this.#limits) };
-    return async (signal) => {
-      const roles = await present({ runId, signal });
-      return { ...bounds, roles, reserve: await this.#reserve.of({ runId, signal }, roles) };
-    };
+    return this.#runs.replayed(runId, o.signal, (controls) => unmetered(() => replay(controls)), scratch);
   }
 
   #id(given: string | undefined): string {
@@ -390,4 +344,8 @@ function scopeHere(what: string, given: Scope | undefined): { readonly scope?: S
   checkScope(what, given);
   const scope = given ?? presentMeter()?.scope;
   return scope === undefined ? {} : { scope };
+}
+
+function isAlias(given: unknown): given is { readonly name: string } {
+  return isObject(given) && "name" in given && !("react" in given);
 }

@@ -2,12 +2,11 @@ import type { RecordedState } from "../runtime/snapshot/snapshot.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { WarmMemories } from "../runtime/role-memories.ts";
 
 /*
- * The states of runs that came to rest in this process, with what their roles and forks know, so that a conversation does not read its whole
+ * The states of runs that came to rest in this process, with what their roles remember, so that a conversation does not read its whole
  * record at each turn. The record stays the truth.
  *
  * WarmStates.M1 (`takeWarm`) a state has one user: it is taken out, and comes back when the run is at rest again and its events are durable.
@@ -15,21 +14,8 @@ import type { WarmMemories } from "../runtime/role-memories.ts";
  * WarmStates.M3 (`keepWarm`) the states of one journal have a bound; the oldest leave first.
  */
 
-/** What a fork knows of its parent. */
-export interface ParentPast {
-  readonly answers: ForkAnswers;
-  /** The number of events of the parent that were read. */
-  readonly events: number;
-  /** The hash of the last of them. */
-  readonly after: string;
-  /** Characters of the events after the shared past. */
-  readonly size: number;
-}
-
 /** A run as this process has left it at its last rest. */
 export interface WarmRun extends RecordedState {
-  readonly warmPast?: ParentPast | undefined;
-  /** What the memories of its roles have learned of its whole record. */
   readonly warmMemories?: WarmMemories | undefined;
 }
 
@@ -41,10 +27,10 @@ interface Kept extends WarmRun {
 }
 
 /** Limits on the characters of all states of one journal, and of one state. */
-const MOST_CHARACTERS = 20_000_000;
-const MOST_OF_ONE = 5_000_000;
-const MOST_ROLES = 10_000;
-const OF_A_MESSAGE = 300;
+const MAX_CHARACTERS = 20_000_000;
+const MAX_STATE = 5_000_000;
+const MAX_ROLES = 10_000;
+const PER_MESSAGE = 300;
 
 const journals = new WeakMap<Journal, Map<string, Kept>>();
 
@@ -57,31 +43,29 @@ export async function takeWarm(
   const kept = journals.get(journal)?.get(runId);
   if (kept === undefined) return undefined;
   journals.get(journal)?.delete(runId);
-  const { state, after } = kept;
   let isLast = false;
-  for await (const event of read(state.seq - 1)) {
-    if (isLast || contentHash(event) !== after) return undefined;
+  for await (const event of read(kept.state.seq - 1)) {
+    if (isLast || contentHash(event) !== kept.after) return undefined;
     isLast = true;
   }
   return isLast ? kept : undefined;
 }
 
 /** Keeps the state of a run at rest. @param latest the event that the state has applied last, which is durable */
-export function keepWarm(journal: Journal, { warmPast, warmMemories, ...run }: WarmRun, latest: RunEvent): void {
+export function keepWarm(journal: Journal, { warmMemories, ...run }: WarmRun, latest: RunEvent): void {
   const { state } = run;
-  if (latest.seq !== state.seq - 1 || state.roles.size > MOST_ROLES) return;
   const own = sizeOf(state);
-  if (own > MOST_OF_ONE) return;
-  const whole = own + (warmPast?.size ?? 0) + (warmMemories?.size ?? 0);
+  if (latest.seq !== state.seq - 1 || state.roles.size > MAX_ROLES || own > MAX_STATE) return;
+  const whole = own + (warmMemories?.size ?? 0);
   const all = journals.get(journal) ?? new Map<string, Kept>();
   journals.set(journal, all);
   all.delete(state.runId);
-  const more = whole <= MOST_OF_ONE ? { warmPast, warmMemories, size: whole } : { size: own };
+  const more = whole <= MAX_STATE ? { warmMemories, size: whole } : { size: own };
   all.set(state.runId, { ...run, ...more, after: contentHash(latest) });
   let sum = 0;
   for (const { size } of all.values()) sum += size;
   for (const [id, { size }] of all) {
-    if (sum <= MOST_CHARACTERS) break;
+    if (sum <= MAX_CHARACTERS) break;
     all.delete(id);
     sum -= size;
   }
@@ -90,6 +74,6 @@ export function keepWarm(journal: Journal, { warmPast, warmMemories, ...run }: W
 /** Stops counting above the limit: a long conversation is counted at each turn. */
 function sizeOf({ deliveries }: RunState): number {
   let size = 0;
-  for (const { content } of deliveries) if ((size += OF_A_MESSAGE + 2 * content.length) > MOST_OF_ONE) break;
+  for (const { content } of deliveries) if ((size += PER_MESSAGE + 2 * content.length) > MAX_STATE) break;
   return size;
 }

@@ -75,40 +75,6 @@ describe.runIf(hasPostgres)("a server that is killed and started again under loa
   });
 });
 
-describe.runIf(hasPostgres)("an owner whose connection ends while it claims a run", () => {
-  it("PostgresJournal.J1 PostgresJournal.J3 keeps the run: who asks for it waits until the owner is back", async () => {
-    const { url } = await startPostgres();
-    const [one, other] = [await journalIn("s", { url }), await journalIn("s", { url, grace: 300_000 })];
-    await written(one, "open", []);
-    await written(other, "also open", []);
-    await one.create("a");
-    const { default: pg } = await import("pg");
-    const [ofRuns, ofSessions] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
-    for (const client of [ofRuns, ofSessions]) await client.connect();
-    await ofRuns.query("BEGIN; LOCK TABLE s.runs");
-    // Nobody connects again until this lock is given up.
-    await ofSessions.query("BEGIN; ALTER SEQUENCE s.sessions RESTART");
-    const waits = (what: string): Promise<unknown> =>
-      vi.waitUntil(
-        async () => (await ofSessions.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${what}'::regclass`)).rowCount,
-        { timeout: 60_000 },
-      );
-    const claim = one.claim("a");
-    const first = "(SELECT pid FROM pg_locks WHERE locktype = 'advisory' ORDER BY objid LIMIT 1)";
-    await waits("s.runs");
-    await ofSessions.query(`SELECT pg_terminate_backend(pid) FROM ${first} AS session`);
-    await waits("s.sessions");
-    await ofRuns.query("COMMIT");
-    const { epoch } = await claim;
-    const asked = errorOf(other.claim("a"));
-    expect((await ofSessions.query("SELECT 1 FROM s.runs WHERE session = 0 AND epoch <> 0")).rowCount).toBe(0);
-    await ofSessions.query("ROLLBACK");
-    expect((await asked)?.code).toBe("RUN_OWNED");
-    await one.append("a", epoch, 0, [started("a", 0)]);
-    for (const client of [ofRuns, ofSessions]) await client.end();
-  });
-});
-
 describe.runIf(hasPostgres)("a run that is removed while it is read", () => {
   it("is unknown, and never damaged", async () => {
     const schema = newSchema();

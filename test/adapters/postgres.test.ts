@@ -84,7 +84,7 @@ describe.runIf(hasPostgres)("a run that another owner has", () => {
     expect((await other.claim("a")).former).toBe("released");
   });
 
-  it("PostgresWatch.V2 PostgresWatch.V3 is watched from elsewhere: a watcher hears of what is added, and of the end of the run", async () => {
+  it("PostgresWatch.V2 is watched from elsewhere: a watcher hears of what is added, and of the end of the run", async () => {
     const { one, other } = await twoJournals();
     const epoch = await written(one, "a", [started("a", 0)]);
     const watched = other.watch?.("a", { signal: new AbortController().signal })[Symbol.asyncIterator]();

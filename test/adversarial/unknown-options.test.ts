@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { RunTests, WriteCodeReview, WritePrd } from "../../actions/index.ts";
-import { Architect, Engineer, QaEngineer, waterfallCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
 import { mcpServer } from "../../src/adapters/mcp.ts";
@@ -137,9 +137,6 @@ const doors: readonly (readonly [string, (more: object) => unknown])[] = [
   ["manus", (more) => manus({ ...machine, model, ...more })],
   ["softwareEngineer", (more) => softwareEngineer({ ...machine, model, ...more })],
   ["waterfallCompany", (more) => waterfallCompany({ ...machine, ...more })],
-  ["new Engineer", (more) => new Engineer({ workspace: machine.workspace, ...more })],
-  ["new QaEngineer", (more) => new QaEngineer({ ...machine, ...more })],
-  ["new Architect", (more) => new Architect({ workspace: machine.workspace, ...more })],
   ["new WritePrd", (more) => new WritePrd({ workspace: machine.workspace, ...more })],
   ["new WriteCodeReview", (more) => new WriteCodeReview({ workspace: machine.workspace, ...more })],
   ["new RunTests", (more) => new RunTests({ ...machine, ...more })],

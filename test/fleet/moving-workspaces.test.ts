@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { workerFolders } from "../../src/cli/fleet.ts";
 import type { Session } from "../../src/cli/session.ts";
 import { memoryJournal } from "../../src/index.ts";
-import { silentLogger } from "../../src/kernel/emit.ts";
 import { S3_KEYS, s3Stub } from "../adapters/s3-stub.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 
@@ -13,7 +12,7 @@ const [AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY] = [S3_KEYS.accessKeyId, S3_KEYS
 
 function moving(cwd: string, workspaces: string | undefined, env: Readonly<Record<string, string>> = {}) {
   const session = { host: { cwd, env } } as unknown as Session;
-  return workerFolders(session, workspaces === undefined ? {} : { workspaces }, silentLogger);
+  return workerFolders(session, workspaces === undefined ? {} : { workspaces });
 }
 
 describe("the option --workspaces", () => {

@@ -338,9 +338,16 @@ describe("the workspaces of runs", () => {
     await writeFile(join(two.folderOf("a"), "x"), "2");
     await two.put("a", 2);
     expect([await one.fetch("a", journal), await readFile(join(one.folderOf("a"), "x"), "utf8")]).toEqual(["restored", "2"]);
-    const above = join(one.folderOf("a"), "..", ".left");
-    const [left = ""] = await readdir(above);
-    expect(await readFile(join(above, left, "x"), "utf8")).toBe("not stored");
+    const above = join(one.folderOf("a"), "..", ".left", "a");
+    expect(await readFile(join(above, "1", "x"), "utf8")).toBe("not stored");
+    for (let seq = 3; seq < 9; seq += 2) {
+      for (const other of [two, one]) {
+        await other.fetch("a", journal);
+        await writeFile(join(other.folderOf("a"), "x"), String(seq));
+        await other.put("a", seq);
+      }
+    }
+    expect((await readdir(above)).sort()).toEqual(["2", "3", "4"]);
   });
 
   it(

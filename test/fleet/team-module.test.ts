@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { mistypedCommand } from "../../src/cli/idea.ts";
 import { type TeamMeans, teamsOf } from "../../src/cli/team-module.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
@@ -58,9 +57,5 @@ describe("a module of teams", () => {
   it("is refused when it is not there or no JavaScript", async () => {
     expect(await errorOf(() => teamsOf("missing.mjs", folder, means))).toMatchObject({ code: "TEAMS_UNREADABLE" });
     expect(await faultOf("export const =", "broken.mjs")).toMatchObject({ code: "TEAMS_UNREADABLE" });
-  });
-
-  it("does not make a short idea a command of the fleet", () => {
-    expect(["-", "a", "shop system", "train schedule"].map(mistypedCommand)).toEqual([undefined, undefined, undefined, undefined]);
   });
 });

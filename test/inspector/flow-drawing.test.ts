@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { flowGraphviz, flowJson, flowMermaid } from "../../src/inspector/flow-drawing.ts";
+import { flowGraphviz, flowMermaid } from "../../src/inspector/flow-drawing.ts";
 import { messageFlow } from "../../src/inspector/message-flow.ts";
 import { say } from "../memory/storage-setup.ts";
 
@@ -26,13 +26,13 @@ const flow = messageFlow([
   say("user", "x", { sendTo: [HOSTILE[0] as string] }),
 ]);
 
-/** What each line of the flowchart may be; nothing in quotes can end them or begin a number that never ends. */
+/** The lines of a flowchart: nothing inside quotes can end them. */
 const LABEL = String.raw`"(?:[\p{L}\p{N} .,…()-]|#\d{1,7};)+"`;
 const MERMAID = new RegExp(
   String.raw`^(?:flowchart LR|  %% \d+ lighter edges are not drawn|  n\d+(?:\[${LABEL}\]|\(\[${LABEL}\]\))|  n\d+ (?:-->|-\.->)\|${LABEL}\| n\d+)$`,
   "u",
 );
-/** A quoted text of Graphviz, in which a backslash never stands alone. */
+/** A quoted string of Graphviz, in which every backslash is escaped. */
 const QUOTED = String.raw`"(?:[^"\\&\p{C}]|\\"|\\\\|&amp;)*"`;
 const GRAPHVIZ = new RegExp(
   String.raw`^(?:digraph troupe \{|  rankdir=LR;|  node \[shape=box\];|  n\d+ \[label=${QUOTED}(?:, shape=ellipse)?\];|  n\d+ -> n\d+ \[label=${QUOTED}, weight=\d+(?:, style=dashed)?\];|\})$`,
@@ -63,14 +63,14 @@ describe("flowMermaid", () => {
     ]);
   });
 
-  it("takes no hostile name for a word of its own", () => {
+  it("never reads a name as syntax", () => {
     const lines = flowMermaid(flow).split("\n");
     expect(lines.filter((line) => !MERMAID.test(line))).toEqual([]);
     expect(lines).toHaveLength(1 + flow.nodes.length + flow.edges.length);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2_000);
   });
 
-  it("shows names as they are, where they can be seen", () => {
+  it("shows visible names unchanged", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 40 }), (name) => {
         fc.pre(!/[\p{C}\p{Zl}\p{Zp}]/u.test(name));
@@ -81,7 +81,7 @@ describe("flowMermaid", () => {
     );
   });
 
-  it("draws the heaviest 500 edges, and says how many it does not", () => {
+  it("draws the heaviest 500 edges and counts the others", () => {
     const many = messageFlow(
       Array.from({ length: 600 }, (_, n) => say(`m${n}`, "x", { sentFrom: "Ann", sendTo: [`role ${n}`] })).concat(
         say("more", "x", { sentFrom: "Ann", sendTo: ["role 599"] }),
@@ -110,26 +110,15 @@ describe("flowGraphviz", () => {
     ]);
   });
 
-  it("takes no hostile name for a word of its own", () => {
+  it("never reads a name as syntax", () => {
     const lines = flowGraphviz(flow).split("\n");
     expect(lines.filter((line) => !GRAPHVIZ.test(line))).toEqual([]);
     expect(lines).toHaveLength(4 + flow.nodes.length + flow.edges.length);
-  });
-
-  it("does so for any name", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1 }), (name) => {
         const text = flowGraphviz(messageFlow([say("1", "x", { sentFrom: name, sendTo: [`${name}"`], causeBy: `${name}\\` })]));
         expect(text.split("\n").filter((line) => !GRAPHVIZ.test(line))).toEqual([]);
       }),
     );
-  });
-});
-
-describe("flowJson", () => {
-  it("is the flow, and nothing in it steers a terminal", () => {
-    const text = flowJson(flow);
-    expect(JSON.parse(text)).toEqual(flow);
-    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
   });
 });

@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { describe, expect, it, vi } from "vitest";
 import { contentHash } from "../../src/kernel/json.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
@@ -12,13 +11,12 @@ import type { MemorySnapshot } from "../../src/inspector/snapshot-form.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { tries } from "../long.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
-import { errorOf, scratchFolder } from "../workspace/scratch.ts";
+import { errorOf } from "../workspace/scratch.ts";
 import { brainWith, summarizer, talk } from "../memory/brain-setup.ts";
 import { say, storageOver, watched } from "../memory/storage-setup.ts";
 
 const clock = simulatedClock(50_000);
 
-/** Through a file, as it were. */
 async function textOf(memory: Parameters<typeof exportSnapshot>[0]): Promise<string> {
   return [...snapshotLines(await exportSnapshot(memory, { clock }))].join("\n");
 }
@@ -40,7 +38,7 @@ async function filledStorage(): Promise<MemoryStorage> {
   return storage;
 }
 
-/** A snapshot that was changed by somebody who knows how its checksum is made. */
+/** A changed snapshot with the checksum of its new content. */
 async function forged(memory: Parameters<typeof exportSnapshot>[0], change: (body: Record<string, unknown>) => unknown): Promise<string> {
   const snapshot = JSON.parse(await textOf(memory)) as { body: Record<string, unknown>; sha256: string; messages: number };
   snapshot.body = change(snapshot.body) as Record<string, unknown>;
@@ -50,7 +48,7 @@ async function forged(memory: Parameters<typeof exportSnapshot>[0], change: (bod
 }
 
 describe("a snapshot of a short-term memory", () => {
-  it("comes back equal, with everything that a message has", async () => {
+  it("restores every field of a message", async () => {
     const memory = some();
     const back = new Memory();
     expect(await importSnapshot(await textOf(memory), back)).toEqual({ messages: 3, added: 3 });
@@ -58,7 +56,7 @@ describe("a snapshot of a short-term memory", () => {
     expect(back.getByAction("Write")).toEqual(memory.getByAction("Write"));
   });
 
-  it("is one JSON document with a message on each line, and says what it is", async () => {
+  it("is one JSON document with one message per line", async () => {
     const text = await textOf(some());
     expect(text.split("\n")).toHaveLength(5);
     expect(JSON.parse(text)).toEqual(await exportSnapshot(some(), { clock }));
@@ -66,7 +64,7 @@ describe("a snapshot of a short-term memory", () => {
     expect(JSON.parse(await textOf(new Memory()))).toMatchObject({ messages: 0, body: { messages: [] } });
   });
 
-  it("comes back equal whatever was said", { tags: "numbers" }, async () => {
+  it("restores any messages", { tags: "numbers" }, async () => {
     const text = fc.string({ unit: "binary" });
     const payload = fc.jsonValue().filter((value) => !JSON.stringify(value).includes("__proto__"));
     const message = fc.record({ content: text, sentFrom: text, causeBy: text, sendTo: fc.array(text), instructContent: payload });
@@ -82,7 +80,7 @@ describe("a snapshot of a short-term memory", () => {
     );
   });
 
-  it("is put behind what is there, and changes nothing the second time", async () => {
+  it("is appended, and a second import changes nothing", async () => {
     const memory = new Memory();
     memory.addBatch([say("0"), say("2")]);
     const text = await textOf(some());
@@ -92,13 +90,13 @@ describe("a snapshot of a short-term memory", () => {
     expect(memory.getByContent("words of 2")).toHaveLength(1);
   });
 
-  it("is refused by a memory that tells messages apart in another way", async () => {
+  it("is refused by a memory with another ignoreId", async () => {
     expect((await errorOf(async () => importSnapshot(await textOf(some()), new Memory({ ignoreId: true })))).code).toBe("SNAPSHOT_KIND");
   });
 });
 
 describe("a snapshot of a long-term memory", () => {
-  it("comes back equal, with runs and times, and is found again", async () => {
+  it("restores runs and times, and its messages can be searched", async () => {
     const storage = await filledStorage();
     const back = storageOver(inMemoryStore(), { clock });
     const text = await textOf(storage);
@@ -109,21 +107,7 @@ describe("a snapshot of a long-term memory", () => {
     expect(await importSnapshot(text, back)).toEqual({ messages: 3, added: 0 });
   });
 
-  it("goes from one SQLite file to another role of another one", async () => {
-    const folder = scratchFolder();
-    const from = storageOver(sqliteStore({ path: `${folder}/a.db` }), { roleId: "../Ann/x" });
-    await from.addBatch(some());
-    const text = await textOf(from);
-    await from.close();
-    const into = storageOver(sqliteStore({ path: `${folder}/b.db` }), { roleId: "Bob" });
-    await importSnapshot(text, into);
-    await into.close();
-    const again = storageOver(sqliteStore({ path: `${folder}/b.db` }), { roleId: "Bob" });
-    expect(await again.recover()).toEqual(some().get());
-    await again.close();
-  });
-
-  it("stores what waits first, and goes on without an embedder, for it has no vectors", async () => {
+  it("stores pending messages first, and needs no embedder", async () => {
     const embedder = watched();
     embedder.before = () => {
       throw new Error("no network");
@@ -137,15 +121,15 @@ describe("a snapshot of a long-term memory", () => {
     expect(back.get()).toEqual(memory.get());
   });
 
-  it("fails rather than leave out what could not be stored", async () => {
+  it("fails when a pending message cannot be stored", async () => {
     const store = inMemoryStore();
-    const storage = storageOver({ ...boundTo(store), add: () => Promise.reject(new Error("disk full")) });
-    const memory = new LongTermMemory({ storage });
+    vi.spyOn(store, "add").mockRejectedValue(new Error("disk full"));
+    const memory = new LongTermMemory({ storage: storageOver(store) });
     memory.add(say("1"));
     await expect(exportSnapshot(memory)).rejects.toThrow("disk full");
   });
 
-  it("lets nobody push the times of the store into the future", async () => {
+  it("cannot move the times of the store into the future", async () => {
     const text = await forged(await filledStorage(), (body) => ({
       ...body,
       messages: (body["messages"] as object[]).map((entry) => ({ ...entry, addedAt: 8e15 })),
@@ -158,7 +142,7 @@ describe("a snapshot of a long-term memory", () => {
 });
 
 describe("a snapshot of a brain memory", () => {
-  it("comes back equal: talk, knowledge, summaries, and what they cover", async () => {
+  it("restores talk, knowledge, summaries and the messages that they cover", async () => {
     const { brain } = brainWith(summarizer(), { maxMessages: 4 });
     talk(brain, 1, 9);
     brain.addKnowledge(say("k", "water is wet"));
@@ -173,7 +157,7 @@ describe("a snapshot of a brain memory", () => {
     expect(back.toJSON()).toEqual(brain.toJSON());
   });
 
-  it.each([true, false])("takes nothing away from a brain that remembers something, stored: %s", async (isStored) => {
+  it.each([true, false])("removes nothing from a brain that has messages, stored: %s", async (isStored) => {
     const { brain } = brainWith();
     brain.addTalk(say("1", "from the snapshot"));
     const text = await textOf(brain);
@@ -198,13 +182,9 @@ describe("a value that is not a snapshot", () => {
     return error.code;
   }
 
-  it("is refused when it is cut anywhere", { tags: ["pages", "long"] }, async () => {
+  it("is refused when it is cut anywhere, or a character of its body changes", { tags: ["pages", "long"] }, async () => {
     const text = await good;
     for (let end = 0; end < text.length; end++) expect(await refused(text.slice(0, end))).toBe("SNAPSHOT_INVALID");
-  });
-
-  it("is refused when a character of its body is another", { tags: ["pages", "long"] }, async () => {
-    const text = await good;
     const start = text.indexOf('"body"');
     for (let at = start + 8; at < text.length; at++) {
       const changed = `${text.slice(0, at)}${text[at] === "7" ? "8" : "7"}${text.slice(at + 1)}`;
@@ -239,7 +219,7 @@ describe("a value that is not a snapshot", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("is refused with messages of a newer version, of no shape, without an id, twice, or with times that are none", async () => {
+  it("is refused with damaged or doubled messages", async () => {
     const storage = await filledStorage();
     type Entries = { runId: string; addedAt: unknown; message: Record<string, unknown> }[];
     const changed = (change: (entries: Entries) => unknown): Promise<string> =>
@@ -280,7 +260,6 @@ describe("a value that is not a snapshot", () => {
   it("is refused when its count is wrong", async () => {
     const snapshot = JSON.parse(await good) as MemorySnapshot;
     expect(await refused({ ...snapshot, messages: 2 })).toBe("SNAPSHOT_INVALID");
-    expect(await refused({ ...snapshot, messages: 1_000_001 })).toBe("SNAPSHOT_TOO_LARGE");
   });
 
   it("is refused by memories of another kind", async () => {
@@ -289,29 +268,8 @@ describe("a value that is not a snapshot", () => {
     expect((await errorOf(async () => importSnapshot(await good, new Memory()))).code).toBe("SNAPSHOT_KIND");
     expect((await errorOf(async () => importSnapshot(await good, brain))).code).toBe("SNAPSHOT_KIND");
   });
-
-  it("is told in words, with what to do", async () => {
-    const error = await errorOf(() => importSnapshot({ troupe: "memory", v: 9 }, storageOver()));
-    expect(error.message).toBe(
-      "Expected a snapshot of version 1 at most, got version 9. Update this program to read it; nothing was taken over.",
-    );
-  });
 });
 
 function head(more: object): unknown {
   return { troupe: "memory", v: 1, kind: "memory", takenAt: 0, messages: 0, sha256: contentHash(7), ...more };
-}
-
-function boundTo(store: ReturnType<typeof inMemoryStore>): ReturnType<typeof inMemoryStore> {
-  return {
-    state: (roleId) => store.state(roleId),
-    add: (roleId, messages) => store.add(roleId, messages),
-    read: (roleId, after) => store.read(roleId, after),
-    places: (roleId) => store.places(roleId),
-    remove: (roleId, places) => store.remove(roleId, places),
-    readVectors: (roleId, fingerprint, after) => store.readVectors(roleId, fingerprint, after),
-    writeVectors: (roleId, fingerprint, vectors) => store.writeVectors(roleId, fingerprint, vectors),
-    clearVectors: (roleId) => store.clearVectors(roleId),
-    close: () => store.close(),
-  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { BrainMemory } from "../../src/memory/brain-memory.ts";
-import { type Cache, cacheKey } from "../../src/memory/cache.ts";
+import type { Cache } from "../../src/memory/cache.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
@@ -154,18 +154,6 @@ describe("loading a brain memory", () => {
     await brain.compress();
     const again = await loadedFrom(cache);
     expect([again.summary, again.history, again.isHistoryAvailable]).toEqual(["summary 1", [], true]);
-  });
-
-  it("holds a message once that the stored entry repeats", async () => {
-    const cache = memoryCache();
-    const { brain } = brainWith(undefined, { cache, key: KEY });
-    talk(brain, 1, 2);
-    brain.addKnowledge(said(500));
-    const json = brain.toJSON();
-    const repeated = { ...json, history: [...json.history, ...json.history], knowledge: [...json.knowledge, ...json.knowledge] };
-    await cache.set(cacheKey(KEY), JSON.stringify(repeated), 60_000);
-    const again = await loadedFrom(cache);
-    expect([idsOf(again.history), idsOf(again.knowledge)]).toEqual([["m1", "m2"], ["m500"]]);
   });
 
   it("BrainMemory.B1 keeps what was added before and while it loads, after what was stored", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
-import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
+import { applyMemoryOp, MemoryDraft, type MemoryOp } from "../../src/memory/memory-draft.ts";
 import type { MessageMemory } from "../../src/memory/message-memory.ts";
 import { tries } from "../long.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
@@ -24,6 +24,10 @@ function draftOver(base: Memory): MemoryDraft {
 
 function ids(messages: Iterable<Message>): string[] {
   return [...messages].map((message) => message.id);
+}
+
+function applyAll(memory: Memory, ops: readonly MemoryOp[]): void {
+  for (const op of ops) applyMemoryOp(memory, op);
 }
 
 const situation = fc.record({
@@ -59,7 +63,7 @@ describe("MemoryDraft", () => {
           }
           expect(JSON.stringify(memory)).toBe(untouched);
           draft.close();
-          applyMemoryOps(memory, draft.ops);
+          applyAll(memory, draft.ops);
           expectSameAnswers(memory, naive);
           draft.settle();
           expectSameAnswers(draft, naive);
@@ -80,7 +84,7 @@ describe("MemoryDraft", () => {
           if (isAsked) expectSameAnswers(draft, naive);
         }
         draft.close();
-        applyMemoryOps(memory, draft.ops);
+        applyAll(memory, draft.ops);
         if (settles) draft.settle();
         else if (during.length > 0) return;
         expectSameAnswers(draft, naive);
@@ -113,7 +117,7 @@ describe("MemoryDraft", () => {
         const draft = draftOver(memory);
         for (const write of during) writeBoth(draft, naive, write);
         const ops = JSON.parse(JSON.stringify(draft.ops)) as typeof draft.ops;
-        applyMemoryOps(memory, ops);
+        applyAll(memory, ops);
         expect(memory.get()).toEqual(naive.get());
         expectSameIndexes(memory, naive);
       }),
@@ -132,7 +136,7 @@ describe("MemoryDraft", () => {
         for (const turn of turns) {
           const draft = draftOver(memory);
           for (const write of turn) writeBoth(draft, naive, write);
-          applyMemoryOps(memory, draft.ops);
+          applyAll(memory, draft.ops);
         }
         expectSameAnswers(memory, naive);
         expect(memory.get()).toEqual(naive.held);
@@ -161,7 +165,7 @@ describe("MemoryDraft", () => {
     expect(ids(draft.findNews([said("a"), said("b")]))).toEqual(["a"]);
     expect(draft.add(said("a"))).toBe(true);
     expect(ids(draft.get())).toEqual(["c", "a"]);
-    applyMemoryOps(base, draft.ops);
+    applyAll(base, draft.ops);
     expect(ids(base.get())).toEqual(["c", "a"]);
   });
 
@@ -172,7 +176,7 @@ describe("MemoryDraft", () => {
     draft.add(said("a"));
     expect(ids(draft.getByAction("Talk"))).toEqual(["b", "a"]);
     expect(draft.newestBy("Talk")?.id).toBe("a");
-    applyMemoryOps(base, draft.ops);
+    applyAll(base, draft.ops);
     expect(ids(base.get())).toEqual(["b", "a"]);
   });
 
@@ -182,7 +186,7 @@ describe("MemoryDraft", () => {
     const draft = draftOver(base);
     draft.delete(createMessage("one"));
     expect(draft.ops).toEqual([["-", "one"]]);
-    applyMemoryOps(base, draft.ops);
+    applyAll(base, draft.ops);
     expect(base.get().map((message) => message.content)).toEqual(["two"]);
   });
 
@@ -260,7 +264,7 @@ describe("MemoryDraft", () => {
     const base = memoryOf("a");
     const applied = draftOver(base);
     applied.add(said("b"));
-    applyMemoryOps(base, applied.ops);
+    applyAll(base, applied.ops);
     applied.settle();
     expect(ids(applied.get())).toEqual(["a", "b"]);
     const dropped = draftOver(base);
@@ -275,79 +279,5 @@ describe("MemoryDraft", () => {
     const draft = draftOver(base);
     base.delete("a");
     expect(ids(draft.get())).toEqual(["b"]);
-  });
-});
-
-describe("what a draft asks of its base, counted in messages read", () => {
-  /** A base of some size and how many of its messages have been read. */
-  function countedBase(size: number, limit?: number): { base: Memory; reads: () => number } {
-    let count = 0;
-    const base = new Memory({ limit });
-    for (let n = 0; n < size; n++) {
-      const message = said(`m${n}`, `Action${n % (size / 10)}`, n);
-      base.add(
-        new Proxy(message, {
-          get(target, key, receiver) {
-            count++;
-            return Reflect.get(target, key, receiver) as unknown;
-          },
-        }),
-      );
-    }
-    base.getByAction("Action0");
-    base.getByRole("user");
-    count = 0;
-    return {
-      base,
-      reads: () => {
-        const reads = count;
-        count = 0;
-        return reads;
-      },
-    };
-  }
-
-  function readsOf(size: number, work: (draft: MemoryDraft) => void, limit?: number): number {
-    const { base, reads } = countedBase(size, limit);
-    const draft = draftOver(base);
-    draft.add(said("first"));
-    reads();
-    work(draft);
-    return reads();
-  }
-
-  test.each<[string, (draft: MemoryDraft) => void, number | undefined]>([
-    ["add", (draft) => draft.add(said("x")), undefined],
-    ["add to a full memory", (draft) => draft.add(said("x")), 1],
-    ["add of a message the base holds", (draft) => draft.add(said("m5")), undefined],
-    ["has", (draft) => expect([draft.has("m3"), draft.has(said("m4")), draft.has("x")]).toEqual([true, true, false]), undefined],
-    ["findNews", (draft) => expect(draft.findNews([said("x"), said("m1")])).toHaveLength(1), undefined],
-    ["findNews with k", (draft) => expect(draft.findNews([said("x"), said("m1")], 5)).toHaveLength(2), undefined],
-    ["getByAction", (draft) => expect(draft.getByAction("Action3")).toHaveLength(10), undefined],
-    ["getByActions", (draft) => expect(draft.getByActions(["Action3", "Action4"])).toHaveLength(20), undefined],
-    ["newestBy", (draft) => expect(draft.newestBy("Action3")).toBeDefined(), undefined],
-    ["get(5)", (draft) => expect(draft.get(5)).toHaveLength(5), undefined],
-    ["getByPosition", (draft) => expect([draft.getByPosition(2)?.id, draft.getByPosition(-2)?.id]).toHaveLength(2), undefined],
-    ["delete", (draft) => expect(draft.delete("m7")).toBe(true), undefined],
-    [
-      "a hundred deleteNewest",
-      (draft) => {
-        for (let n = 0; n < 100; n++) expect(draft.deleteNewest()).toBeDefined();
-      },
-      undefined,
-    ],
-  ])("MemoryDraft.D2 %s reads as much over a base of 200 as over one of 20,000", (_what, work, limited) => {
-    const few = readsOf(200, work, limited === undefined ? undefined : 200);
-    const many = readsOf(20_000, work, limited === undefined ? undefined : 20_000);
-    expect(many).toBe(few);
-    expect(many).toBeLessThan(500);
-  });
-
-  test("MemoryDraft.D2 before the first write it only passes questions on", () => {
-    const { base, reads } = countedBase(1000);
-    const draft = draftOver(base);
-    expect(draft.getByAction("Action3")).toHaveLength(10);
-    expect([draft.size, draft.get(2).length, draft.has("m1")]).toEqual([1000, 2, true]);
-    expect(reads()).toBe(0);
   });
 });

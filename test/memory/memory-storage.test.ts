@@ -4,7 +4,6 @@ import { exactIndex } from "../../src/memory/exact-index.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
-import { minisearch } from "../../src/adapters/minisearch.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
 import { tries } from "../long.ts";
@@ -175,24 +174,6 @@ describe("searching", () => {
     const storage = storageOver();
     await storage.add(say("big", `the dragon sleeps ${"x y z ".repeat(180_000)}`));
     expect(idsOf(await storage.searchSimilar("x y z"))).toEqual(["big"]);
-  });
-
-  it("merges words and vectors, and finds by its words what has no vector", async () => {
-    const embedder = watched();
-    embedder.change = (vectors, texts) =>
-      vectors.map((vector, n) => (texts[n]?.includes("mute") === true ? new Float32Array(128) : vector));
-    const storage = storageOver(undefined, { embedder, lexical: minisearch() });
-    await storage.addBatch([say("mute", "a mute swan"), say("loud", "a loud goose"), say("none", "nothing here fits")]);
-    expect(idsOf(await storage.searchSimilar("swan"))).toEqual([]);
-    const found = await storage.searchSimilar("swan", { hybrid: true });
-    expect(found.map(({ message, score }) => [message.id, score])).toEqual([["mute", 0]]);
-    await storage.delete("mute");
-    expect(idsOf(await storage.searchSimilar("swan", { hybrid: true }))).toEqual([]);
-    expect(idsOf(await storage.searchSimilar("loud goose", { hybrid: true, filter: ({ id }) => id !== "loud" }))).toEqual([]);
-  });
-
-  it("refuses a hybrid search without a lexical index", async () => {
-    await expect(storageOver().searchSimilar("a", { hybrid: true })).rejects.toMatchObject({ code: "OPTION_INVALID" });
   });
 });
 

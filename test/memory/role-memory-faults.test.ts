@@ -77,7 +77,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     expect(recallsIn(await eventsOf(journal, "r"))[0]?.failed?.code).toBe(code);
   });
 
-  it("an embedder whose server is busy is asked again, and each try is told with what it cost", async () => {
+  it("an embedder whose server is busy is asked again, and each try records its cost", async () => {
     const clock = simulatedClock();
     const embedder = paidEmbedder({ price: { input: 1, output: 0 } });
     embedder.before = (n) => {
@@ -97,7 +97,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     // Refused before it ran costs nothing; a server that failed may have run it, and costs what was held.
     expect(ends).toEqual([
       [1, false, "none", 0],
-      [2, false, "hold", 11],
+      [2, false, "hold", 68],
       [3, true, "usage", 2],
       [1, true, "usage", 3],
     ]);

@@ -5,7 +5,6 @@ import { Environment } from "../../src/runtime/environment.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
-import { minisearch } from "../../src/adapters/minisearch.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
@@ -166,15 +165,6 @@ describe("a role with a memory", () => {
     const stored = await storedIn(store, "Ann");
     expect(stored.length).toBe(8);
     expect(new Set(stored.map((line) => line.split(" ")[0])).size).toBe(2);
-  });
-
-  it("finds by words too, where it has an index of words", async () => {
-    const model = parrot();
-    const memory = { store: inMemoryStore(), embedder: hashingEmbedder(), lexical: minisearch, recall: { k: 1, threshold: 0.99 } };
-    const team = new Team({ model, roles: [answerer("Ann", { memory })] });
-    await team.run("The password of the cellar is halibut.").result;
-    await team.run("cellar").result;
-    expect(rememberedIn(model.calls.at(-1))).toContain("halibut");
   });
 
   it.each([

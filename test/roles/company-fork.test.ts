@@ -1,21 +1,25 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { QaEngineer, waterfallCompany } from "../../roles/index.ts";
+import { waterfallCompany } from "../../roles/index.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
-import { type ChatModel, memoryJournal, type Role, type RunEvent, type RunResult, Team } from "../../src/index.ts";
+import {
+  type ChatModel,
+  defineRole,
+  memoryJournal,
+  type Role,
+  type RoleOptions,
+  type RunEvent,
+  type RunResult,
+  Team,
+} from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
-import { chooseSandbox, fileWorkspace, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
+import { chooseSandbox, fileWorkspace, type Sandbox } from "../../src/workspace/index.ts";
 import { someOf } from "../long.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
 const QA = "Edward";
-
-/** A QA engineer who is told something else, and does the same. */
-class StricterQa extends QaEngineer {
-  override readonly constraints: string = "test what the requirements say, at its edges first";
-}
 
 let game: DemoIdea;
 let sandbox: Sandbox;
@@ -30,12 +34,14 @@ beforeAll(async () => {
   parent = { journal, events: await eventsOf(journal, "parent"), result };
 });
 
-function company(
-  qa: (options: { workspace: Workspace; sandbox: Sandbox }) => Role = (options) => new QaEngineer(options),
-): readonly Role[] {
-  const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-  return [...waterfallCompany({ workspace, sandbox }).filter(({ name }) => name !== QA), qa({ workspace, sandbox })];
+/** @param constraints of the QA engineer, whose prompt has them */
+function company(constraints?: string): readonly Role[] {
+  const roles = waterfallCompany({ workspace: fileWorkspace({ root: scratchFolder(), git: false }), sandbox });
+  const changed = (role: Role): Role => defineRole(Object.assign({}, role, { constraints }) as RoleOptions);
+  return constraints === undefined ? roles : roles.map((role) => (role.name === QA ? changed(role) : role));
 }
+
+const STRICTER = "test what the requirements say, at its edges first";
 
 /** The model of the bundled idea. `change` makes other answers of its answers. */
 function counting(change: (task: string, answer: string) => string = (_task, answer) => answer): ScriptedModel {
@@ -108,11 +114,7 @@ describe("a fork of the software company", () => {
     const downstream = callsDownstreamOf(QA, parent.events);
     expect(downstream).toBeGreaterThan(callsOf(QA, parent.events));
     expect(downstream).toBeLessThan(all / 2);
-    const { paid, result, events } = await fork(
-      company((options) => new StricterQa(options)),
-      counting(renamed),
-      1,
-    );
+    const { paid, result, events } = await fork(company(STRICTER), counting(renamed), 1);
     expect([paid, result.fork?.paid]).toEqual([downstream, downstream]);
     expect(callsDownstreamOf(QA, events)).toBe(downstream);
     const reused = events.filter((event) => event.type === "step.started" && event.kind === "model" && event.reused !== undefined);
@@ -123,11 +125,7 @@ describe("a fork of the software company", () => {
   });
 
   test("pays for the QA engineer's calls alone, where its answers are the same in spite of its prompt", async () => {
-    const { paid } = await fork(
-      company((options) => new StricterQa(options)),
-      counting(),
-      1,
-    );
+    const { paid } = await fork(company(STRICTER), counting(), 1);
     expect(paid).toBe(callsOf(QA, parent.events));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { assignedFiles, assignmentText } from "../../actions/company/assignment.ts";
-import { renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
+import { renderOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Delivery } from "../../roles/index.ts";
 import type { SoftwareCompanyOptions } from "../../roles/company/software-company.ts";
 import { type ChatRequest, createMessage, Memory, type Message, type RoleContext } from "../../src/index.ts";
@@ -75,7 +75,7 @@ describe("what a worker is shown", () => {
     const workspace = await openWorkspace({ root: scratchFolder() });
     const paths = ["example/page.md", "src/own.mjs"];
     for (const path of paths) await workspace.write(path, "x".repeat(20_000));
-    const owned = { id: "t1", title: "own", owns: ["src/own.mjs"], tests: [], needs: [], state: "working", tries: 1 } as const;
+    const owned: WorkTask = { id: "t1", title: "own", owns: ["src/own.mjs"], tests: [], needs: [], state: "working", tries: 1 };
     const order: WorkOrder = {
       ...{ kind: "order", requirement: "Render example/page.md.", feedback: [], name: "site", size: "L", stack: "node", assumptions: [] },
       ...{ criteria: [], isChange: false, tasks: [owned], task: "t1" },
@@ -165,8 +165,10 @@ describe("one who repairs", () => {
   });
 
   it("has what was found after each earlier attempt at the present words, and the newest findings as they are", { tags: "numbers" }, () => {
-    const order = { kind: "order", requirement: "Add.", feedback: [], name: "adder", size: "M", stack: "node" } as const;
-    const first: WorkOrder = { ...order, assumptions: [], criteria: [], isChange: false };
+    const first: WorkOrder = {
+      ...{ kind: "order", requirement: "Add.", feedback: [], name: "adder", size: "M", stack: "node" },
+      ...{ assumptions: [], criteria: [], isChange: false },
+    };
     const said = (summary: string): Message =>
       createMessage(summary, { sentFrom: "Alex", instructContent: { status: "finished", summary } });
     const found = (id: string, round: number): Message => {

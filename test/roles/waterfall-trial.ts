@@ -1,15 +1,14 @@
 import { waterfallCompany } from "../../roles/index.ts";
-import type { WaterfallCompanyOptions } from "../../roles/waterfall/waterfall-company.ts";
 import { type RunEvent, type RunOptions, type RunResult, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { ScriptedModel } from "../../src/testing/index.ts";
-import { type MemoryWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
+import { type MemoryWorkspace, memoryWorkspace } from "../../src/workspace/index.ts";
 import { replies } from "../actions/greeter.ts";
 import { folderWithTests, pretendSandbox, rootedAt } from "../actions/pretend-sandbox.ts";
 import { type TaskReplies, taskModel } from "../actions/task-script.ts";
 
-/** How a company is tried: its replies besides those of the small project, and what else differs from the plain case. */
-export interface Trial extends Partial<WaterfallCompanyOptions> {
+/** The replies besides those of the small project, and what else differs from the plain case. */
+export interface Trial extends Partial<Parameters<typeof waterfallCompany>[0]> {
   readonly replies?: TaskReplies;
   readonly model?: ScriptedModel;
   readonly journal?: Journal;
@@ -30,15 +29,10 @@ export function smallWorkspace(): MemoryWorkspace {
   return rootedAt(memoryWorkspace(), folderWithTests());
 }
 
-/** A sandbox in which all tests pass. */
-function passing(): Sandbox {
-  return pretendSandbox(() => "passed");
-}
-
 /** The team of a trial, not yet at work. */
 export function companyOf(trial: Trial): { readonly team: Team; readonly model: ScriptedModel } {
   const { replies: given = {}, model = taskModel({ ...replies, ...given }), journal, scheduler, run: _run, ...options } = trial;
-  const roles = waterfallCompany({ workspace: smallWorkspace(), sandbox: passing(), ...options });
+  const roles = waterfallCompany({ workspace: smallWorkspace(), sandbox: pretendSandbox(() => "passed"), ...options });
   const team = new Team({
     roles,
     model,

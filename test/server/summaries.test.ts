@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { memoryJournal, usd } from "../../src/index.ts";
 import { newestRuns, runInfo, type Journal } from "../../src/runtime/record/journal.ts";
 import type { ServerOptions } from "../../src/server/server-options.ts";
-import { RunSummaries } from "../../src/server/summaries.ts";
 import { all, askers, request, served, shouters } from "./served-team.ts";
 
 describe("the summaries of a server", () => {
@@ -20,22 +19,6 @@ describe("the summaries of a server", () => {
     expect([response.status, runs.map(({ idea }) => idea), typeof next]).toEqual([200, ["three", "two"], "string"]);
     expect(told).toEqual([]);
     await listing.server.close();
-  });
-
-  it("RunSummaries.S1 share a reading that is under way, and none that has ended", async () => {
-    const journal = memoryJournal();
-    const { runId } = await shouters(journal).run("hello").result;
-    const info = journal.info?.bind(journal);
-    let looks = 0;
-    journal.info = (id) => {
-      looks += 1;
-      return info === undefined ? Promise.reject(new Error(id)) : info(id);
-    };
-    const summaries = new RunSummaries(journal, () => undefined);
-    const [one, other] = await Promise.all([summaries.standing(runId), summaries.standing(runId)]);
-    expect([looks, one]).toEqual([1, other]);
-    await summaries.standing(runId);
-    expect(looks).toBe(2);
   });
 
   it("Recovery.Y4 spare a start the events of runs at rest, unless a budget counts them or a question waits", async () => {

@@ -14,7 +14,7 @@ import {
 } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { EventFrames, frameOf } from "../../src/server/event-frames.ts";
+import { frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
 import type { RecordWatch } from "../../src/server/run-feed.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
@@ -96,6 +96,21 @@ describe("a watcher of a run", () => {
     const asked = request(`/api/runs/${id}/events`, { headers: { "last-event-id": String(events.length - 1) } });
     expect(await (await server.fetch(asked)).text()).toBe(`event: end\ndata: {"status":"finished","events":${events.length}}\n\n`);
     expect((await server.fetch(request(`/api/runs/${id}/events`, { headers: { "last-event-id": "x" } }))).status).toBe(400);
+    await server.close();
+  });
+
+  it("EventStream.S6 hears no more of a run that is removed and begun again under its id", async () => {
+    const team = counters();
+    const { server, client } = served({ team });
+    await client.start({ idea: "9", id: "r" });
+    const before = await all(client.events("r"));
+    const whole = (await server.fetch(request("/api/runs/r/events?follow=true"))).text();
+    await settled();
+    await team.journal.remove("r");
+    await client.start({ idea: "1", id: "r" });
+    expect(await whole).toContain(`"events":${before.length}`);
+    const after = await all(client.events("r"));
+    expect([after.length < before.length, after[0]?.type]).toEqual([true, "run.started"]);
     await server.close();
   });
 
@@ -231,73 +246,57 @@ describe("a watcher of a run", () => {
   });
 
   it("EventStream.S3 hears no notice before an event that comes before it", async () => {
-    const frames = new EventFrames({ ...memoryJournal(), read: () => (async function* () {})() });
-    const feeds = new RunFeeds(frames, unwatched);
-    let tell: ((notice: RunNotice) => void) | undefined;
+    const feeds = new RunFeeds({ ...memoryJournal(), read: () => (async function* () {})() }, unwatched);
+    let notify: ((notice: RunNotice) => void) | undefined;
     feeds.driven("r", {
       on: (type, listener) => {
-        if (type === "role.idle") tell = listener;
+        if (type === "role.idle") notify = listener;
         return () => undefined;
       },
     });
     const stream = new EventStream(
       { runId: "r", from: 0, follows: true, wantsNotices: true },
-      { frames, feeds, clock: systemClock, runs: { summaries: { standing: () => Promise.reject(new Error("driven")) }, isClosing: false } },
+      { feeds, clock: systemClock, runs: { summaries: { standing: () => Promise.reject(new Error("driven")) }, isClosing: false } },
       () => undefined,
     );
     const reader = stream.body.getReader();
     const next = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
     const first = next();
     await new Promise((resolve) => setImmediate(resolve));
-    tell?.({ type: "role.idle", role: "before" } as RunNotice);
+    notify?.({ type: "role.idle", role: "before" } as RunNotice);
     feeds.grew({ runId: "r", seq: 0, type: "run.started" } as RunEvent);
-    tell?.({ type: "role.idle", role: "after" } as RunNotice);
+    notify?.({ type: "role.idle", role: "after" } as RunNotice);
     expect(await first).toContain("before");
     expect(await first).not.toContain("after");
     expect(await next()).toContain("run.started");
     await reader.cancel();
   });
 
-  it("EventFrames.F1 EventFrames.F2 EventFrames.F3 shares what others have read", async () => {
+  it("RecentFrames.F1 RunFeeds.F2 RunFeeds.F4 RunFeeds.F5 shares what others have read, and keeps nothing else", async () => {
     const journal = memoryJournal();
-    const { runId } = await new Team({ roles: [defineRole({ name: "Sam", actions: [], react: () => undefined })], journal }).run(
-      "x".repeat(1_000),
-    ).result;
-    let reads = 0;
-    const counting = { ...journal, read: (id: string, from: number) => ((reads += 1), journal.read(id, from)), runs: () => journal.runs() };
-    const frames = new EventFrames(counting as typeof journal);
-    frames.watch(runId);
-    const [one, other] = await Promise.all([frames.load(runId, 0), frames.load(runId, 0)]);
-    expect(one).toEqual(other);
-    expect(reads).toBe(1);
+    const { runId } = await shouters(journal).run("x".repeat(50_000)).result;
     const events = await all(journal.read(runId, 0));
-    expect(frames.get(runId, 1)).toEqual(frameOf(events[1] as RunEvent));
-    expect(await frames.load(runId, events.length)).toBeUndefined();
-    for (let n = 0; n < 80; n += 1) frames.watch(`r${n}`);
-    for (let n = 0; n < 80; n += 1) frames.add({ ...(events[0] as RunEvent), runId: `r${n}`, about: "y".repeat(1_000_000) } as RunEvent);
-    expect(frames.get("r0", 0)).toBeUndefined();
-    expect(frames.get("r79", 0)?.length).toBeGreaterThan(1_000_000);
-    expect(frames.bytes).toBeLessThan(64 * 1024 * 1024);
-  });
-
-  it("EventFrames.F4 RunFeeds.F2 keeps no frame of a run that nobody watches, also when a reading ends later", async () => {
-    const gate = door();
-    const journal = memoryJournal();
-    const { runId } = await shouters(journal).run("hello").result;
-    const [event] = await all(journal.read(runId, 0));
-    const reading = { ...memoryJournal(), read: () => slowly(gate.passed, event as RunEvent) };
-    const frames = new EventFrames(reading as unknown as Journal);
-    const feeds = new RunFeeds(frames, unwatched);
-    const [leave, other] = [1, 2].map(() => feeds.follow("r", { grew: () => undefined, notice: undefined }));
-    feeds.grew({ ...(event as RunEvent), runId: "r", seq: 7 });
-    other?.();
-    expect(frames.bytes).toBeGreaterThan(0);
-    const late = frames.load("r", 0);
-    leave?.();
-    gate.open();
-    expect(await late).toEqual(frameOf(event as RunEvent));
-    feeds.grew({ ...(event as RunEvent), runId: "r", seq: 8 });
-    expect(frames.bytes).toBe(0);
+    let reads = 0;
+    const counting = { ...journal, read: (id: string, from: number) => ((reads += 1), journal.read(id, from)) } as Journal;
+    const feeds = new RunFeeds(counting, unwatched);
+    const follower = { grew: () => undefined, notice: undefined };
+    const [one, other] = await Promise.all([feeds.next(runId, 0), feeds.next(runId, 0)]);
+    expect([one, reads]).toEqual([other, 1]);
+    expect(one.length).toBeLessThan(events.length);
+    expect(await feeds.next(runId, events.length)).toEqual([]);
+    const leave = feeds.follow(runId, follower);
+    feeds.driven(runId, { on: () => () => undefined });
+    reads = 0;
+    for (const event of events) feeds.grew(event);
+    const last = events.length - 1;
+    expect([await feeds.next(runId, last), reads]).toEqual([[frameOf(events[last] as RunEvent)], 0]);
+    feeds.grew({ ...(events[0] as RunEvent), team: "another" } as RunEvent);
+    expect(new TextDecoder().decode((await feeds.next(runId, 0))[0])).toContain("another");
+    for (const turn of [() => feeds.ended(runId), leave]) {
+      turn();
+      expect(await feeds.next(runId, 0)).toEqual(one);
+    }
+    expect(reads).toBe(2);
   });
 
   it.each([
@@ -356,7 +355,7 @@ describe("a watcher of a run", () => {
         return () => void subscribed.splice(subscribed.indexOf(type), 1);
       },
     };
-    const feeds = new RunFeeds(new EventFrames(memoryJournal()), unwatched);
+    const feeds = new RunFeeds(memoryJournal(), unwatched);
     let grown = 0;
     feeds.driven("r", run);
     expect(subscribed).toEqual([]);
@@ -371,8 +370,3 @@ describe("a watcher of a run", () => {
 });
 
 const unwatched: RecordWatch = () => () => undefined;
-
-async function* slowly(until: Promise<void>, event: RunEvent): AsyncGenerator<RunEvent> {
-  await until;
-  yield event;
-}

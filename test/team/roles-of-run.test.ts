@@ -3,7 +3,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Role } from "../../src/role/role.ts";
 import { Team } from "../../src/team/team.ts";
-import type { RolesRequest } from "../../src/team/crew.ts";
+import type { RolesRequest } from "../../src/team/roster.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 

@@ -167,7 +167,7 @@ describe("a turn", () => {
   });
 
   test("has the rounds of a thousand turns in all", async () => {
-    const team = teamOf(kitchen(), { journal: memoryJournal({ events: 1_000_000 }) });
+    const team = teamOf(kitchen(), { journal: memoryJournal() });
     const told = await talk(team, 1_000, { rounds: 2 });
     expect(told.at(-1)).toBe("finished served: dish for guest 1000");
     expect((await team.resume("r").result).rounds).toBe(2_000);

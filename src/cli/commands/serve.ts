@@ -15,7 +15,7 @@ import { keyOf, type Store, withStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
 const DEFAULT_PORT = 4711;
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** Milliseconds that model calls get to end when the server is asked to end. */
 const GRACE = 10_000;
 
@@ -76,7 +76,7 @@ async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }
     if (totalBudget !== undefined) {
       throw new UsageError("OPTION_CONFLICT", "Expected --total-budget or --tenants, got both. Give each tenant of the file a budget.");
     }
-    const known = tenantsIn(await readText(host, tenants, "the tenants", MOST_BYTES), host.env);
+    const known = tenantsIn(await readText(host, tenants, "the tenants", MAX_BYTES), host.env);
     return { options: { tenants: known }, secrets: known.map(({ token }) => token), shownToken: undefined };
   }
   const given = valueIn(host.env, "TROUPE_TOKEN");
@@ -95,7 +95,6 @@ const TenantsSchema = z.strictObject({
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),
         streams: z.int().positive().optional(),
-        replays: z.int().positive().optional(),
         calls: z.int().positive().optional(),
         rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
       }),
@@ -109,14 +108,13 @@ function tenantsIn(text: string, env: Variables): readonly Tenant[] {
     const issues = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`);
     throw invalidTenants(issues.join("; "));
   }
-  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, replays, rate }) => ({
+  return parsed.data.tenants.map(({ token, budget, calls, name, runs, streams, rate }) => ({
     name,
     token: typeof token === "string" ? token : tokenFrom(env, token.env),
     ...(budget === undefined ? {} : { budget: usd(budget) }),
     ...(calls === undefined ? {} : { limits: { concurrency: calls } }),
     ...(runs === undefined ? {} : { runs }),
     ...(streams === undefined ? {} : { streams }),
-    ...(replays === undefined ? {} : { replays }),
     ...(rate === undefined ? {} : { rate }),
   }));
 }

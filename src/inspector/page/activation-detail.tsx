@@ -52,7 +52,7 @@ export function ActivationView({ run, index }: { readonly run: OpenRun; readonly
           <JsonView value={changesOf(changes)} label="Changes of the state" />
         </details>
       )}
-      <CauseList run={run} start={{ activation: fact.index }} />
+      <CauseList run={run} start={{ kind: "activation", index: fact.index }} />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { visibleText } from "../../kernel/value-text.ts";
-import { causeChain, type CauseChain, type CauseNode, type CauseStart } from "../view/cause-chain.ts";
+import { causeChain, type CauseChain, type CauseNode } from "../view/cause-chain.ts";
 import { activationAt, stepAt } from "../view/detail.ts";
 import { tickAt } from "../view/lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "../view/run-facts.ts";
@@ -104,7 +104,7 @@ export function clockFact({ timeline }: OpenRun, seq: number): Fact {
 }
 
 /** The causes and effects of a message or an activation, from the first cause to the last effect. */
-export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }) {
+export function CauseList({ run, start }: OfRun & { readonly start: Pick<CauseNode, "kind" | "index"> }) {
   const chain = causeChain(run.timeline, start, run.shown.value);
   if (chain.nodes.length < 2) return null;
   const entries = (nodes: readonly CauseNode[]) =>
@@ -113,7 +113,7 @@ export function CauseList({ run, start }: OfRun & { readonly start: CauseStart }
     <Part title="Cause chain">
       <ol class="chain tight">
         {entries(chain.nodes.filter(({ steps }) => steps < 0))}
-        <li class="chain-here strong">This {"message" in start ? "message" : "activation"}</li>
+        <li class="chain-here strong">This {start.kind}</li>
         {entries(chain.nodes.filter(({ steps }) => steps > 0))}
       </ol>
       {chain.isCut && <p class="small soft">The chain is longer. This is the part near the selection.</p>}
@@ -125,14 +125,11 @@ function CauseEntry({ run, chain, node: { kind, index } }: OfRun & { readonly ch
   const { record } = run.timeline;
   const sent = kind === "message" ? record.sent[index] : undefined;
   const fact = kind === "activation" ? record.activations[index] : undefined;
-  const isUncertain = chain.links.some(
-    ({ proof, direction, message }) => proof === "took with others" && direction === "in" && kind === "message" && message === index,
-  );
   return (
     <li class={`chain-${kind}`}>
       {sent !== undefined && <MessageLine run={run} sent={sent} />}
       {fact !== undefined && <ActivationLine run={run} fact={fact} />}
-      {isUncertain && (
+      {kind === "message" && chain.uncertain.has(index) && (
         <p class="small soft">
           The activation took it together with other messages. The record does not say which of them led to its answer.
         </p>

@@ -61,7 +61,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
           </ul>
         </Part>
       )}
-      <CauseList run={run} start={{ message: sent.index }} />
+      <CauseList run={run} start={{ kind: "message", index: sent.index }} />
       <ForkForm key={message.id} run={run} source={source} sent={sent} />
     </>
   );

@@ -15,7 +15,7 @@ export type Selection =
   | { readonly kind: "file"; readonly path: string; readonly fork: string | undefined }
   | { readonly kind: "event"; readonly seq: number };
 
-/** Milliseconds for which events are folded before the page draws and hears of keys again. */
+/** Milliseconds for which events are folded before the page draws and handles keys again. */
 const SLICE = 20;
 /** Events that are folded between two looks at the time. */
 const PART = 64;
@@ -23,49 +23,42 @@ const PART = 64;
 const PAUSE = 10;
 
 const browserTime = { now: (): number => performance.now(), after: (ms: number, work: () => void): void => void setTimeout(work, ms) };
-export type PageTime = typeof browserTime;
 
 /**
  * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`. It owns the events that have come and are not folded
  * yet.
  *
- * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: nothing is missing and nothing is there twice.
+ * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: none is missing or doubled.
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.
- * OpenRun.O3 (`#drain`) events are folded in slices of time, and panels hear of them once for each, so a long run leaves the page usable while it is
- * read.
+ * OpenRun.O3 (`#drain`) events are folded in slices of time, and each slice changes the signals once, so the page stays usable.
  * Texts of calls under way come from notices, are shown beside the newest event alone, and change no state of the fold.
  */
 export class OpenRun {
   readonly id: string;
-  readonly #time: PageTime;
   /** All events so far, and the state after each. It grows in place: read `count` to follow it. */
   readonly timeline: RunTimeline = new RunTimeline();
-  readonly #count = signal(0);
-  readonly count: ReadonlySignal<number> = this.#count;
-  readonly #known = signal(0);
+  readonly count: Signal<number> = signal(0);
   /** The number of events that have come: those behind `count` are folded soon. */
-  readonly known: ReadonlySignal<number> = this.#known;
+  readonly known: Signal<number> = signal(0);
+  readonly connection: Signal<Connection> = signal({ state: "connecting" });
+  /** The data that the source has of the run besides its events; undefined before it was asked. */
+  readonly standing: Signal<RunStanding | undefined> = signal(undefined);
+  /** The event that the scrubber has selected; undefined follows the newest one. */
+  readonly scrubbed: Signal<number | undefined> = signal(undefined);
+  readonly selection: Signal<Selection | undefined> = signal(undefined);
+  /** Sequence number of the last event that panels show; -1 before the first one has come. */
+  readonly shown: ReadonlySignal<number> = computed(() => Math.min(this.scrubbed.value ?? Infinity, this.count.value - 1));
+  readonly #time: typeof browserTime;
   #coming: RunEvent[] = [];
   /** Events of `#coming` that are folded. */
-  #taken = 0;
+  #folded = 0;
   #isDraining = false;
   readonly #texts = new LiveTexts();
   /** Changes when a text has changed. */
   readonly #textsRead = signal(0);
   #isTextShown = true;
-  readonly #connection = signal<Connection>({ state: "connecting" });
-  readonly connection: ReadonlySignal<Connection> = this.#connection;
-  readonly #standing = signal<RunStanding | undefined>(undefined);
-  /** The data that the source has of the run besides its events; undefined before it was asked. */
-  readonly standing: ReadonlySignal<RunStanding | undefined> = this.#standing;
-  /** The event that the scrubber has selected; undefined follows the newest one. */
-  readonly scrubbed: Signal<number | undefined> = signal(undefined);
-  readonly selection: Signal<Selection | undefined> = signal(undefined);
-  /** Sequence number of the last event that panels show; -1 before the first one has come. */
-  readonly shown: ReadonlySignal<number> = computed(() => Math.min(this.scrubbed.value ?? Infinity, this.#count.value - 1));
 
-  /** @param time default: that of the browser */
-  constructor(id: string, time: PageTime = browserTime) {
+  constructor(id: string, time: typeof browserTime = browserTime) {
     this.id = id;
     this.#time = time;
   }
@@ -81,44 +74,40 @@ export class OpenRun {
   async watch(source: RunSource, aborted: AbortSignal): Promise<void> {
     const watcher = {
       events: (events: readonly RunEvent[]) => this.take(events),
-      notice: (notice: RunNotice) => this.hear(notice),
+      notice: (notice: RunNotice) => {
+        const isText = notice.type === "model.delta" || notice.type === "model.void";
+        if (isText && this.#texts.hear(notice, this.timeline.record)) this.#showTexts();
+      },
       connection: (connection: Connection) => {
-        // What becomes of a text while the connection is lost is not heard.
+        // Notices that come while the connection is lost are missed.
         if (connection.state === "lost" && this.#texts.clear()) this.#showTexts();
-        this.#connection.value = connection;
+        this.connection.value = connection;
       },
     };
     try {
       await source.watch(this.id, watcher, aborted);
     } catch (error) {
-      if (!aborted.aborted) this.#connection.value = { state: "refused", why: wordsOf(error) };
+      if (!aborted.aborted) this.connection.value = { state: "refused", why: wordsOf(error) };
     }
   }
 
   /** Asks the source for the state of the run. A source that cannot be reached leaves the last answer. */
   async ask(source: RunSource, aborted: AbortSignal): Promise<void> {
     const standing = await source.standing(this.id, aborted).catch(() => undefined);
-    if (standing !== undefined && !aborted.aborted) this.#standing.value = standing;
+    if (standing !== undefined && !aborted.aborted) this.standing.value = standing;
   }
 
-  /** Takes the next events. One that is known is passed over, and so is what comes after a gap. */
+  /** Takes the next events. A known event is skipped, and so is what follows a gap. */
   take(events: readonly RunEvent[]): void {
-    const { timeline } = this;
-    const next = timeline.length + this.#coming.length - this.#taken;
+    const next = this.timeline.length + this.#coming.length - this.#folded;
     const from = events.findIndex(({ seq }) => seq === next);
     if (from === -1) return;
     for (let index = from; index < events.length; index += 1) this.#coming.push(events[index] as RunEvent);
-    this.#known.value = next + events.length - from;
+    this.known.value = next + events.length - from;
     if (!this.#isDraining) this.#drain();
   }
 
-  /** Takes a notice. */
-  hear(notice: RunNotice): void {
-    const isText = notice.type === "model.delta" || notice.type === "model.void";
-    if (isText && this.#texts.hear(notice, this.timeline.record)) this.#showTexts();
-  }
-
-  /** Texts grow by a word at a time: panels hear of many at once. */
+  /** Texts grow by a word at a time: panels draw several words at once. */
   #showTexts(): void {
     if (!this.#isTextShown) return;
     this.#isTextShown = false;
@@ -145,16 +134,16 @@ export class OpenRun {
   /** Folds some of the events that have come. */
   #fold(): void {
     const { timeline } = this;
-    const part = this.#coming.slice(this.#taken, this.#taken + PART);
-    this.#taken += part.length;
+    const part = this.#coming.slice(this.#folded, this.#folded + PART);
+    this.#folded += part.length;
     timeline.add(part);
     for (const event of part) if (this.#texts.settle(event)) this.#textsRead.value += 1;
-    this.#count.value = timeline.length;
-    if (timeline.trouble !== undefined) this.#connection.value = { state: "refused", why: timeline.trouble.message };
-    if (this.#taken < this.#coming.length && timeline.trouble === undefined) return;
+    this.count.value = timeline.length;
+    if (timeline.trouble !== undefined) this.connection.value = { state: "refused", why: timeline.trouble.message };
+    if (this.#folded < this.#coming.length && timeline.trouble === undefined) return;
     this.#coming = [];
-    this.#taken = 0;
-    this.#known.value = timeline.length;
+    this.#folded = 0;
+    this.known.value = timeline.length;
   }
 }
 

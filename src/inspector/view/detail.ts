@@ -1,4 +1,3 @@
-import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { endOf } from "./lanes.ts";
@@ -8,20 +7,10 @@ import type { RunTimeline } from "./run-timeline.ts";
 
 export type Hearer = NonNullable<ReturnType<typeof messageDetail>>["hearers"][number];
 export type StepDetail = NonNullable<ReturnType<typeof stepDetail>>;
+export type TryDetail = StepDetail["tries"][number];
 export type PromptPart = ReturnType<typeof promptPart>;
 /** A call of a tool. Arguments that are not JSON are their string. */
 export type CallDetail = PromptPart["calls"][number];
-
-/** One try of a step. `cost` is in micro-dollars: null for an unknown price, undefined while the try has not ended. */
-export interface TryDetail {
-  readonly try: number;
-  readonly started: number;
-  readonly began: number;
-  readonly ms?: number;
-  readonly ok?: boolean;
-  readonly error?: ErrorRecord | undefined;
-  readonly cost?: number | null | undefined;
-}
 
 /** Returns a message with its sender, recipients and parents as it was after an event. */
 export function messageDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
@@ -64,22 +53,17 @@ export function activationDetail(timeline: RunTimeline, index: number, shown: nu
 export function stepDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
   const step = timeline.record.steps[index];
   if (step === undefined) return undefined;
-  const tries: TryDetail[] = [];
-  let request: Json = null;
-  let answer: Json | undefined;
-  for (const seq of step.seqs) {
-    const event = seq <= shown ? timeline.event(seq) : undefined;
-    if (event?.type === "step.started") {
-      request = event.request;
-      tries.push({ try: event.try, started: seq, began: event.time });
-    }
-    if (event?.type !== "step.ended") continue;
-    const nth = tries.findLastIndex((one) => one.try === event.try);
-    const begun = tries[nth];
-    const { time, ok, error, cost } = event;
-    if (begun !== undefined) tries[nth] = { ...begun, ms: time - begun.began, ok, error, cost };
-    if (event.retry !== true) answer = event.value;
-  }
+  const events = step.seqs.filter((seq) => seq <= shown).map((seq) => timeline.event(seq));
+  const starts = events.filter((event) => event?.type === "step.started");
+  const ends = events.filter((event) => event?.type === "step.ended");
+  // `cost` is in micro-dollars: null for an unknown price, undefined while the try has not ended.
+  const tries = starts.map(({ seq, try: nth, time }, at) => {
+    const isLast = !starts.slice(at + 1).some((later) => later.try === nth);
+    const end = isLast ? ends.findLast((one) => one.try === nth && one.seq > seq) : undefined;
+    return { try: nth, started: seq, ms: end && end.time - time, ok: end?.ok, error: end?.error, cost: end?.cost };
+  });
+  const request: Json = starts.at(-1)?.request ?? null;
+  const answer: Json | undefined = ends.findLast(({ retry }) => retry !== true)?.value;
   const { messages, ...rest } = isRecord(request) ? (request as { readonly [key: string]: Json }) : {};
   const isPrompt = step.kind === "model" && Array.isArray(messages);
   return {

@@ -1,16 +1,18 @@
 import { type ActivationFact, isFailure, type SentFact, type TickFact, type WayFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
+/** Arrows that are drawn. */
+const MAX_ARROWS = 2_000;
+
 /**
- * The part of a run that is drawn: the events `from` to `until`, both included, as they were after event `shown`; the lanes of `roles`, by default
- * all in the order of hiring; and at most `most` arrows, by default 2,000.
+ * The part of a run that is drawn: the events `from` to `until`, both included, as they were after event `shown`, and the lanes of `roles`, by
+ * default all in the order of hiring.
  */
-export interface LaneRange {
+interface LaneRange {
   readonly from: number;
   readonly until: number;
   readonly shown?: number;
   readonly roles?: readonly string[];
-  readonly most?: number;
 }
 
 export interface Bar {
@@ -29,12 +31,12 @@ export interface Arrow {
   readonly fromLane: number | undefined;
   readonly from: number;
   readonly toLane: number;
-  /** The event at which an activation took the message; else at which it was delivered or dropped, or the last shown event while it is held back. */
+  /** The event at which an activation took the message; else at which it was delivered or dropped. */
   readonly to: number;
   readonly fate: Fate;
 }
 
-export type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "double";
+type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "double";
 
 export type LaneDrawing = ReturnType<typeof lanesIn>;
 
@@ -55,7 +57,7 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange) {
     const toLane = indexes.get(way.role);
     const sent = record.sent[way.sent];
     if (toLane === undefined || sent === undefined) continue;
-    if (arrows.length >= (range.most ?? 2_000)) {
+    if (arrows.length >= MAX_ARROWS) {
       omitted += 1;
       continue;
     }
@@ -114,27 +116,18 @@ export function endOf(way: WayFact, shown: number): { readonly end: number; read
   return { end: shown, fate: "on its way" };
 }
 
-export type DensityBin = ReturnType<typeof densityOf>[number];
-
-export function densityOf(timeline: RunTimeline, count: number) {
-  const size = Math.max(1, Math.ceil(timeline.length / Math.max(1, count)));
-  const bins = Array.from({ length: Math.ceil(timeline.length / size) }, (_, nth) => ({
-    from: nth * size,
-    until: Math.min((nth + 1) * size, timeline.length) - 1,
-    activations: 0,
-    messages: 0,
-    failures: 0,
-  }));
-  const at = (seq: number): (typeof bins)[number] | undefined => bins[Math.floor(seq / size)];
-  for (const { from, until, end } of timeline.record.activations) {
-    const bin = at(from);
-    if (bin !== undefined) bin.activations += 1;
-    const last = until === undefined || !isFailure(end) ? undefined : at(until);
-    if (last !== undefined) last.failures += 1;
+/** How much happens in each of `count` parts of a run: activations and messages, and failures. */
+export function densityOf({ length, record }: RunTimeline, count: number) {
+  const size = Math.max(1, Math.ceil(length / Math.max(1, count)));
+  const bins = Array.from({ length: Math.ceil(length / size) }, () => ({ entries: 0, failures: 0 }));
+  const add = (seq: number, what: "entries" | "failures"): void => {
+    const bin = bins[Math.floor(seq / size)];
+    if (bin !== undefined) bin[what] += 1;
+  };
+  for (const { from, until, end } of record.activations) {
+    add(from, "entries");
+    if (until !== undefined && isFailure(end)) add(until, "failures");
   }
-  for (const { seq } of timeline.record.sent) {
-    const bin = at(seq);
-    if (bin !== undefined) bin.messages += 1;
-  }
+  for (const { seq } of record.sent) add(seq, "entries");
   return bins;
 }

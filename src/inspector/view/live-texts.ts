@@ -7,17 +7,17 @@ export interface LiveText {
   readonly step: string;
   readonly try: number;
   readonly text: string;
-  /** The beginning is not here: the page came later, or the text is longer than what is kept. */
+  /** The beginning is missing: the page came later, or the text is longer than what is kept. */
   readonly isCut: boolean;
   readonly length: number;
 }
 
 /** Characters of one text that are kept: the last ones. */
-const MOST_TEXT = 100_000;
+const MAX_TEXT = 100_000;
 /** Stands for pieces that did not reach the page. */
 const GAP = " … ";
 /** Texts that are kept: those that grew last. */
-const MOST_CALLS = 100;
+const MAX_CALLS = 100;
 
 type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.void" }>;
 
@@ -25,8 +25,8 @@ type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.voi
  * The texts of the model calls under way, from the notices of a run. It owns the texts.
  *
  * LiveTexts.X1 (`hear`) a text is of one try, and a mark shows where pieces are missing.
- * LiveTexts.X2 (`settle`) a text goes when its try ends or is void, its activation ends, or its run does.
- * LiveTexts.X3 (`#keep`) at most 100 texts of at most 100,000 characters are kept.
+ * LiveTexts.X2 (`settle`) a text is removed when its try ends or is void, its activation ends, or its run does.
+ * LiveTexts.X3 (`hear`) at most 100 texts of at most 100,000 characters are kept.
  */
 export class LiveTexts {
   readonly #texts = new Map<string, LiveText>();
@@ -44,34 +44,29 @@ export class LiveTexts {
     const own = known?.try === nth && known.length <= at ? known : undefined;
     const isWhole = (own?.length ?? 0) === at;
     const whole = own === undefined ? text : own.text + (isWhole ? "" : GAP) + text;
-    const isCut = (own?.isCut ?? !isWhole) || whole.length > MOST_TEXT;
-    this.#keep(address, { act, step, try: nth, text: whole.slice(-MOST_TEXT), isCut, length: at + text.length });
+    const isCut = (own?.isCut ?? !isWhole) || whole.length > MAX_TEXT;
+    // The text that grew last is the last of the map.
+    this.#texts.delete(address);
+    this.#texts.set(address, { act, step, try: nth, text: whole.slice(-MAX_TEXT), isCut, length: at + text.length });
+    const [oldest = ""] = this.#texts.keys();
+    if (this.#texts.size > MAX_CALLS) this.#texts.delete(oldest);
     return true;
   }
 
   /** Takes in an event of the record. False where no text ended with it. */
   settle(event: RunEvent): boolean {
+    if (event.type === "run.resumed" || event.type === "run.ended") return this.clear();
     const before = this.#texts.size;
-    switch (event.type) {
-      case "step.ended": {
-        const address = addressOf(event.act, event.key);
-        if (this.#texts.get(address)?.try === event.try) this.#texts.delete(address);
-        break;
-      }
-      case "act.ended":
-      case "act.failed":
-        for (const [address, { act }] of this.#texts) if (act === event.act) this.#texts.delete(address);
-        break;
-      case "run.resumed":
-      case "run.ended":
-        this.#texts.clear();
-        break;
-      default:
+    if (event.type === "step.ended") {
+      const address = addressOf(event.act, event.key);
+      if (this.#texts.get(address)?.try === event.try) this.#texts.delete(address);
+    } else if (event.type === "act.ended" || event.type === "act.failed") {
+      for (const [address, { act }] of this.#texts) if (act === event.act) this.#texts.delete(address);
     }
     return this.#texts.size < before;
   }
 
-  /** Forgets all texts, because what becomes of them may not be heard. False where there was none. */
+  /** Removes all texts. False where there was none. */
   clear(): boolean {
     const had = this.#texts.size > 0;
     this.#texts.clear();
@@ -84,13 +79,6 @@ export class LiveTexts {
 
   last(act: string): LiveText | undefined {
     return [...this.#texts.values()].findLast((one) => one.act === act);
-  }
-
-  #keep(address: string, text: LiveText): void {
-    this.#texts.delete(address);
-    this.#texts.set(address, text);
-    const [oldest] = this.#texts.keys();
-    if (this.#texts.size > MOST_CALLS && oldest !== undefined) this.#texts.delete(oldest);
   }
 }
 

@@ -79,6 +79,8 @@ export interface WayFact {
   readonly index: number;
   readonly sent: number;
   readonly role: string;
+  /** The id with which the message arrives: a copy has its own. */
+  readonly id: string;
   readonly from: number;
   readonly delivered?: number | undefined;
   /** The event with which an activation first began with it. */

@@ -70,11 +70,10 @@ export class RunRecord {
         this.#stepEnded(event);
         break;
       case "round.ended":
-        this.ways.deliverWaiting();
-        if (event.stage === undefined) this.ways.deliverDue(event.round + 1);
+        this.ways.deliver(event.stage === undefined ? event.round + 1 : -1);
         break;
       case "clock.advanced":
-        this.ways.deliverDue(event.tick);
+        this.ways.deliver(event.tick);
         break;
       default:
     }
@@ -98,10 +97,9 @@ export class RunRecord {
       for (const arrival of arrives) {
         const id = arrivedId(message.id, arrival);
         const when = arrival.due ?? due;
-        const way = this.ways.add({ sent: index, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) });
-        this.ways.begin([way], when, isAtBarrier);
+        const way = { sent: index, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) };
+        ways.push(this.ways.add(way, when === undefined && !isAtBarrier));
         this.#byMessage.set(id, index);
-        ways.push(way);
       }
       const lost = { sent: index, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) };
       if (arrives.length === 0) ways.push(this.ways.addLost(lost));
@@ -133,9 +131,9 @@ export class RunRecord {
     };
     this.activations.push(activation);
     this.#byAct.set(act, index);
-    const own = this.byRole.get(role);
-    if (own === undefined) this.byRole.set(role, [index]);
-    else own.push(index);
+    const own = this.byRole.get(role) ?? [];
+    this.byRole.set(role, own);
+    own.push(index);
     return activation;
   }
 

@@ -5,7 +5,7 @@ import { RunState } from "../../runtime/record/run-state.ts";
 import { copyState } from "../../runtime/record/state-form.ts";
 import { RunRecord } from "./run-record.ts";
 
-const MOST_COPIES = 64;
+const MAX_COPIES = 64;
 const SPACING = 512;
 
 /**
@@ -32,7 +32,7 @@ export class RunTimeline {
     this.#spacing = spacing;
   }
 
-  /** Adds the next events. Events that are there already are skipped, so that a stream may begin again earlier. Returns how many are new. */
+  /** Adds the next events. Known events are skipped, so that a stream may begin again earlier. Returns the number of new ones. */
   add(events: Iterable<RunEvent>): number {
     const before = this.length;
     for (const event of events) {
@@ -74,13 +74,8 @@ export class RunTimeline {
   stateAt(seq: number): RunState {
     const wanted = Math.min(Math.max(Math.floor(seq), -1), this.length - 1) + 1;
     if (wanted === this.#head.seq) return this.#head;
-    const state = this.#nearest(wanted);
-    while (state.seq < wanted) {
-      apply(state, this.#events[state.seq] as RunEvent);
-      this.#keep(state);
-    }
-    this.#past = state;
-    return state;
+    this.#past = this.#folded(wanted);
+    return this.#past;
   }
 
   #take(event: RunEvent): void {
@@ -92,38 +87,37 @@ export class RunTimeline {
     } catch (error) {
       this.#trouble =
         error instanceof JournalError ? error : new JournalError("JOURNAL_DAMAGED", "Expected a run's own record.", { cause: error });
-      this.#head = this.#refolded();
+      // The fold may have begun to apply the event.
+      this.#past = undefined;
+      this.#head = this.#folded(this.length);
       return;
     }
     this.#events.push(event);
     this.#keep(head);
   }
 
-  /** The state before an event that was refused: the fold may have begun to apply it. */
-  #refolded(): RunState {
-    const state = this.#nearest(this.length);
-    while (state.seq < this.length) apply(state, this.#events[state.seq] as RunEvent);
-    this.#past = undefined;
-    return state;
-  }
-
-  /** A state of at most `wanted` events that may be moved forward. */
-  #nearest(wanted: number): RunState {
+  /** The state of the first `count` events, moved forward from the nearest one that is known. */
+  #folded(count: number): RunState {
     const past = this.#past;
-    const index = Math.floor(wanted / this.#spacing) * this.#spacing;
-    if (past !== undefined && past.seq <= wanted && past.seq >= index) return past;
-    for (let at = index; at > 0; at -= this.#spacing) {
-      const copy = this.#copies.get(at);
-      if (copy !== undefined) return copyState(copy);
+    let index = Math.floor(count / this.#spacing) * this.#spacing;
+    let state = past !== undefined && past.seq <= count && past.seq >= index ? past : undefined;
+    for (; state === undefined && index > 0; index -= this.#spacing) {
+      const copy = this.#copies.get(index);
+      if (copy !== undefined) state = copyState(copy);
     }
-    return new RunState("");
+    state ??= new RunState("");
+    while (state.seq < count) {
+      apply(state, this.#events[state.seq] as RunEvent);
+      this.#keep(state);
+    }
+    return state;
   }
 
   #keep(state: RunState): void {
     const { seq } = state;
     if (seq % this.#spacing !== 0 || this.#copies.has(seq)) return;
     this.#copies.set(seq, copyState(state));
-    while (this.#copies.size > MOST_COPIES) {
+    while (this.#copies.size > MAX_COPIES) {
       this.#spacing *= 2;
       for (const at of this.#copies.keys()) if (at % this.#spacing !== 0) this.#copies.delete(at);
     }

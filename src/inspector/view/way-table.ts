@@ -1,38 +1,27 @@
-import { Agenda } from "../../kernel/agenda.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import type { WayFact } from "./run-facts.ts";
 
 type Way = { -readonly [Key in keyof WayFact]: WayFact[Key] };
 
-type NewWay = Pick<WayFact, "sent" | "role" | "from" | "due" | "fault"> & { readonly id: string };
-
-/** Ways in one block. The latest end of each block is kept, so that a window skips blocks that ended before it. */
-const BLOCK = 256;
+type NewWay = Pick<WayFact, "sent" | "role" | "id" | "from" | "due" | "fault">;
 
 /**
  * The ways of messages to their recipients, in the order in which they were sent. It owns the ways and where each of them is: sent, delayed,
- * held by a full mailbox, delivered, taken, consumed or dropped.
+ * delivered, taken, consumed or dropped.
  *
- * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
- * WayTable.W2 (`#reach`) the end of a block is never before the end of one of its ways, and a block with a way that has no end is
- * never passed over, so that `between` misses none.
+ * WayTable.W1 (`settle`) a way is delivered by the event that puts its message into the mailbox of the runtime's state.
+ * WayTable.W2 (`between`) a range has every way that touches it.
  * WayTable.W3 (`retire`, `#arrive`) a way to a retired role ends: its message is a dead letter of the runtime's state.
  */
 export class WayTable {
   readonly #ways: Way[] = [];
-  /** The latest event of each block. */
-  readonly #ends: number[] = [];
-  /** Ways of each block that have no end yet: they are neither delivered nor dropped. */
-  readonly #underWay: number[] = [];
   /** Ways in mailboxes, by role and by the id of the message. */
   readonly #inMailbox = new Map<string, Map<string, Way>>();
-  readonly #ids: string[] = [];
-  #waiting: number[] = [];
-  readonly #delayed = new Agenda<number>();
-  /** Delivered by the present event, if their mailboxes have room. */
-  #coming: number[] = [];
-  #held: Way[] = [];
+  /** Ways whose messages wait for the end of the round or for a tick. */
+  #waiting: Way[] = [];
+  /** Ways whose messages the present event delivers. */
+  #coming: Way[] = [];
 
   get size(): number {
     return this.#ways.length;
@@ -42,137 +31,80 @@ export class WayTable {
     return this.#ways[index];
   }
 
-  /** Adds a way that has just begun. Returns its index. */
-  add({ sent, role, id, from, due, fault }: NewWay): number {
-    const index = this.#ways.length;
-    this.#ways.push({ index, sent, role, from, due, fault, isDouble: false, isDead: false, isLost: false });
-    this.#ids.push(id);
-    this.#count(index, 1);
-    this.#reach(index, from);
-    return index;
+  /** Adds a way and returns its index. @param isNow the present event delivers its message, if the mailbox has room */
+  add(way: NewWay, isNow: boolean): number {
+    const added: Way = { ...way, index: this.#ways.length, isDouble: false, isDead: false, isLost: false };
+    this.#ways.push(added);
+    (isNow ? this.#coming : this.#waiting).push(added);
+    return added.index;
   }
 
   /** Adds a way on which the edges lost the message. Returns its index. */
   addLost(way: NewWay): number {
-    const index = this.add(way);
-    const lost = this.#ways[index];
-    if (lost !== undefined) Object.assign(lost, { dropped: way.from, isLost: true });
-    this.#count(index, -1);
-    return index;
+    return this.#ways.push({ ...way, index: this.#ways.length, isDouble: false, isDead: false, isLost: true, dropped: way.from }) - 1;
   }
 
-  /** Their messages are delivered at a tick, at the end of the round, or by the present event. */
-  begin(indexes: readonly number[], due: number | undefined, isAtBarrier: boolean): void {
-    if (due !== undefined) for (const index of indexes) this.#delayed.add(index, due);
-    else (isAtBarrier ? this.#waiting : this.#coming).push(...indexes);
-  }
-
-  deliverWaiting(): void {
-    this.#coming.push(...this.#waiting);
-    this.#waiting = [];
-  }
-
-  deliverDue(tick: number): void {
-    while ((this.#delayed.first ?? Infinity) <= tick) this.#coming.push(...this.#delayed.takeFirst());
+  /** The present event delivers what waits for the end of the round, and what is due at a tick. */
+  deliver(tick: number): void {
+    const isDue = ({ due = tick }: Way): boolean => due <= tick;
+    this.#coming.push(...this.#waiting.filter(isDue));
+    this.#waiting = this.#waiting.filter((way) => !isDue(way));
   }
 
   open(role: string, id: string, activation: number, seq: number): WayFact | undefined {
     const way = this.#inMailbox.get(role)?.get(id);
-    if (way !== undefined && way.opened === undefined) this.#opened(way, activation, seq);
+    if (way !== undefined && way.opened === undefined) Object.assign(way, { opener: activation, opened: seq });
     return way;
   }
 
   consume(role: string, id: string, activation: number, seq: number): void {
-    const way = this.#leave(role, id);
+    const way = this.open(role, id, activation, seq);
     if (way === undefined) return;
-    if (way.opened === undefined) this.#opened(way, activation, seq);
-    way.consumer = activation;
-    way.consumed = seq;
-    this.#reach(way.index, seq);
+    this.#inMailbox.get(role)?.delete(id);
+    Object.assign(way, { consumer: activation, consumed: seq });
   }
 
-  /** Finds out what the event of a number delivered, held back and dropped, after the state has applied it. */
-  settle({ held, justDropped, roles }: RunState, seq: number): void {
-    if (this.#coming.length > 0 || this.#held.length > 0) {
-      const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
-      const left = this.#held;
-      this.#held = [];
-      for (const way of [...left, ...this.#coming.map((index) => this.#ways[index] as Way)]) {
-        if (isHeld.has(`${this.#ids[way.index] ?? ""} ${way.role}`)) this.#held.push(way);
-        else this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
-      }
-      this.#coming = [];
+  /** Records what an event delivered and dropped, after the state has applied it. */
+  settle({ justDropped, roles }: RunState, seq: number): void {
+    for (const way of this.#coming) {
+      this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
     }
+    this.#coming = [];
     for (const { role, message } of justDropped) {
-      const way = this.#leave(role.name, message.id);
+      const way = this.#inMailbox.get(role.name)?.get(message.id);
       if (way === undefined) continue;
       way.dropped = seq;
-      this.#reach(way.index, seq);
+      this.#inMailbox.get(role.name)?.delete(message.id);
     }
   }
 
-  /** A role was retired: what it has left in its mailbox stays, and all else that was on the way to it is dead. */
+  /** A role was retired: what its mailbox still holds stays, and all else that was on the way to it is dead. */
   retire({ name, mailbox }: RoleState, seq: number): void {
-    for (const [id, way] of this.#inMailbox.get(name) ?? []) {
+    const inMailbox = this.#inMailbox.get(name);
+    for (const [id, way] of inMailbox ?? []) {
       if (mailbox.has(id)) continue;
-      this.#leave(name, id);
-      this.#die(way, seq);
+      inMailbox?.delete(id);
+      Object.assign(way, { dropped: seq, isDead: true });
     }
-    for (const way of this.#held) if (way.role === name) this.#die(way, seq);
-    this.#held = this.#held.filter(({ role }) => role !== name);
+    for (const way of this.#coming) if (way.role === name) Object.assign(way, { dropped: seq, isDead: true });
+    this.#coming = this.#coming.filter(({ role }) => role !== name);
   }
 
   /** The ways that touch the events `from` to `until`, both included, in the order sent. */
   *between(from: number, until: number): Generator<WayFact, void> {
-    for (const [block, end] of this.#ends.entries()) {
-      if (end < from && this.#underWay[block] === 0) continue;
-      for (const way of this.#ways.slice(block * BLOCK, (block + 1) * BLOCK)) {
-        if (way.from > until) return;
-        if (lastOf(way) >= from) yield way;
-      }
+    for (const way of this.#ways) {
+      if (way.from > until) return;
+      if (lastOf(way) >= from) yield way;
     }
   }
 
   #arrive(way: Way, seq: number, isHired: boolean): void {
-    if (!isHired) return this.#die(way, seq);
-    const id = this.#ids[way.index] ?? "";
+    if (!isHired) return void Object.assign(way, { dropped: seq, isDead: true });
     way.delivered = seq;
-    this.#count(way.index, -1);
-    this.#reach(way.index, seq);
     const mailbox = this.#inMailbox.get(way.role) ?? new Map<string, Way>();
     this.#inMailbox.set(way.role, mailbox);
-    if (mailbox.has(id)) way.isDouble = true;
-    else mailbox.set(id, way);
-  }
-
-  #die(way: Way, seq: number): void {
-    if (way.delivered === undefined) this.#count(way.index, -1);
-    way.dropped = seq;
-    way.isDead = true;
-    this.#reach(way.index, seq);
-  }
-
-  #opened(way: Way, activation: number, seq: number): void {
-    way.opener = activation;
-    way.opened = seq;
-    this.#reach(way.index, seq);
-  }
-
-  #leave(role: string, id: string): Way | undefined {
-    const mailbox = this.#inMailbox.get(role);
-    const way = mailbox?.get(id);
-    mailbox?.delete(id);
-    return way;
-  }
-
-  #count(index: number, more: 1 | -1): void {
-    const block = Math.floor(index / BLOCK);
-    this.#underWay[block] = (this.#underWay[block] ?? 0) + more;
-  }
-
-  #reach(index: number, seq: number): void {
-    const block = Math.floor(index / BLOCK);
-    this.#ends[block] = Math.max(this.#ends[block] ?? 0, seq);
+    if (mailbox.has(way.id)) way.isDouble = true;
+    else mailbox.set(way.id, way);
   }
 }
 

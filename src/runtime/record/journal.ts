@@ -92,8 +92,7 @@ export interface RunSnapshot {
  * Contract: events are durable once their `append` has resolved, and an append takes effect as a whole or not at all. A reader sees the
  * first events of a run without gaps. An owner whose epoch is no longer the newest cannot append.
  *
- * A journal may keep the JSON of a tally (`TallyFold`) beside each run, so that a list of runs is fast. It writes one with the append that begins,
- * ends or resumes the run. A tally may lack the newest events (`readTally`), and never has an event that the run lacks.
+ * A journal may keep the JSON of a tally (`TallyFold`) beside each run, so that a list of runs is fast. A tally may lack the newest events (`readTally`), and never has an event that the run lacks.
  */
 export interface Journal {
   /** @throws JournalError `RUN_EXISTS` */

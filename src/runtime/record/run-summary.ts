@@ -120,7 +120,7 @@ export class TallyFold {
   }
 
   /** True when the last thing that began or ended is an end. */
-  get isAtRest(): boolean {
+  get #isAtRest(): boolean {
     return this.#summary.status !== "open" && this.#summary.status !== "empty";
   }
 
@@ -148,7 +148,7 @@ export class TallyFold {
         this.#hire(event.roles);
         return goesOn(draft);
       case "message":
-        if (this.isAtRest) draft.told = (draft.told ?? 0) + 1;
+        if (this.#isAtRest) draft.told = (draft.told ?? 0) + 1;
         if (draft.idea === "") draft.idea = event.message.content.slice(0, LONGEST_IDEA);
         return;
       case "step.started":

@@ -82,11 +82,6 @@ export class ForkAnswers implements AnswerSource {
     return this.#exact.size > 0;
   }
 
-  /** Begins another turn of the fork. */
-  again(): void {
-    this.#difference = undefined;
-  }
-
   /** The first step that the parent could not answer. */
   get difference(): ForkDifference | undefined {
     return this.#difference;

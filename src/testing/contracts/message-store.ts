@@ -1,20 +1,10 @@
-import type {
-  MessageLookup,
-  MessageStore,
-  MessageToStore,
-  SoughtWord,
-  StoredMessage,
-  StoredVector,
-  VectorLookup,
-  VectorPlace,
-} from "../../memory/message-store.ts";
+import type { MessageLookup, MessageStore, MessageToStore, SoughtWord, StoredMessage, StoredVector } from "../../memory/message-store.ts";
 import { createMessage } from "../../message/message.ts";
 import { checkContract, checksOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
-/** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V12 of the port, V9 for a store with `lookup`, V10 for one whose `nearest` is available, V11 and V12
- * for one with `removed` and `scopes`. */
+/** The contract of every {@link MessageStore}: MessageStore.V1 to MessageStore.V12 of the port, V9 for a store with `lookup`, V11 and V12 for one with `removed` and `scopes`. */
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
@@ -22,7 +12,6 @@ export function messageStoreContract(kit: ContractKit, name: string, make: MakeS
     messageChecks(checks);
     vectorChecks(checks);
     lookupChecks(checks);
-    nearestChecks(checks);
     removalChecks(checks);
   });
 }
@@ -229,90 +218,6 @@ function lookupChecks({ check, expect }: Checks<MessageStore>): void {
     expect(await lookup.placesOf("nobody", asked)).toEqual(asked.map(() => undefined));
     expect(await lookup.read("nobody", [1])).toEqual([]);
   });
-}
-
-function nearestChecks({ check, expect }: Checks<MessageStore>): void {
-  const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
-  /** Writes a vector for each of some new messages. Returns their places. */
-  const written = async (store: MessageStore, role: string, fingerprint: string, ...made: Float32Array[]): Promise<number[]> => {
-    const stored = await store.add(
-      role,
-      made.map((_, n) => entry(`v${n}`)),
-    );
-    const places = stored.map(({ place }) => place);
-    await store.writeVectors(
-      role,
-      fingerprint,
-      made.map((one, n) => ({ place: places[n] ?? 0, vector: one })),
-    );
-    return places;
-  };
-
-  check("MessageStore.V10 the nearest vectors are found: best first, whatever their lengths, equal ones by place", async (store) => {
-    const nearest = await nearestOf(store);
-    if (nearest === undefined) return;
-    const [a, b, c, d] = await written(store, "r", "one", vector(0, 1e20), vector(2, 2), vector(-1e-20, 0), vector(1, 1), vector());
-    const hits = await nearest.search("r", "one", vector(0, 3), 9);
-    expect(hits.map(({ place, score }) => [place, Math.round(score * 1e4) / 1e4])).toEqual([
-      [a, 1],
-      [b, 0.7071],
-      [d, 0.7071],
-      [c, 0],
-    ]);
-    expect(hits.every(({ score }) => score >= -1 && score <= 1)).toBe(true);
-    expect((await nearest.search("r", "one", vector(0, 3), 2)).map(({ place }) => place)).toEqual([a, b]);
-    const among = new Set([c ?? 0, d ?? 0, 9_999]);
-    expect((await nearest.search("r", "one", vector(0, 3), 9, { among })).map(({ place }) => place)).toEqual([d, c]);
-    expect(await nearest.search("r", "one", vector(0, 3), 9, { among: new Set() })).toEqual([]);
-  });
-
-  check("MessageStore.V10 places and numbers of vectors are reported, also of messages that cannot be embedded", async (store) => {
-    const nearest = await nearestOf(store);
-    if (nearest === undefined) return;
-    const [a, b, c] = await written(store, "r", "one", vector(1, 2), vector(), vector(1, 2, 3));
-    const reported = [
-      { place: a, dimensions: 2 },
-      { place: b, dimensions: 0 },
-      { place: c, dimensions: 3 },
-    ];
-    expect(await placesOf(nearest, "r", "one")).toEqual(reported);
-    expect(await placesOf(nearest, "r", "one", a)).toEqual(reported.slice(1));
-    expect(await nearest.count("r", "one")).toBe(2);
-    expect((await nearest.search("r", "one", vector(1, 2), 9)).map(({ place }) => place)).toEqual([a]);
-    expect([await placesOf(nearest, "r", "two"), await nearest.count("r", "two")]).toEqual([[], 0]);
-    expect([await placesOf(nearest, "nobody", "one"), await nearest.count("nobody", "one")]).toEqual([[], 0]);
-    expect(await nearest.search("nobody", "one", vector(1, 2), 9)).toEqual([]);
-  });
-
-  check("MessageStore.V10 roles keep apart, and a vector that is replaced, removed or cleared is not found", async (store) => {
-    const nearest = await nearestOf(store);
-    if (nearest === undefined) return;
-    const [other] = await written(store, "other", "one", vector(1, 0));
-    const [a = 0, b = 0, c = 0] = await written(store, "r", "one", vector(1, 0), vector(1, 0.1), vector(1, 0.2));
-    await store.writeVectors("r", "one", [
-      { place: a, vector: vector(-1, 0) },
-      { place: c, vector: vector() },
-    ]);
-    const found = async (role: string): Promise<number[]> => {
-      return (await nearest.search(role, "one", vector(1, 0), 9)).map(({ place }) => place);
-    };
-    expect(await found("r")).toEqual([b, a]);
-    await store.remove("r", [b]);
-    expect([await found("r"), await nearest.count("r", "one")]).toEqual([[a], 1]);
-    await store.clearVectors("r");
-    expect([await found("r"), await placesOf(nearest, "r", "one")]).toEqual([[], []]);
-    expect(await found("other")).toEqual([other]);
-  });
-}
-
-async function nearestOf({ nearest }: MessageStore): Promise<VectorLookup | undefined> {
-  return (await nearest?.isAvailable()) === true ? nearest : undefined;
-}
-
-async function placesOf(nearest: VectorLookup, role: string, fingerprint: string, after = 0): Promise<VectorPlace[]> {
-  const found: VectorPlace[] = [];
-  for await (const page of nearest.places(role, fingerprint, after)) found.push(...page);
-  return found;
 }
 
 function sought(word: string): SoughtWord {

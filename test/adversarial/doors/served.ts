@@ -32,7 +32,6 @@ export const served: Readonly<Record<string, Door>> = {
           streams: 5,
           connections: 5,
           bytes: 5000,
-          replays: 5,
           rate: { perSecond: 1.5, burst: 5 },
         },
       ],
@@ -75,9 +74,7 @@ export const served: Readonly<Record<string, Door>> = {
       clock: is.clock(),
     },
   ],
-  runWorkspaces: () => [
-    { objects: whole({ put() {}, get() {}, list() {}, remove() {} }), folder, mostBytes: 5, mostLeft: 5, logger: is.logger() },
-  ],
+  runWorkspaces: () => [{ objects: whole({ put() {}, get() {}, list() {}, remove() {} }), folder, mostBytes: 5 }],
   edge: () => [or({ name: "e", decide: () => ({}) }, 5, "x", null, {}, [5])],
   corrupt: () => [0.5, () => "x"],
   delay: () => [1, 2],

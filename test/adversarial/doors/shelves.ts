@@ -79,11 +79,6 @@ export const shelves: Readonly<Record<string, Door>> = {
   waterfallCompany: () => [
     { ...machine(), codeReview: true, runTests: true, implement: true, debugRounds: 2, reviewRounds: 2, testTimeout: 5 },
   ],
-  "new ProductManager": () => [project()],
-  "new Architect": () => [project()],
-  "new ProjectManager": () => [project()],
-  "new Engineer": () => [{ ...project(), codeReview: true, reviewRounds: 2 }],
-  "new QaEngineer": () => [{ ...machine(), codeReview: true, debugRounds: 2, testTimeout: 5 }],
   dataInterpreter: () => [{ ...machine(), steps: 5 }],
   research: () => [{ ...project(), search: [whole({ name: "s", search() {} })], web: { allow: ["a"] }, questions: 2, pages: 2 }],
   openCrew: () => [or(spec, 5, "x", null, {}, [5]), { ...machine(), search: [whole({ name: "s", search() {} })] }],

@@ -1,7 +1,7 @@
 import { useMemo, useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { RunEvent } from "../../../runtime/record/event.ts";
-import { type DensityBin, densityOf } from "../../view/lanes.ts";
+import { densityOf } from "../../view/lanes.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { counted } from "../amounts.ts";
 import { Button } from "../controls.tsx";
@@ -91,19 +91,16 @@ function Density({ run: { timeline }, count }: PanelProps & { readonly count: nu
   // A growing run is drawn again when it has grown by the events of one bin.
   const grown = count < BINS ? count : Math.floor(BINS * Math.log(count));
   const bins = useMemo(() => densityOf(timeline, BINS), [timeline, grown]);
-  const most = bins.reduce((max, bin) => Math.max(max, busyness(bin)), 1);
+  const most = bins.reduce((max, { entries }) => Math.max(max, entries), 1);
+  const heightOf = (entries: number): number => (entries / most) * 20;
   return (
     <svg class="density" viewBox={`0 0 ${Math.max(1, bins.length)} 24`} preserveAspectRatio="none" aria-hidden="true">
-      {bins.map((bin, nth) => (
-        <rect key={bin.from} x={nth} width={0.8} y={20 - (busyness(bin) / most) * 20} height={(busyness(bin) / most) * 20} />
+      {bins.map(({ entries }, nth) => (
+        <rect key={nth} x={nth} width={0.8} y={20 - heightOf(entries)} height={heightOf(entries)} />
       ))}
-      {bins.map((bin, nth) => bin.failures > 0 && <rect key={bin.from} class="density-failed" x={nth} width={1} y={20} height={4} />)}
+      {bins.map(({ failures }, nth) => failures > 0 && <rect key={nth} class="density-failed" x={nth} width={1} y={20} height={4} />)}
     </svg>
   );
-}
-
-function busyness({ activations, messages }: DensityBin): number {
-  return activations + messages;
 }
 
 function eventWords(event: RunEvent): string {

@@ -189,14 +189,11 @@ function selectedEvent({ timeline, selection }: OpenRun): number | undefined {
   }
 }
 
-/** The chain of causes through what is selected; undefined for a selection that has none. */
+/** The chain of causes through the selected message or activation. */
 function chainOf({ timeline, selection }: OpenRun, shown: number): CauseChain | undefined {
   const chosen = selection.value;
-  if (chosen?.kind === "message") {
-    const message = timeline.record.sentWithId(chosen.id)?.index;
-    return message === undefined ? undefined : causeChain(timeline, { message }, shown);
-  }
-  if (chosen?.kind !== "activation") return undefined;
-  const activation = timeline.record.activationNamed(chosen.act)?.index;
-  return activation === undefined ? undefined : causeChain(timeline, { activation }, shown);
+  if (chosen?.kind !== "message" && chosen?.kind !== "activation") return undefined;
+  const { record } = timeline;
+  const index = chosen.kind === "message" ? record.sentWithId(chosen.id)?.index : record.activationNamed(chosen.act)?.index;
+  return index === undefined ? undefined : causeChain(timeline, { kind: chosen.kind, index }, shown);
 }

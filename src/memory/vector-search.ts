@@ -1,39 +1,35 @@
 import { MemoryError } from "../kernel/errors.ts";
-import { dotProduct, embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
-import { exactIndex, type VectorIndex } from "./exact-index.ts";
+import { dotProduct, embedBatches, type Embedder, embedQuery, fingerprintOf } from "./embedder.ts";
+import { exactIndex, type VectorHit, type VectorIndex } from "./exact-index.ts";
 import type { StoredVector } from "./message-store.ts";
-import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
-import { StoreIndex } from "./store-index.ts";
-import type { StoredMessages } from "./stored-messages.ts";
+import { type Search, type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
+import type { StoredMessages, StoreWatch } from "./stored-messages.ts";
 
-type PendingParts = Pick<StorageParts, "store" | "roleId" | "clock">;
+type StoreParts = Pick<StorageParts, "store" | "roleId" | "clock">;
 
 /**
- * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages, the
- * dimensions, and the index.
- *
- * PendingVectors.P1 (`index`) the index is the user's, else the store's `nearest` where it is available, else an exact one. It is chosen once.
+ * Finds the messages of a storage by their vectors. Computes and stores missing vectors and adds them to the index. Owns the list of messages
+ * without a vector, the dimensions, and the index.
  */
-export class PendingVectors {
-  readonly #parts: PendingParts;
+export class VectorSearch implements StoreWatch {
+  readonly #parts: StoreParts;
   readonly #vectors: VectorParts;
   readonly #known: StoredMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
   #dimensions: number | undefined;
-  /** Undefined until it is chosen. */
-  #index: VectorIndex | undefined;
+  readonly #index: VectorIndex;
 
-  constructor(parts: PendingParts, vectors: VectorParts, known: StoredMessages) {
+  constructor(parts: StoreParts, vectors: VectorParts, known: StoredMessages) {
     this.#parts = parts;
     this.#vectors = vectors;
     this.#known = known;
     this.#fingerprint = fingerprintOf(vectors.embedder);
     this.#dimensions = vectors.embedder.dimensions;
-    this.#index = vectors.index;
+    this.#index = vectors.index ?? exactIndex();
   }
 
-  get size(): number {
+  get pending(): number {
     return this.#waiting.size;
   }
 
@@ -41,24 +37,16 @@ export class PendingVectors {
     return this.#dimensions;
   }
 
-  add(place: number): void {
+  added(place: number): void {
     this.#waiting.add(place);
   }
 
-  async forget(place: number): Promise<void> {
+  async removed(place: number): Promise<void> {
     this.#waiting.delete(place);
-    await this.#index?.delete(place);
+    await this.#index.delete(place);
   }
 
-  async index(): Promise<VectorIndex> {
-    const { store, roleId } = this.#parts;
-    if (this.#index !== undefined) return this.#index;
-    const { nearest } = store;
-    const isAvailable = nearest !== undefined && (await nearest.isAvailable());
-    this.#index = isAvailable ? new StoreIndex(nearest, roleId, this.#fingerprint) : exactIndex();
-    return this.#index;
-  }
-
+  /** Reads the dimensions from a stored vector. */
   async measure(): Promise<void> {
     const { store, roleId } = this.#parts;
     if (this.#dimensions !== undefined) return;
@@ -68,41 +56,37 @@ export class PendingVectors {
     }
   }
 
+  /** Reads the stored vectors of new messages. */
   async load(): Promise<void> {
-    if (this.#index instanceof StoreIndex) for (const place of await this.#index.lost()) this.#waiting.add(place);
-    if (this.size === 0) return;
+    if (this.pending === 0) return;
     const { store, roleId } = this.#parts;
-    let first = Infinity;
-    for (const place of this.#waiting) first = Math.min(first, place);
-    const index = await this.index();
-    if (index instanceof StoreIndex) return this.#find(index, first - 1);
-    for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
+    const after = [...this.#waiting].reduce((first, place) => Math.min(first, place), Infinity) - 1;
+    for await (const page of store.readVectors(roleId, this.#fingerprint, after)) {
       for (const { place, vector } of page) {
         if (!this.#waiting.has(place)) continue;
-        const taking = this.#take(index, place, vector);
+        const taking = this.#take(place, vector);
         if (typeof taking === "boolean" ? taking : await taking) this.#waiting.delete(place);
       }
     }
   }
 
-  async #find(index: StoreIndex, after: number): Promise<void> {
-    for await (const page of index.stored(after)) {
-      for (const { place, dimensions } of page) {
-        if (!this.#waiting.has(place)) continue;
-        if (dimensions > 0) {
-          if (dimensions !== (this.#dimensions ??= dimensions)) continue;
-          index.add(place);
-        }
-        this.#waiting.delete(place);
-      }
-    }
+  async search(text: string, o: Search): Promise<readonly VectorHit[]> {
+    if (o.k === 0) return [];
+    const { embedder, timeout } = embedderOf(this.#vectors, o.embedder);
+    const limits = { clock: this.#parts.clock, timeout, signal: o.signal, dimensions: this.#dimensions };
+    const query = await embedQuery(embedder, text, limits);
+    await this.embed(o.signal, o.embedder);
+    if (query === undefined || this.#index.size === 0) return [];
+    const { threshold = this.#vectors.threshold } = o;
+    const near = await this.#index.search(query, o.k, { accept: this.#known.accepting(o.filter) });
+    return near.filter(({ score }) => score >= threshold);
   }
 
+  /** Computes and stores missing vectors. */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
-    if (this.size === 0) return;
+    if (this.pending === 0) return;
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = embedderOf(this.#vectors, given);
-    const index = await this.index();
     const places = [...this.#waiting].sort((a, b) => a - b);
     const texts = places.map((place) => this.#known.at(place)?.message.content ?? "");
     try {
@@ -112,7 +96,7 @@ export class PendingVectors {
           vector: vector ?? new Float32Array(0),
         }));
         await store.writeVectors(roleId, this.#fingerprint, made);
-        for (const { place, vector } of made) if (await this.#take(index, place, vector)) this.#waiting.delete(place);
+        for (const { place, vector } of made) if (await this.#take(place, vector)) this.#waiting.delete(place);
       }
     } catch (error) {
       throw error instanceof MemoryError ? this.#stillWaiting(error) : error;
@@ -123,26 +107,26 @@ export class PendingVectors {
   async restart(): Promise<void> {
     const { store, roleId } = this.#parts;
     await store.clearVectors(roleId);
-    await (await this.index()).clear();
+    await this.#index.clear();
     this.#dimensions = this.#vectors.embedder.dimensions;
     for (const { place } of this.#known.all()) this.#waiting.add(place);
   }
 
   /** Returns true when the vector is usable. A promise only if the index returns one, because there may be a hundred thousand calls. */
-  #take(index: VectorIndex, place: number, vector: Float32Array): boolean | Promise<boolean> {
+  #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
     if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
-    const kept = index.add(place, vector);
+    const kept = this.#index.add(place, vector);
     return kept === undefined ? true : kept.then(() => true);
   }
 
   #stillWaiting(error: MemoryError): MemoryError {
-    const waiting = this.size;
+    const { pending } = this;
     const known = typeof error.data === "object" && error.data !== null ? error.data : {};
     return new MemoryError(
       error.code,
-      `${error.message} ${waiting} messages are kept and wait for their vectors: persist() continues from there.`,
-      { cause: error, data: { ...known, pending: waiting } },
+      `${error.message} ${pending} messages are kept and wait for their vectors: persist() continues from there.`,
+      { cause: error, data: { ...known, pending } },
     );
   }
 }
