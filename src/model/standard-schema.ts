@@ -52,7 +52,7 @@ function converted(schema: AnySchema): z.ZodType {
     const { issues, value: read } = result as { readonly issues?: readonly Issue[]; readonly value?: unknown };
     if (issues === undefined) return read;
     for (const { message, path = [] } of issues)
-      context.addIssue({ code: "custom", message, path: path.map((key) => (typeof key === "object" ? key.key : key)) });
+      context.addIssue({ code: "custom", message, path: Array.from(path, (key) => (typeof key === "object" ? key.key : key)) });
     return z.NEVER;
   });
   checked._zod.toJSONSchema = () => json;
