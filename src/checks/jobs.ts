@@ -61,7 +61,7 @@ const COPY_TIME = 1_000;
 const CLEAN_TIME = 20_000;
 /** Bytes of the jobs of one order; a sandbox takes more. One job is smaller. */
 const ORDER_BYTES = 10_000_000;
-const MOST_BREAKS = 5;
+const MAX_BREAKS = 5;
 
 const shown = z.string().max(SHOWN * 2);
 const StepReportSchema = z.object({
@@ -91,7 +91,7 @@ export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
   let breaks = 0;
   while (reports.size < request.jobs.length) {
     const open = request.jobs.flatMap((job, id) => (reports.has(id) ? [] : [{ id, job }]));
-    if (breaks > MOST_BREAKS) {
+    if (breaks > MAX_BREAKS) {
       for (const { id } of open) reports.set(id, { kind: "not run", reason: "Commands before it ended the sandbox too often." });
       break;
     }

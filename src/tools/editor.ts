@@ -37,7 +37,7 @@ const parameters = z.object({
     .describe("view: first and last line to show, from 1."),
   content: z.string().optional().describe("create: all of the file."),
   overwrite: z.boolean().default(false).describe("create: write over a file that is there."),
-  old: z.string().optional().describe("replace: the text to replace, exactly as it stands in the file, and only once in it."),
+  old: z.string().optional().describe("replace: the text to replace, exactly as it is in the file, and only once in it."),
   new: z.string().optional().describe("replace: the text in its place. insert: the lines to add."),
   line: z.number().int().min(0).optional().describe("insert: the line after which to add; 0 adds before the first."),
 });

@@ -82,7 +82,7 @@ const LINK = /<a\s[^<>]{0,4000}>/gi;
 const TAG = /<[a-z]{1,10}\s[^<>]{0,4000}>/gi;
 const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
 const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
-const LONGEST_RESULT = 20_000;
+const MAX_RESULT = 20_000;
 
 /** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may ask frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
@@ -110,7 +110,7 @@ function hitsIn(page: string, base: string): SearchHit[] {
   return starts.flatMap((start, place) => {
     const from = start.index + start[0].length;
     const next = starts[place + 1]?.index ?? page.length;
-    const rest = page.slice(from, Math.min(next, from + LONGEST_RESULT));
+    const rest = page.slice(from, Math.min(next, from + MAX_RESULT));
     const url = targetOf(start[0], base);
     const snippet = [...rest.matchAll(TAG)].find(([tag]) => SNIPPET_CLASS.test(tag));
     if (url === undefined) return [];

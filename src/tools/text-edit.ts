@@ -13,9 +13,7 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
   const adapted = replaceExactly(text, withLineEnd(old, end), withLineEnd(replacement, end));
   const edit = adapted ?? replaceExactly(text, old, replacement);
   if (edit !== undefined) return edit;
-  return refused(
-    `Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`,
-  );
+  return refused(`Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it is.`);
 }
 
 /** Inserts whole lines after line `after`, from 0 to the number of lines. */

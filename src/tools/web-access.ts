@@ -27,7 +27,7 @@ export type Admission =
   | { readonly kind: "admitted"; readonly url: URL; readonly addresses: readonly ResolvedAddress[] }
   | { readonly kind: "refused"; readonly reason: string };
 
-const LONGEST_URL = 4096;
+const MAX_URL = 4096;
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 /** Ports of services that could take a request line for a command. */
 const UNFIT_PORTS: ReadonlySet<string> = new Set(["22", "23", "25", "110", "119", "143", "465", "587", "993", "995", "6000", "6667"]);
@@ -50,7 +50,7 @@ export async function admit(text: string, access: WebAccess, base?: URL): Promis
 }
 
 function readUrl(text: string, base: URL | undefined): URL | string {
-  if (text.length > LONGEST_URL) return `expected an address of at most ${LONGEST_URL} characters, got ${text.length}`;
+  if (text.length > MAX_URL) return `expected an address of at most ${MAX_URL} characters, got ${text.length}`;
   let url: URL;
   try {
     url = new URL(text, base);

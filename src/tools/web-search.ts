@@ -22,15 +22,15 @@ const webSearchOptions: Known<WebSearchOptions> = { providers: kinds.list(kinds.
 
 const MAX_WAIT = 10_000;
 const USUAL_WAIT = 2000;
-const MOST_RESULTS = 20;
-const LONGEST_FIELD = 500;
+const MAX_RESULTS = 20;
+const MAX_FIELD = 500;
 /** Milliseconds one provider may take. */
 const TIMEOUT = 30_000;
 
 const twoLetters = z.string().regex(/^[a-zA-Z]{2}$/);
 const parameters = z.object({
   query: z.string().min(1).max(400),
-  limit: z.number().int().min(1).max(MOST_RESULTS).default(5).describe("Most results."),
+  limit: z.number().int().min(1).max(MAX_RESULTS).default(5).describe("Limit on the results."),
   language: twoLetters.optional().describe("Two letters, as en."),
   country: twoLetters.optional().describe("Two letters, as us."),
 });
@@ -113,7 +113,7 @@ function found({ name }: SearchProvider, hits: readonly SearchHit[], failures: r
 }
 
 function field(text: string): string {
-  return seenText(text).replace(/\s+/g, " ").trim().slice(0, LONGEST_FIELD);
+  return seenText(text).replace(/\s+/g, " ").trim().slice(0, MAX_FIELD);
 }
 
 function whyNot(outcome: SearchOutcome): string {

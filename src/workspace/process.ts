@@ -44,7 +44,7 @@ export type ProcessResult =
   | { readonly kind: "unstarted"; readonly reason: string };
 
 /** The longest time a timer of Node.js can wait, in ms; it takes a longer one for none at all. */
-export const LONGEST_TIMEOUT: number = 2 ** 31 - 1;
+export const MAX_TIMEOUT: number = 2 ** 31 - 1;
 
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds to read pipes after the program has ended: a process that left its group may still hold them. */
@@ -117,7 +117,7 @@ function watch(child: ChildProcess, request: ProcessRequest, resolve: (result: P
   // A program may end without reading its input; that shows in its result, not here.
   child.stdin?.on("error", () => {});
   child.stdin?.end(request.stdin);
-  const ms = Math.min(timeout, LONGEST_TIMEOUT);
+  const ms = Math.min(timeout, MAX_TIMEOUT);
   cancels.push(clock.timer(ms, () => stop({ kind: "timeout", ms })));
   if (signal !== undefined) cancels.push(onAbort(signal, () => stop({ kind: "aborted" })));
   if (child.pid !== undefined) request.onStart?.(child.pid);

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, object, takes } from "../kernel/argument.ts";
 import { isHidden, visible } from "./path-rules.ts";
-import { LONGEST_TIMEOUT } from "./process.ts";
+import { MAX_TIMEOUT } from "./process.ts";
 import { endText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
 import { driverIn } from "./sandbox-mounts.ts";
 import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
@@ -88,7 +88,7 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
   checkGivenOptions("runProjectTests", request, projectTestsRequest);
   takes("runProjectTests", "request", request, object("an object with root and sandbox", { root: aText, sandbox: kinds.sandbox }));
   const { root, sandbox, signal } = request;
-  const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
+  const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, MAX_TIMEOUT);
   const found = await findTestFiles(root, signal);
   const wanted = request.files === undefined ? undefined : new Set(request.files);
   const files = found.filter((file) => wanted?.has(file) !== false);

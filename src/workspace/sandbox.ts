@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
-import { LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
+import { MAX_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
 import { findProgram } from "./program-path.ts";
 
 /**
@@ -223,7 +223,7 @@ export function limitWords(
   timeout: number,
   { addressSpace, processes }: { readonly addressSpace: number; readonly processes: number | undefined },
 ): string[] {
-  const cpu = Math.ceil(Math.min(timeout, LONGEST_TIMEOUT) / 1000) + 1;
+  const cpu = Math.ceil(Math.min(timeout, MAX_TIMEOUT) / 1000) + 1;
   const words = [prlimit, `--as=${addressSpace}`, `--fsize=${FILE_SIZE}`, `--cpu=${cpu}`, "--core=0"];
   return processes === undefined ? [...words, "--"] : [...words, `--nproc=${processes}`, "--"];
 }
