@@ -22,7 +22,6 @@ export interface ExistingProjectOptions {
   readonly isOwn?: IsOwn;
   /** Of a run that continues: the paths that it wrote, which are reported as changes where there is no repository. Default: none. */
   readonly earlier?: readonly string[];
-  readonly limits?: Partial<WorkspaceLimits>;
   readonly signal?: AbortSignal;
 }
 
