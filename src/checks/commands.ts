@@ -5,7 +5,6 @@ import type { CommandStep, Criterion, GivenFile } from "./acceptance.ts";
 import { type Job, type JobReport, type JobStep, runJobs, type StepReport } from "./jobs.ts";
 import type { Verdict } from "./verification.ts";
 
-/** The criteria to check by commands, and the project they are about. */
 export interface CommandChecksRequest {
   readonly root: string;
   readonly sandbox: Sandbox;

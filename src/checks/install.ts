@@ -15,7 +15,6 @@ import { temporaryPrefix } from "../workspace/temporary-owner.ts";
 import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 
-/** Packages to install. */
 export interface InstallRequest {
   readonly root: string;
   readonly sandbox: Sandbox;

@@ -8,7 +8,6 @@ import { runDriver } from "./driver.ts";
 /** A step as in a check; `any` exit code is one more rule. */
 export type JobStep = Omit<CommandStep, "exit"> & { readonly exit?: CommandStep["exit"] | "any" };
 
-/** Commands that run one after another in one fresh copy of the project. */
 export interface Job {
   /** Files that are written into the copy first. Their paths have passed `checkPath`. */
   readonly given: readonly GivenFile[];
@@ -26,7 +25,6 @@ export interface JobsRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of one step. */
 export interface StepReport {
   readonly code: number | null;
   readonly signal: string | null;

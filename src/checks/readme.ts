@@ -10,7 +10,6 @@ import { commandText } from "./commands.ts";
 import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
 import type { Fault } from "./verification.ts";
 
-/** A project whose README to try. */
 export interface ReadmeRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -19,7 +18,6 @@ export interface ReadmeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The commands of one fenced block of a README, in their order. */
 export interface ReadmeBlock {
   readonly steps: readonly JobStep[];
 }

@@ -13,7 +13,6 @@ import type { SuiteReport } from "./verification.ts";
 import { z } from "zod";
 import { runDriver } from "./driver.ts";
 
-/** A project whose tests to run. */
 export interface SuitesRequest {
   readonly root: string;
   readonly sandbox: Sandbox;

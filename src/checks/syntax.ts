@@ -8,7 +8,6 @@ import type { StackName } from "./stacks.ts";
 import { stackOf } from "./stacks.ts";
 import type { Fault } from "./verification.ts";
 
-/** The files whose syntax to check. */
 export interface SyntaxRequest {
   readonly root: string;
   readonly sandbox: Sandbox;

@@ -11,7 +11,6 @@ import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edi
 import { insertLines, lineView, type LineRange, replaceOnce, type TextEdit } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 
-/** Options of the editor. */
 export interface EditorOptions extends EditRules {
   readonly workspace: Workspace;
 }

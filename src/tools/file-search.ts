@@ -11,7 +11,6 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { linesOf } from "./text-edit.ts";
 import { readText, reasonOf } from "./tool-files.ts";
 
-/** Options of the file search. */
 export interface FileSearchOptions {
   readonly workspace: Workspace;
   /** Names of folders that are not searched. Default: those that builds and installers make. */

@@ -148,7 +148,6 @@ function pairsIn(text: string): (readonly [string, string])[] {
 
 const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z][a-z0-9]{1,31}));/gi;
 
-/** Replaces the character references of a text; unknown ones stay. */
 export function decodeEntities(text: string): string {
   return text.replace(REFERENCE, (written, hexadecimal?: string, decimal?: string, name?: string) => {
     if (name !== undefined) return NAMED.get(name) ?? written;

@@ -11,7 +11,6 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { reasonOf } from "./tool-files.ts";
 import { createRequire } from "node:module";
 
-/** Options of looking at files. */
 export interface LookOptions {
   readonly workspace: Workspace;
   /** Reads PDF files. Default: the package `unpdf`, which is not installed with this one; without it a PDF file is refused with that advice. */
@@ -105,7 +104,6 @@ function noneOf(path: string): string {
   return `Expected a picture (PNG, JPEG, GIF, WebP) or a PDF file, but the bytes of ${path} are neither. Texts are viewed with the editor.`;
 }
 
-/** The pages of a document to read. */
 export interface PdfPages {
   /** The first page, from 1. */
   readonly from: number;
@@ -114,7 +112,6 @@ export interface PdfPages {
   readonly signal: AbortSignal;
 }
 
-/** The text of some pages, and how many there are in all. */
 export interface PdfText {
   readonly pages: number;
   readonly texts: readonly string[];

@@ -11,7 +11,6 @@ import { decodeEntities, readHtml } from "./html-text.ts";
 import { type WebAccess, webAccess } from "./web-access.ts";
 import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";
 
-/** A query. */
 export interface SearchQuery {
   readonly text: string;
   /** Limit on the results. */
@@ -33,7 +32,6 @@ export type SearchOutcome =
   | { readonly kind: "busy"; readonly after: number | undefined }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** The context of one search. */
 export interface SearchCall {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -140,7 +138,6 @@ function targetOf(tag: string, base: string): string | undefined {
   return /^https?:$/.test(new URL(target).protocol) ? new URL(target).href : undefined;
 }
 
-/** Options of Brave Search. */
 export interface BraveSearchOptions extends HttpSearchOptions {
   readonly apiKey: string;
 }

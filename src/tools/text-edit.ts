@@ -86,7 +86,6 @@ const MAX_LINE = 2000;
 /** Control and format characters but tab. */
 const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Lines of a file as a model reads them. */
 export interface LineView {
   readonly text: string;
   /** True when it shows every line as it is. */
@@ -139,7 +138,6 @@ export function wholeText(content: string, before?: string): string {
   return mark + withLineEnd(ended, before === undefined ? "\n" : lineEnd(before));
 }
 
-/** Text between fences that are longer than any run of backticks in it. */
 export function fenced(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);

@@ -78,7 +78,6 @@ export async function readText(workspace: Workspace, path: string): Promise<Foun
   return { kind: "text", text };
 }
 
-/** The message of an error that a model can act on. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ControlError || !TroupeError.isInstance(error)) throw error;
   return error.message;

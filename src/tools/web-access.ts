@@ -3,7 +3,6 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-/** An address of a host. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
@@ -22,7 +21,6 @@ export interface WebAccess {
 
 export const webAccess: Known<WebAccess> = { allow: kinds.texts, resolve: kinds.function };
 
-/** A URL and the checked addresses of its host; or why it is refused. */
 export type Admission =
   | { readonly kind: "admitted"; readonly url: URL; readonly addresses: readonly ResolvedAddress[] }
   | { readonly kind: "refused"; readonly reason: string };

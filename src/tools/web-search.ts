@@ -10,7 +10,6 @@ import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts
 import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 
-/** Options of the web search. */
 export interface WebSearchOptions {
   /** Asked in this order, each after the one before failed or found nothing. At least one. */
   readonly providers: readonly SearchProvider[];

@@ -10,7 +10,6 @@ import { EDIT_TIME } from "./editor.ts";
 import { wholeText } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 
-/** Options of the tool that writes files. */
 export interface WriteFilesOptions extends EditRules {
   readonly workspace: Workspace;
 }

@@ -37,7 +37,6 @@ export type ProjectPlace =
   | { readonly kind: "worktree"; readonly base: string; readonly branch: string; readonly reason: string }
   | { readonly kind: "folder"; readonly reason: string };
 
-/** The work on an existing project. */
 export interface ExistingProject {
   readonly workspace: FileWorkspace;
   readonly place: ProjectPlace;

@@ -155,7 +155,6 @@ const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: emailOf("troupe"),
 };
 
-/** The author of a commit, and its date. */
 export function personEnvironment(request: Pick<CommitRequest, "author" | "date">): Record<string, string> {
   const date = `@${Math.floor(request.date / 1000)} +0000`;
   return {

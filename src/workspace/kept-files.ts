@@ -13,7 +13,6 @@ export interface KeptFile {
 /** True when a run wrote this content of a path. */
 export type IsOwn = (path: string, content: Uint8Array) => boolean | Promise<boolean>;
 
-/** The place of kept files, below the project's folder. */
 export const KEPT_FOLDER = ".troupe/kept";
 const WRITABLE = 0o222;
 /** A larger file is not replaced: its content would have to be held in memory. */

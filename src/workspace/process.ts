@@ -26,7 +26,6 @@ export interface ProcessRequest {
   readonly onStart?: (pid: number) => void;
 }
 
-/** The output of a program. */
 export interface ProcessOutput {
   readonly stdout: string;
   readonly stderr: string;

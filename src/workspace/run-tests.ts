@@ -11,7 +11,6 @@ import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure,
 import { ioError, walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
-/** The tests to run, and their folder. */
 export interface ProjectTestsRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -30,7 +29,6 @@ const projectTestsRequest: Known<ProjectTestsRequest> = {
   signal: kinds.signal,
 };
 
-/** The counts. Plain JSON. */
 export interface TestTally {
   /** The test files to run, relative to the project, sorted. */
   readonly files: readonly string[];

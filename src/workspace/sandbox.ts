@@ -108,7 +108,6 @@ export interface SandboxLimits {
   readonly addressSpace: number;
 }
 
-/** More address space than a 64-bit machine gives to a process. */
 export const anyAddressSpace: number = 2 ** 52;
 
 /** The defaults of {@link SandboxLimits}. */
@@ -130,7 +129,6 @@ export interface LimitHit extends ProcessOutput {
   readonly used: number;
 }
 
-/** Returns the limits, with defaults for missing ones. */
 export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
   const asked = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [name, value] of asked) {
@@ -142,7 +140,6 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   return { ...defaultSandboxLimits, ...Object.fromEntries(asked) };
 }
 
-/** Checks the input, the mounts, the hosts and the kept folder of a request. */
 export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT) throw invalid(`Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
