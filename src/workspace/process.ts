@@ -155,7 +155,7 @@ function doAll(): void {
 }
 
 /** Collects the text of a stream up to a number of bytes; what comes later is dropped and a mark says so. */
-export class CappedText {
+class CappedText {
   readonly #limit: number;
   readonly #decoder = new StringDecoder("utf8");
   readonly #pieces: string[] = [];
