@@ -60,7 +60,7 @@ type Shown = Omit<CrewReport, "faults" | "warnings"> & {
 function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
   const { faults, warnings, roles, calls, cost } = report;
   const counts = `${plural(faults.length, "fault")}, ${plural(warnings.length, "warning")}`;
-  const told = [
+  const findings = [
     ...faults.map(({ message }) => `  ${style.bad("fault")}  ${shown(message, 2_000)}`),
     ...warnings.map(({ message }) => `  ${style.warn("warn")}   ${shown(message, 2_000)}`),
   ].flatMap((line) => wrapped(line, width, 9));
@@ -71,7 +71,7 @@ function reportLines(name: string, report: Shown, budget: MicroUsd, { style, wid
   const sum = `${calls === undefined ? "The calls are not bounded" : `At most ${plural(calls, "call")}`}; ${most}${by}.`;
   return [
     `${shown(name, 200)}: ${faults.length === 0 ? style.good(counts) : style.bad(counts)}`,
-    ...told,
+    ...findings,
     "",
     ...bounds,
     "",

@@ -117,7 +117,7 @@ function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
   throw new UsageError("DEMO_UNKNOWN", `Expected one of the bundled ideas, ${known}, got "${shown(id, 60)}".`);
 }
 
-const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
+const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and say what they are"';
 
 export async function agent(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions } = session;
