@@ -6,13 +6,12 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { ChatMeasure } from "../memory/chat-unit.ts";
-import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
+import { type ChatMeasure, ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, type Answer, isRemark, type NextAction, openCalls } from "./agent-memory.ts";
-import { wholeTextAction } from "./text-action.ts";
+import { writtenAction } from "./text-action.ts";
 
 /** Options of a memory of messages. */
 export interface MessagesMemoryOptions {
@@ -191,7 +190,7 @@ export class MessagesMemory implements AgentMemory {
     const last = record.at(-1);
     if (last?.role === "tool") this.#endBy(last);
     if (last?.role !== "assistant") return;
-    const written = wholeTextAction(last.content ?? "", (name) => this.tools.find(name) !== undefined);
+    const written = writtenAction(last.content ?? "", { tools: this.tools, messages: record.slice(0, -1) });
     if (written.kind === "calls") this.nextAction = { calls: written.calls, form: "text" };
     if (written.kind === "answer") this.#answered(written.text);
   }

@@ -37,7 +37,6 @@ function messageOf(error: Error): string {
   }
 }
 
-/** `a, b and 3 more` */
 export function listed(texts: readonly string[], most: number): string {
   const rest = texts.length > most ? ` and ${texts.length - most} more` : "";
   return texts.slice(0, most).join(", ") + rest;
@@ -106,4 +105,12 @@ export function escapedText(text: string): string {
       .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`)
       .join(""),
   );
+}
+
+/** Half characters and the character 0, which servers and stores refuse. */
+const BROKEN = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\u0000/g;
+
+/** A string that servers and stores take: half characters, from a person or from a cut, become the replacement character. */
+export function wellFormed(text: string): string {
+  return text.replace(BROKEN, "\ufffd");
 }
