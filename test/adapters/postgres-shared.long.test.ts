@@ -98,8 +98,6 @@ async function queried<R>(server: PostgresProcess, text: string): Promise<readon
 }
 
 describe.runIf(hasPostgres)("what processes share in Postgres", () => {
-  const rounds = Array.from({ length: 1 }, (_, n) => n);
-
   it("DatabaseLimits.D1 PostgresPool.G5 a place and a settlement outlive a restart of the server", async () => {
     const server = await startPostgres();
     const pool = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
@@ -121,7 +119,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     await Promise.all([pool.close(), made.close()]);
   });
 
-  it.each(rounds)("PostgresPool.G1 PostgresPool.G3 PostgresPool.G4 a dollar over three workers is never overspent: round %d", async () => {
+  it("PostgresPool.G1 PostgresPool.G3 PostgresPool.G4 a dollar over three workers is never overspent", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
     await queried(server, RECORD);
@@ -159,7 +157,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(known).toEqual({ amount, spent: recorded, held: 0 });
   });
 
-  it.each(rounds)("PostgresPool.G1 PostgresPool.G4 teams on three workers spend a dollar together, and no more: round %d", async () => {
+  it("PostgresPool.G1 PostgresPool.G4 teams on three workers spend a dollar together, and no more", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
     await queried(server, RECORD);
@@ -199,8 +197,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(recorded).toBeLessThanOrEqual(amount);
   });
 
-  const ends = rounds.map(() => "SIGKILL" as const);
-  it.each([...ends, "SIGSTOP" as const])(
+  it.each(["SIGKILL", "SIGSTOP"] as const)(
     "PostgresPool.G3 PersistentConnection.C2 admits or refuses reservations that waited for a dead or stopped process: %s",
     { timeout: 900_000 },
     async (end) => {
@@ -227,7 +224,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     },
   );
 
-  it.each(rounds)("DatabaseLimits.D1 DatabaseLimits.D2 DatabaseLimits.D3 ten by the second, four at once: round %d", async () => {
+  it("DatabaseLimits.D1 DatabaseLimits.D2 DatabaseLimits.D3 ten by the second, four at once", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
     const task: SharedTask = { kind: "call", url: server.url, name: "p", limits: { requestsPerSecond: 10, concurrency: 4 }, calls: 40 };
