@@ -2,7 +2,7 @@ import { iterable, object, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { type CellJob, type CellValue, isCellValue, jobName } from "./cell.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 import type { CellEnd, CellFailed, FinishedCell } from "./cell-run.ts";
 
 /** Returns rows as lines of JSON. @throws UsageError `TABLE_INVALID` for a value that is no string, finite number, boolean or null */

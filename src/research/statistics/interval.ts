@@ -3,7 +3,7 @@ import { type Shape, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { deviationOf, invalid, meanOf, sampleOf } from "./sample.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 
 export interface Interval {
   readonly estimate: number;
