@@ -99,7 +99,6 @@ export function columnsOf(rows: readonly Row[]): readonly string[] {
   return hasError ? [...columns, "error"] : [...columns];
 }
 
-/** Gives rows as CSV, piece by piece; nothing for rows without a column. */
 export function* csvPieces(rows: readonly Row[]): Generator<string> {
   const columns = columnsOf(rows);
   if (columns.length === 0) return;

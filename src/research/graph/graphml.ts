@@ -98,12 +98,10 @@ function isElement(node: XmlNode): node is XmlElement {
   return node.type === "element";
 }
 
-/** The name of an element without its prefix. */
 function localName({ name }: XmlElement): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** True for the graph of a document, whose children are its nodes and edges. */
 function isGraph(node: XmlNode | null): boolean {
   if (node === null || !isElement(node) || localName(node) !== "graph") return false;
   const { parent } = node;

@@ -45,7 +45,6 @@ export function agreement(opinions: Iterable<Opinion>): number {
   return counts.reduce((sum, count) => sum + count * (count - 1), 0) / (n * (n - 1));
 }
 
-/** Returns the share of the most frequent opinion. @throws UsageError `OPINIONS_INVALID` */
 function largestShare(caller: string, opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf(caller, opinions);
   return counts.reduce((most, count) => Math.max(most, count), 0) / n;
