@@ -31,7 +31,7 @@ import type { CellUse } from "./cell-use.ts";
 
 const budgetOptions: Known<CellBudget> = { messages: kinds.count, calls: kinds.count, usd: kinds.count };
 
-const aName: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "" };
+const aName: Shape = { says: "a string that is not empty", fits: (value) => typeof value === "string" && value !== "" };
 const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> = {
   name: aName,
   params: kinds.checked,

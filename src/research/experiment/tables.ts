@@ -50,7 +50,7 @@ function checkedRows(caller: string, rows: Iterable<Row>): readonly Row[] {
       if (isCellValue(value)) continue;
       throw new UsageError(
         "TABLE_INVALID",
-        `Expected texts, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
+        `Expected strings, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
       );
     }
     checked.push(row);

@@ -81,7 +81,7 @@ function parsed(parse: () => XmlDocument): XmlDocument {
   } catch (cause) {
     // RangeError: the package calls itself for each level, so elements that are nested too deeply end its stack.
     const came = cause instanceof RangeError ? "elements in too many others" : thrownText(cause).split("\n")[0];
-    throw new UsageError("GRAPHML_INVALID", `Expected a GraphML text that is well-formed XML, got ${came}.`, { cause });
+    throw new UsageError("GRAPHML_INVALID", `Expected GraphML that is well-formed XML, got ${came}.`, { cause });
   }
 }
 

@@ -146,7 +146,7 @@ function repeatsIn(texts: readonly string[], likeness: number): number {
     const keys = bandsOf(shingles);
     const candidates = new Set(keys.flatMap((key) => buckets.get(key) ?? []));
     if ([...candidates].some((place) => likenessOf(shingles, known[place] ?? new Set()) >= likeness)) repeats += 1;
-    // A text that repeats another is found by that one.
+    // A string that repeats another is found by that one.
     else addTo(buckets, keys, known.push(shingles) - 1);
   }
   return repeats;

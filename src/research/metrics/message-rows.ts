@@ -43,7 +43,7 @@ export interface MessageRowOptions {
 const messageRowOptions: Known<MessageRowOptions> = {
   per: kinds.oneOf("message", "recipient"),
   columns: kinds.record({
-    says: "a text, a number, true, false or null",
+    says: "a string, a number, true, false or null",
     fits: (value) => value === null || ["string", "number", "boolean"].includes(typeof value),
   }),
 };

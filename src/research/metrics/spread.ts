@@ -56,7 +56,7 @@ function countsOf(caller: string, opinions: Iterable<Opinion>): { readonly count
   let n = 0;
   for (const opinion of opinions as Iterable<unknown>) {
     const isOpinion = opinion === null || ["string", "boolean"].includes(typeof opinion) || Number.isFinite(opinion);
-    if (!isOpinion) throw invalid(caller, `texts, finite numbers, booleans or null`, opinion);
+    if (!isOpinion) throw invalid(caller, "strings, finite numbers, booleans or null", opinion);
     counts.set(opinion as Opinion, (counts.get(opinion as Opinion) ?? 0) + 1);
     n += 1;
   }
