@@ -31,10 +31,7 @@ export const EDIT_TIME = 180_000;
 const parameters = z.object({
   command: z.enum(["view", "create", "replace", "insert", "undo"]),
   path: z.string().describe("Relative to the project, as src/app.js. To view a folder, its path; `.` is the project."),
-  range: z
-    .tuple([z.number().int().min(1), z.number().int().min(1)])
-    .optional()
-    .describe("view: first and last line to show, from 1."),
+  range: z.array(z.number().int().min(1)).length(2).optional().describe("view: first and last line to show, from 1."),
   content: z.string().optional().describe("create: all of the file."),
   overwrite: z.boolean().default(false).describe("create: write over a file that is there."),
   old: z.string().optional().describe("replace: the text to replace, exactly as it stands in the file, and only once in it."),
@@ -109,10 +106,10 @@ class Editing {
     }
   }
 
-  async #view(path: string, range: readonly [number, number] | undefined): Promise<ToolResult> {
+  async #view(path: string, range: readonly number[] | undefined): Promise<ToolResult> {
     const found = await this.#files.read(this.#ctx, path);
     if (found.kind === "text") {
-      const view = lineView(found.text, { range: range === undefined ? undefined : { from: range[0], to: range[1] } });
+      const view = lineView(found.text, { range: range && { from: range[0] ?? 1, to: range[1] ?? 1 } });
       this.#history.see(path, found.text, view.isWhole);
       return toolOutput(view.text);
     }
