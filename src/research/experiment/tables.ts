@@ -50,7 +50,7 @@ function checkedRows(caller: string, rows: Iterable<Row>): readonly Row[] {
       if (isCellValue(value)) continue;
       throw new UsageError(
         "TABLE_INVALID",
-        `Expected texts, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
+        `Expected strings, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
       );
     }
     checked.push(row);
@@ -99,7 +99,6 @@ export function columnsOf(rows: readonly Row[]): readonly string[] {
   return hasError ? [...columns, "error"] : [...columns];
 }
 
-/** Gives rows as CSV, piece by piece; nothing for rows without a column. */
 export function* csvPieces(rows: readonly Row[]): Generator<string> {
   const columns = columnsOf(rows);
   if (columns.length === 0) return;

@@ -21,7 +21,6 @@ export interface TopologyMetrics {
   readonly degree: DegreeMetrics;
 }
 
-/** How many neighbours nodes have, whatever the directions. */
 export interface DegreeMetrics {
   readonly least: number;
   readonly mean: number;
