@@ -102,7 +102,7 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
 const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnType<typeof values>) => {
   const message: z.ZodType<Message> = closed({
     ...{ id: text, content: text, instructContent: z.unknown().exactOptional() },
-    role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a text that is not empty"),
+    role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a string that is not empty"),
     ...{ causeBy: text, sentFrom: text, sendTo: texts, parents: texts, timestamp: number, metadata: jsonRecord },
     priority: number.exactOptional(),
   });

@@ -86,7 +86,7 @@ export function recordStart({ log }: TurnTools, role: RoleState, started: Starte
   log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, started) });
 }
 
-/** Returns the member of an event that tells the team an activation began with, where that has changed since. */
+/** Returns the member of an event that names the team an activation began with, where that has changed since. */
 function earlierTeam({ state }: RunLog, { teamAt }: StartedAct): Pick<ActEnded, "teamAt"> {
   return teamAt === state.teamChanges ? NO_CHANGE : { teamAt };
 }
