@@ -225,8 +225,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
 
 function roleOf(content: SnapshotContent): string {
   if (content.kind === "storage") return content.roleId;
-  const kind = content.kind === "brain" ? "brain" : "short-term";
-  const expected = `Expected the snapshot of a long-term memory, got one of a ${kind} memory`;
+  const expected = "Expected the snapshot of a long-term memory, got one of a short-term memory";
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
 }
 
