@@ -88,13 +88,14 @@ export function rewriting(words: Words): Rewriting {
 export function messageChange({ text, value, name, id }: Words): Change<Message> {
   const hasNames = name !== undefined || id !== undefined;
   const names = { id, parents: items(id), role: name, causeBy: name, sentFrom: name, sendTo: items(name) };
-  const change = members<Message>({ content: text, instructContent: value, metadata: value, ...(hasNames ? names : {}) });
+  const change = members<Message>({ instructContent: value, metadata: value, ...(hasNames ? names : {}) });
   return (message) => {
     const { content, instructContent, metadata } = message;
+    const clean = text === undefined ? content : text(content);
+    const changed = clean === content ? message : { ...message, content: clean };
     const isPlain = !hasNames && instructContent === undefined && metadata === NO_METADATA;
-    if (isPlain && (text === undefined || text(content) === content)) return message;
-    const changed = change(message);
-    return changed === message ? message : deepFreeze(changed);
+    const all = isPlain ? changed : change(changed);
+    return all === message ? message : deepFreeze(all);
   };
 }
 
