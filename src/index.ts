@@ -15,6 +15,7 @@ export type { ChatModel, ChatRequest, ChatResponse, Usage } from "./model/chat-m
 export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
 export { type ModelPrice, priceOf, type PriceTable } from "./model/price.ts";
 export { budgetPool } from "./model/budget-pool.ts";
+export { fallback, route } from "./model/fallback.ts";
 export { modelLimits } from "./model/limits.ts";
 
 // Memories.

@@ -1,8 +1,8 @@
 import { editDistance } from "../../kernel/known-options.ts";
 import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 
-/** Quotes, the marks of Markdown, spaces, and characters without a shape. */
-const IGNORED = /[\p{Quotation_Mark}`´*_~#\s\p{Cf}]/gu;
+/** Quotes, the marks of Markdown and of mentions, spaces, and characters without a shape. */
+const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]|[.,:;!]+\s*$/gu;
 
 /** Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
