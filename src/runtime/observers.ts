@@ -29,7 +29,6 @@ type AnyObserver = (observed: Observed) => unknown;
  */
 export class ObserverRegistry {
   readonly #emitter = new EventEmitter();
-  /** Types with an observer. */
   readonly #types = new Set<Observed["type"]>();
 
   get types(): Pick<ReadonlySet<Observed["type"]>, "has"> {
@@ -95,7 +94,6 @@ export interface AnnouncerParts {
  */
 export class Announcer implements Observer {
   readonly observers: ObserverRegistry;
-  /** See {@link ObserverRegistry.types}. */
   readonly types: ObserverRegistry["types"];
   readonly #parts: AnnouncerParts;
   readonly #dropping = new Set<string>();
@@ -217,7 +215,6 @@ export class RunWarnings implements Logger {
     defaultLogger.warn(first);
   }
 
-  /** Writes what was counted, and forgets it. */
   end(): void {
     const kinds = this.#kinds;
     this.#kinds = new Map();

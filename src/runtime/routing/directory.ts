@@ -66,7 +66,6 @@ export class Directory {
     if (this.#lists.size > 0) this.#forgetLists();
   }
 
-  /** Returns the recipients of a message. */
   route(message: Routed, publisher: string = message.sentFrom, at: number = this.#state.teamChanges): Recipients {
     const { sendTo } = message;
     if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher, at);

@@ -32,7 +32,6 @@ export interface TurnTools {
   readonly gate: BudgetGate;
   readonly effects: EffectPort;
   readonly outer: StepPort | undefined;
-  /** See {@link Meter.pools}. */
   readonly pools: readonly BudgetPool[];
   readonly past: AnswerSource | undefined;
   readonly mode: StepDoor["mode"];
@@ -57,7 +56,6 @@ export interface StartedAct {
   readonly beganAt: number;
 }
 
-/** The changes of an activation. Undefined: no change. */
 export interface Changes {
   readonly said: readonly Sent[];
   readonly memory: readonly RecordedMemoryOp[];
@@ -78,7 +76,6 @@ export type TurnResult =
   | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedWork)
   | { readonly kind: "suspended"; readonly control: ControlError };
 
-/** Records that an activation began, unless that is recorded. */
 export function recordStart({ log }: TurnTools, role: RoleState, started: StartedAct): void {
   if (role.open !== undefined) return;
   const { act, take, at } = started;

@@ -29,7 +29,6 @@ export class StateDraft implements ProxyHandler<CustomState> {
     this.#isClosed = true;
   }
 
-  /** The state, to be read and changed in place. */
   get view(): CustomState {
     return (this.#view ??= new Proxy<CustomState>(this.#values, this));
   }
