@@ -300,7 +300,7 @@ describe("whom a message reaches", () => {
     await team.run("idea", { id: "r" }).result;
     expect(await team.send("r", createMessage("x", { causeBy: "Nothing" }))).toMatchObject({ recipients: [], waits: false });
     expect(await team.send("r", createMessage("x", { sendTo: "Nobody" }))).toMatchObject({ recipients: [], waits: false });
-    expect(warnings.join(" ")).toMatch(/Nobody hears .* Nobody has the address "Nobody"/);
+    expect(warnings.join(" ")).toMatch(/No role hears .* No role has the address "Nobody"/);
     const result = await team.resume("r").result;
     expect([result.status, result.deadLetters.length]).toEqual(["finished", 1]);
   });
