@@ -19,6 +19,7 @@ export interface Made {
   readonly summary: string;
 }
 
+/** An action that writes into the project of its run. */
 export abstract class ProjectAction<O, N extends readonly Address[]> extends Action<O, N> {
   protected readonly files: ProjectFiles;
   readonly #sendTo: readonly Address[];

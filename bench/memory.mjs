@@ -115,7 +115,7 @@ async function news() {
 
 async function finding() {
   const { messages, questions } = recallSet();
-  const storage = new MemoryStorage({ roleId: "r", lexical: minisearch() });
+  const storage = new MemoryStorage({ roleId: "r" });
   const lexical = minisearch();
   const ids = [];
   for (const { id, text } of messages) {
@@ -126,7 +126,6 @@ async function finding() {
   const ways = {
     lexical: async (text) => (await lexical.search(text, 10)).map(({ key }) => ids[key]),
     hashing: async (text) => (await storage.searchSimilar(text, { k: 10 })).map(({ message }) => message.id),
-    hybrid: async (text) => (await storage.searchSimilar(text, { k: 10, hybrid: true })).map(({ message }) => message.id),
   };
   console.log(`\n${questions.length} questions over ${messages.length} messages: hit@4 / MRR@10`);
   for (const [way, search] of Object.entries(ways)) {

@@ -18,8 +18,7 @@ export { budgetPool } from "./model/budget-pool.ts";
 export { modelLimits } from "./model/limits.ts";
 
 // Memories.
-export { BrainMemory } from "./memory/brain-memory.ts";
-export type { BrainMemoryOptions } from "./memory/brain-memory-options.ts";
+export { BrainMemory, type BrainMemoryOptions } from "./memory/brain-memory.ts";
 export { LongTermMemory } from "./memory/long-term-memory.ts";
 export { Memory } from "./memory/memory.ts";
 export { MemoryStorage } from "./memory/memory-storage.ts";

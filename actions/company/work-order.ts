@@ -29,6 +29,7 @@ const WorkTaskSchema = z.object({
   keptIn: z.string().optional(),
 });
 
+/** One task of the plan of a larger product. */
 export type WorkTask = z.infer<typeof WorkTaskSchema>;
 
 export const WorkOrderSchema = z.object({

@@ -9,9 +9,7 @@ export type Priority = "P0" | "P1" | "P2";
 export interface TextRule {
   /** The whole string. One last line break does not count, on a page no white space at the ends. */
   readonly equals?: string | undefined;
-  /** Each of these is in the text. */
   readonly contains?: readonly string[] | undefined;
-  /** None of these is in the text. */
   readonly lacks?: readonly string[] | undefined;
   /** A regular expression of JavaScript, with the flag `m`. */
   readonly matches?: string | undefined;
@@ -32,7 +30,6 @@ export type GivenFile = { readonly path: string } & (
 
 /** One command of a check. The commands of one check run one after another in one copy of the project. */
 export interface CommandStep {
-  /** A program and its arguments; no shell reads them. */
   readonly run: readonly [string, ...string[]];
   /** Text on standard input. Default: none. */
   readonly stdin?: string | undefined;
@@ -40,7 +37,6 @@ export interface CommandStep {
   readonly exit?: number | "failure" | undefined;
   readonly stdout?: TextRule | undefined;
   readonly stderr?: TextRule | undefined;
-  /** Rules for files afterwards. */
   readonly files?: readonly FileRule[] | undefined;
 }
 
@@ -57,10 +53,8 @@ export type PageStep =
   | ({
       readonly do: "expect";
       readonly at: string;
-      /** Number of elements. */
       readonly count?: number | undefined;
       readonly visible?: boolean | undefined;
-      /** The value of a field. */
       readonly value?: string | undefined;
     } & TextRule);
 
@@ -88,7 +82,6 @@ export interface Criterion {
 
 /** The file `docs/acceptance.json`. */
 export interface Acceptance {
-  /** Decisions made for the user where the requirement is open. */
   readonly assumptions: readonly string[];
   readonly criteria: readonly Criterion[];
 }
@@ -149,7 +142,6 @@ const CommandStepSchema = z.strictObject({
   expect: z.never({ error: 'a command has no "expect"; write exit, stdout, stderr or files' }).optional(),
 });
 
-/** Longest wait on a page, in milliseconds. */
 const LONGEST_WAIT = 5_000;
 
 const PageStepSchema = z.discriminatedUnion("do", [

@@ -7,9 +7,7 @@ import { anyAddressSpace, type Sandbox, type SandboxLimits, type SandboxMount } 
 
 /** Chromium as a sandbox of this machine can start it. */
 export interface Chromium {
-  /** The program on this machine. */
   readonly program: string;
-  /** The program inside the sandbox. */
   readonly executable: string;
   /** Where no sandbox closes the network, Chromium has to. */
   readonly blocks: boolean;
@@ -31,7 +29,6 @@ const BROWSERS = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
-/** Programs in the folder of `npx playwright install chromium`. */
 const PLAYWRIGHT = ["chrome-linux64/chrome", "chrome-linux/chrome", "chrome-headless-shell-linux64/chrome-headless-shell"];
 /** Beside the drivers, so that these find the package by its name. */
 const PACKAGE = "/mounted/node_modules/playwright-core";
@@ -66,7 +63,6 @@ export function missingPageMeans(sandbox: Sandbox): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** Newest first. */
 function playwrightBrowsers(): string[] {
   const folder = join(homedir(), ".cache", "ms-playwright");
   if (!existsSync(folder)) return [];

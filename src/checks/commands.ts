@@ -7,10 +7,8 @@ import type { Verdict } from "./verification.ts";
 
 /** The criteria to check by commands, and the project they are about. */
 export interface CommandChecksRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
-  /** Those without a check by command are left out. */
   readonly criteria: readonly Criterion[];
   /** Milliseconds for all the commands of one criterion. Default 15,000. */
   readonly timeout?: number | undefined;
@@ -19,14 +17,11 @@ export interface CommandChecksRequest {
 
 /** Milliseconds for one criterion. */
 const CRITERION_TIMEOUT = 15_000;
-/** Limit on the steps of one criterion. */
 const MOST_STEPS = 50;
-/** Limit on the characters of the files and the standard input of one criterion. */
 const MOST_GIVEN = 1_000_000;
 /** Characters of a command, and of an output, in evidence. */
 const COMMAND_LENGTH = 200;
 const OUTPUT_LENGTH = 400;
-/** Given files, and later steps that failed too, in evidence, and characters of one. */
 const SHOWN_STEPS = 3;
 const SHOWN_LENGTH = 250;
 
@@ -53,7 +48,6 @@ export async function checkCommands(request: CommandChecksRequest): Promise<Verd
 
 type CommandJob = Job & { readonly steps: readonly CommandStep[] };
 
-/** The job of a check, or what is wrong with the check. */
 function jobOf(given: readonly GivenFile[], steps: readonly CommandStep[]): CommandJob | string {
   if (steps.length > MOST_STEPS) return `The check has ${steps.length} steps, where at most ${MOST_STEPS} are allowed.`;
   if (JSON.stringify([given, steps]).length > MOST_GIVEN) return `The check has more than ${MOST_GIVEN} characters.`;
@@ -98,7 +92,6 @@ function judgeSteps(reports: readonly StepReport[], job: CommandJob): Pick<Verdi
   return { outcome: "proven", by: "command", evidence: proofOf(step, last, steps.length) };
 }
 
-/** The first step that failed with all that led to it, then in short those that failed after it. */
 function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob): string {
   const failed = reports.flatMap((report, at) => {
     const step = steps[at];

@@ -1,26 +1,21 @@
-import type { AnyNode } from "acorn";
+import type { AnyNode, Program } from "acorn";
 import nodeModule from "node:module";
 import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { type PartKind, partsOf } from "./determinism-parts.ts";
 import { FileNames, sourceAt, type SourceKind } from "./file-names.ts";
-import { namesOf, nodesIn, parseJavaScript } from "./javascript.ts";
+import { isNode, namesOf, nodesIn, parseJavaScript, stringIn } from "./javascript.ts";
+
+type PartKind = "experiment" | "edge" | "scheduler" | "role";
 
 /** A place in a role, an experiment, a policy of edges or a scheduler whose value differs from run to run. */
 export interface DeterminismFault {
-  /** From 1. */
   readonly line: number;
-  /** From 1. */
   readonly column: number;
-  /** The source of the value: `Math.random`, `Date.now`. */
   readonly name: string;
-  /** What it is found in. */
-  readonly part: "experiment" | "edge" | "scheduler" | "role";
-  /** One sentence with the replacement. */
+  readonly part: PartKind;
   readonly text: string;
 }
 
-/** Replacements of sources, by the part that names them. */
 const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> = {
   role: {
     chance: "draw from out.random() or rc.random(), which the seed decides",
@@ -45,16 +40,9 @@ const ADVICE: Readonly<Record<PartKind, Readonly<Record<SourceKind, string>>>> =
 };
 
 /**
- * Finds what makes the runs of a file differ from each other: `Math.random`, the clock of the machine, timers, random bytes. It reads these, and
- * the functions and values of the file that they use:
- *
- * - roles: the parts of `defineRole` and `defineAction`, and classes that extend `Role` or `Action`. Code inside of `rc.step(...)` may do such
- *   things, because its answer is recorded;
- * - experiments: the definition that `experiment` is given, with `params`, `world`, `begin`, `rounds`, `stop`, `collect` and `measure`;
- * - policies of edges: what `edge`, `byzantine`, `corrupt` and the option `edges` are given, and objects whose `decide` returns a decision;
- * - schedulers: the option `scheduler`, and objects and classes with `delivers` and `select`.
- *
- * It does not follow imports, and does not run the file.
+ * Finds what makes the runs of a file differ from each other: `Math.random`, the clock of the machine, timers, random bytes. It reads roles
+ * and actions, the definitions of experiments, policies of edges and schedulers, and the functions and values of the file that they use. Code
+ * inside of `rc.step(...)` is left out, because its answer is recorded. It does not follow imports, and does not run the file.
  *
  * @param text JavaScript, or TypeScript where Node.js can strip types (from 22.13)
  * @throws UsageError `SOURCE_INVALID` for a text that cannot be parsed
@@ -86,7 +74,7 @@ export async function findNondeterminism(text: string): Promise<readonly Determi
   return [...found.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** Removes types where Node.js can. Blanks take their place, so that places stay. */
+/** Removes types where Node.js can. Blanks replace them, so that positions stay. */
 function withoutTypes(text: string): string | undefined {
   const strip: unknown = Reflect.get(nodeModule, "stripTypeScriptTypes");
   if (typeof strip !== "function") return text;
@@ -98,13 +86,79 @@ function withoutTypes(text: string): string | undefined {
 }
 
 function unreadable(): UsageError {
+  const { node } = process.versions;
   return new UsageError(
     "SOURCE_INVALID",
-    `Expected JavaScript, or TypeScript that Node.js can strip of its types, got a text that Node.js ${process.versions.node} cannot read. Use Node.js 22.13 or later, or give the built file.`,
+    `Expected JavaScript, or TypeScript that Node.js can strip of its types, got a text that Node.js ${node} cannot read. Use Node.js 22.13 or later, or give the built file.`,
   );
 }
 
-/** The nodes that a part has, and those of functions and values of the file that it names. Effects of recorded steps are left out. */
+const MAKERS: ReadonlyMap<string | undefined, PartKind> = new Map([
+  ["experiment", "experiment"],
+  ["edge", "edge"],
+  ["byzantine", "edge"],
+  ["corrupt", "edge"],
+]);
+const ROLE_MAKERS: ReadonlySet<string> = new Set(["defineRole", "defineAction"]);
+const ROLE_BASES: ReadonlySet<string> = new Set(["Role", "Action"]);
+const RUNNERS: ReadonlySet<string | undefined> = new Set(["Environment", "Team"]);
+const ORDER: readonly PartKind[] = ["experiment", "edge", "scheduler", "role"];
+
+interface Part {
+  readonly kind: PartKind;
+  readonly node: AnyNode;
+}
+
+function partsOf(program: Program, names: FileNames): readonly Part[] {
+  const all = [...nodesIn(program)].flatMap((node) => partsAt(node, names));
+  return all.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+function partsAt(node: AnyNode, names: FileNames): readonly Part[] {
+  if (node.type === "CallExpression") {
+    const kind = ROLE_MAKERS.has(nameOf(node.callee, names)) ? "role" : MAKERS.get(names.oursIn(node.callee));
+    return kind === undefined ? [] : node.arguments.map((argument) => ({ kind, node: argument }));
+  }
+  if (isClass(node)) return isRole(node, names) ? [{ kind: "role", node: node.body }] : [];
+  if (node.type !== "NewExpression" || !RUNNERS.has(names.oursIn(node.callee))) return [];
+  return membersOf(node.arguments[0], names).flatMap(({ key, value }): readonly Part[] => {
+    if (key === "scheduler") return [{ kind: "scheduler", node: value }];
+    return key === "edges" ? [{ kind: "edge", node: value }] : [];
+  });
+}
+
+function nameOf(node: AnyNode, { exported }: FileNames): string {
+  const [name = "", ...rest] = namesOf(node);
+  return rest.at(-1) ?? exported.get(name) ?? name;
+}
+
+function isRole(node: AnyNode, names: FileNames, seen: readonly AnyNode[] = []): boolean {
+  if (seen.includes(node) || !isClass(node) || !isNode(node.superClass)) return false;
+  const name = nameOf(node.superClass, names);
+  const base = names.declared.get(name);
+  return ROLE_BASES.has(name) || (base !== undefined && isRole(base, names, [...seen, node]));
+}
+
+function isClass(node: AnyNode): node is Extract<AnyNode, { type: "ClassDeclaration" | "ClassExpression" }> {
+  return node.type === "ClassDeclaration" || node.type === "ClassExpression";
+}
+
+interface Member {
+  readonly key: string;
+  readonly value: AnyNode;
+}
+
+function membersOf(node: AnyNode | undefined, names: FileNames, seen: readonly AnyNode[] = []): readonly Member[] {
+  const named = node?.type === "Identifier" ? names.declared.get(node.name) : undefined;
+  if (named !== undefined && !seen.includes(named)) return membersOf(named, names, [...seen, named]);
+  if (node?.type !== "ObjectExpression") return [];
+  return node.properties.flatMap((one): readonly Member[] => {
+    if (one.type === "SpreadElement") return membersOf(one.argument, names, seen);
+    const key = one.computed ? undefined : one.key.type === "Identifier" ? one.key.name : stringIn(one.key);
+    return key === undefined ? [] : [{ key, value: one.value }];
+  });
+}
+
 function* reached(part: AnyNode, names: FileNames): Generator<AnyNode> {
   const open = [part];
   const seen = new Set<AnyNode>();
@@ -131,7 +185,6 @@ function labelOf(node: AnyNode): AnyNode | undefined {
   return node.type === "Property" && !node.computed && !node.shorthand ? node.key : undefined;
 }
 
-/** True for `rc.step("name", request, effect)`. */
 function isStep(node: AnyNode): node is Extract<AnyNode, { type: "CallExpression" }> {
   return node.type === "CallExpression" && node.callee.type === "MemberExpression" && namesOf(node.callee).at(-1) === "step";
 }

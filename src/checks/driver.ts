@@ -9,7 +9,6 @@ export interface DriverRequest {
   readonly sandbox: Sandbox;
   /** A file of `drivers`. It reads an order on standard input and begins each line of its report with the order's nonce. */
   readonly driver: string;
-  /** Flags of Node.js. */
   readonly flags?: readonly string[] | undefined;
   readonly mounts?: readonly SandboxMount[] | undefined;
   readonly limits?: Partial<SandboxLimits> | undefined;

@@ -1,20 +1,15 @@
 import type { AnyNode, Program } from "acorn";
 import { isNode, namesOf, nodesIn, requiredIn, stringIn } from "./javascript.ts";
 
-/** The addresses of this package. */
 const OURS = /^troupe(\/|$)/;
 
 /** The names that a file declares and imports. */
 export class FileNames {
-  /** Functions and values of the file, by name. */
   readonly declared: Map<string, AnyNode> = new Map();
-  /** Imported names, by the member of a global object that they stand for: `randomUUID` is `crypto.randomUUID`. */
+  /** Imported names, by the member of a global object that they mean: `randomUUID` is `crypto.randomUUID`. */
   readonly imported: Map<string, string> = new Map();
-  /** The names that other modules export, by the name that the file gives them. */
   readonly exported: Map<string, string> = new Map();
-  /** Names from this package, those of whole modules included. */
   readonly #ours: Set<string> = new Set();
-  /** Names that the file gives to something of its own, which hide global ones. */
   readonly own: Set<string> = new Set();
 
   constructor(program: Program) {
@@ -72,14 +67,9 @@ export class FileNames {
   }
 }
 
-/*
- * The sources of values that differ from run to run, as a program names them.
- */
-
-/** What a source gives: a random number, the time of the machine, or a call at a later time. */
+/** What a source of values that differ from run to run gives: a random number, the time of the machine, or a call at a later time. */
 export type SourceKind = "chance" | "time" | "later";
 
-/** Sources that are members of a global object. */
 const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKind>([
   ["Math.random", "chance"],
   ["Date.now", "time"],
@@ -92,9 +82,7 @@ const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKind>([
   ["crypto.randomBytes", "chance"],
   ["crypto.randomInt", "chance"],
 ]);
-/** Sources that are global functions. */
 const FUNCTIONS: ReadonlySet<string> = new Set(["setTimeout", "setInterval", "setImmediate"]);
-/** Modules of Node.js whose named exports are sources, by the object that stands for them above. */
 const MODULES: ReadonlyMap<string, string> = new Map([
   ["crypto", "crypto"],
   ["perf_hooks", "performance"],
@@ -102,38 +90,24 @@ const MODULES: ReadonlyMap<string, string> = new Map([
 ]);
 const TIMER_MODULES: RegExp = /^(node:)?timers(\/promises)?$/;
 
-/** A source that a node of a program names. */
-export interface Source {
-  /** `Math.random`, `new Date()`. */
-  readonly name: string;
-  readonly kind: SourceKind;
-}
-
-/** What a file calls by names. */
-interface Names {
-  /** Names that it gives to something of its own, which hide global ones. */
-  readonly own: ReadonlySet<string>;
-  /** Other names of sources, by the member of a global object that they stand for. */
-  readonly imported: ReadonlyMap<string, string>;
-}
-
-/** Returns the source that a node names; undefined for any other node. */
-export function sourceAt(node: AnyNode, names: Names): Source | undefined {
+/** The source that a node names, such as `Math.random` or `new Date()`; undefined for any other node. */
+export function sourceAt(node: AnyNode, names: FileNames): { readonly name: string; readonly kind: SourceKind } | undefined {
   const name = nameAt(node, names);
   if (name === undefined) return undefined;
   const kind = MEMBERS.get(name) ?? (FUNCTIONS.has(name) ? "later" : name === "new Date()" ? "time" : undefined);
   return kind === undefined ? undefined : { name, kind };
 }
 
-function nameAt(node: AnyNode, { own, imported }: Names): string | undefined {
-  if (node.type === "MemberExpression") return memberName(node, { own, imported });
+function nameAt(node: AnyNode, names: FileNames): string | undefined {
+  const { own, imported } = names;
+  if (node.type === "MemberExpression") return memberName(node, names);
   if (node.type === "Identifier")
     return imported.get(node.name) ?? (own.has(node.name) || !FUNCTIONS.has(node.name) ? undefined : node.name);
   const isDate = (node.type === "NewExpression" && node.arguments.length === 0) || node.type === "CallExpression";
   return isDate && node.callee.type === "Identifier" && node.callee.name === "Date" && !own.has("Date") ? "new Date()" : undefined;
 }
 
-function memberName(node: Extract<AnyNode, { type: "MemberExpression" }>, { own, imported }: Names): string | undefined {
+function memberName(node: Extract<AnyNode, { type: "MemberExpression" }>, { own, imported }: FileNames): string | undefined {
   const computed = node.computed ? stringIn(node.property) : undefined;
   const all = namesOf(node);
   const path = all[0] === "globalThis" ? all.slice(1) : all;

@@ -17,9 +17,7 @@ import { stackNamed } from "./stacks.ts";
 
 /** Packages to install. */
 export interface InstallRequest {
-  /** The project's folder. */
   readonly root: string;
-  /** Bubblewrap: another sandbox cannot close the network, and the step is not run. */
   readonly sandbox: Sandbox;
   readonly stack: StackName;
   /** The address of the registry. Default: that of npm, `https://registry.npmjs.org/`, or PyPI, `https://pypi.org/simple/`. */
@@ -45,14 +43,12 @@ export type InstallReport =
   | { readonly kind: "failed" | "not run"; readonly reason: string };
 
 const TIMEOUT = 300_000;
-/** Packages are many and large; a copy for a sandbox takes 20,000 files and 512 MiB at most. */
 const LIMITS = { bytes: 1024 ** 3, files: 100_000 };
 const NPM = "/mounted/npm";
 /** Where a machine may name certificates that its network needs. The names are no secret. */
 const CERTIFICATES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PIP_CERT"];
 const NPM_REGISTRY = "https://registry.npmjs.org/";
 const PYTHON_REGISTRY = "https://pypi.org/simple/";
-/** The files of PyPI have a host of their own. */
 const PYTHON_FILES = "files.pythonhosted.org:443";
 /** No settings of the user or of the machine: they may name other registries, and keys. */
 const NPM_SETTINGS = ["--userconfig=/tmp/user-npmrc", "--globalconfig=/tmp/global-npmrc", "--cache=/tmp/npm", "--update-notifier=false"];
@@ -119,7 +115,6 @@ function hostsOf({ href, protocol, hostname, port }: URL): readonly string[] {
   return href === PYTHON_REGISTRY ? [host, PYTHON_FILES] : [host];
 }
 
-/** npm may be installed beside a Node.js that the sandbox does not show. */
 function commandOf(
   install: readonly string[],
   isIsolated: boolean,
@@ -137,7 +132,6 @@ function certificates(): string[] {
   });
 }
 
-/** The report of a command that did not end well; undefined when it did. */
 function faultOf(result: SandboxResult, signal: AbortSignal | undefined): InstallReport | undefined {
   if (result.kind === "exited" && result.code === 0) return undefined;
   if (result.kind === "refused") return { kind: "not run", reason: `${result.reason}. ${result.hint}` };
@@ -155,18 +149,15 @@ type NamedPackages =
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "named"; readonly file: string; readonly text: string };
 
-/** The file by which a project of a stack names its packages. */
 function packagesFile(stack: StackName): string {
   return stack === "python" ? "requirements.txt" : "package.json";
 }
 
-/** Reads the packages that a file names. A model wrote it. */
 function namedPackages(stack: StackName, text: string): NamedPackages {
   return stack === "python" ? namedByRequirements(text) : namedByManifest(text);
 }
 
 const LISTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
-/** Members that change where packages come from, or install others. */
 const ELSEWHERE = ["overrides", "resolutions", "workspaces", "bundleDependencies", "bundledDependencies", "pnpm"];
 const NPM_NAME = String.raw`(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*`;
 /** A range of versions or a tag: without the marks of addresses, folders, archives, repositories and other names. */
@@ -190,7 +181,6 @@ function namedByManifest(text: string): NamedPackages {
 
 const PYTHON_NAME = String.raw`[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`;
 const PYTHON_VERSION = String.raw`(?:===|==|~=|!=|<=|>=|<|>)\s*[\w.*+!-]+`;
-/** Name, extras, versions and a marker. Everything else is an option, a path or an address. */
 const REQUIREMENT = new RegExp(
   String.raw`^${PYTHON_NAME}(?:\s*\[\s*${PYTHON_NAME}(?:\s*,\s*${PYTHON_NAME})*\s*\])?\s*(?:\(?\s*${PYTHON_VERSION}(?:\s*,\s*${PYTHON_VERSION})*\s*\)?)?\s*(?:;[\w\s.<>=!"'()]*)?$`,
 );

@@ -57,27 +57,6 @@ export function stringIn(node: AnyNode | null | undefined): string | undefined {
   return node?.type === "TemplateLiteral" && node.expressions.length === 0 ? (node.quasis[0]?.value.cooked ?? undefined) : undefined;
 }
 
-/** The imports of a file by their address: local names, and the exported names they stand for. */
-export interface Import {
-  readonly from: string;
-  readonly names: readonly string[];
-}
-
-/** The imports of a program, those by `require` of a constant name included. */
-export function importsOf(program: Program): Import[] {
-  const found: Import[] = [];
-  for (const node of nodesIn(program)) {
-    if (node.type === "ImportDeclaration") {
-      found.push({ from: String(node.source.value), names: node.specifiers.map(({ local }) => local.name) });
-    } else if (node.type === "VariableDeclarator" && isNode(node.init)) {
-      const from = requiredIn(node.init);
-      if (from !== undefined)
-        found.push({ from, names: [...nodesIn(node.id)].flatMap((each) => (each.type === "Identifier" ? [each.name] : [])) });
-    }
-  }
-  return found;
-}
-
 /** The address in `require("a")`, `require("a").b` or `await import("a")`. */
 export function requiredIn(init: AnyNode): string | undefined {
   let node = init;

@@ -31,11 +31,8 @@ export interface StepReport {
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
-  /** It printed more than is kept. */
   readonly flooded: boolean;
-  /** Why it could not be started, as the system's code. */
   readonly missing: string | null;
-  /** The beginning and the end. */
   readonly stdout: string;
   readonly stderr: string;
   /** The expectations that were not met. Empty when the step did as it should. */
@@ -64,7 +61,6 @@ const COPY_TIME = 1_000;
 const CLEAN_TIME = 20_000;
 /** Bytes of the jobs of one order; a sandbox takes more. One job is smaller. */
 const ORDER_BYTES = 10_000_000;
-/** Times a job may end the whole sandbox before the rest is given up. */
 const MOST_BREAKS = 5;
 
 const shown = z.string().max(SHOWN * 2);
@@ -110,7 +106,6 @@ export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
 
 type OpenJob = { readonly id: number; readonly job: Job };
 
-/** The first jobs, as many as one order takes. */
 function batchOf(open: readonly OpenJob[]): readonly OpenJob[] {
   let bytes = 0;
   const end = open.findIndex(({ job }, at) => (bytes += utf8Length(JSON.stringify(job))) > ORDER_BYTES && at > 0);

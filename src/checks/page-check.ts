@@ -14,7 +14,6 @@ export interface PageCheckRequest {
   readonly sandbox: Sandbox;
   /** Path of the page in the project. Default `index.html`. */
   readonly open?: string | undefined;
-  /** Those with page steps are played. */
   readonly criteria: readonly Criterion[];
   /** Milliseconds for everything. Default 180,000. */
   readonly timeout?: number | undefined;
@@ -26,7 +25,6 @@ export interface PageCheckRequest {
 
 export interface PageReport {
   readonly by: "browser" | "nothing";
-  /** One for each criterion with page steps, in their order. */
   readonly verdicts: readonly Verdict[];
   /** Errors of the page, each once: uncaught errors, `console.error`, own files that did not load, an empty page. */
   readonly faults: readonly Fault[];
@@ -51,7 +49,6 @@ const PageEvent = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("started") }),
   z.object({
     kind: z.literal("opened"),
-    /** Why the page cannot be used, or shows nothing. */
     fault: line.optional(),
     /** True when it could not be opened at all. */
     isDead: z.boolean(),
@@ -66,7 +63,6 @@ const PageEvent = z.discriminatedUnion("kind", [
 type PageEvent = z.infer<typeof PageEvent>;
 type EventOf<Kind extends PageEvent["kind"]> = Extract<PageEvent, { kind: Kind }>;
 
-/** The results of a page after some runs of the driver. */
 interface Findings {
   opened: Omit<EventOf<"opened">, "kind"> | undefined;
   readonly results: Map<string, Omit<EventOf<"result">, "kind">>;
@@ -144,13 +140,11 @@ function orderOf(request: PageCheckRequest, left: readonly PageCriterion[], { op
   };
 }
 
-/** Why the driver ended before it was done. */
 function troubleOf(events: readonly PageEvent[], report: DriverReport): string {
   const trouble = events.find((event) => event.kind === "trouble")?.reason;
   return trouble ?? (report.kind === "broken" ? `the page ${report.reason}` : "the driver ended without a report");
 }
 
-/** Adds what was reported; true when that is all. What went on when the driver ended early is at fault. */
 function take(events: readonly PageEvent[], findings: Findings, trouble: string): boolean {
   const { results } = findings;
   findings.opened ??= events.find((event) => event.kind === "opened");

@@ -12,7 +12,6 @@ import type { Fault } from "./verification.ts";
 
 /** A project whose README to try. */
 export interface ReadmeRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
   /** Milliseconds for the commands of one block. Default 10,000. A server is stopped after it. */
@@ -28,7 +27,6 @@ export interface ReadmeBlock {
 const README = "README.md";
 const README_BYTES = 500_000;
 const BLOCK_TIMEOUT = 10_000;
-/** Limit on the blocks that are run, and commands of one. */
 const MOST_BLOCKS = 8;
 const MOST_COMMANDS = 12;
 
@@ -37,11 +35,8 @@ const LINE_LENGTH = 1_000;
 
 const USE = /\b(us(e|age|ing)|quick ?start|get(ting)? started|run(ning)?|examples?|try)\b/i;
 const SHELL = /^(sh|bash|shell|zsh|console|terminal|shellsession|text)?$/i;
-/** Words that stand for something a reader puts in. */
 const PLACEHOLDER = /<[^>]*>|\[[^\]]*\]|\.\.\.|…|\byour[-_ ]|path\/to\/|\{[^}]*\}|^[A-Z][A-Z_]{2,}$/;
-/** Words that announce a failing command. */
 const FAILURE = /\b(error|errors|fails?|failed|failure|exit(s|ed)? (code|with|status)|invalid|wrong|refuse[sd]?|reject(s|ed)?)\b/i;
-/** Commands that change the machine, need the network, or are run elsewhere. */
 const LEFT_OUT =
   /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
 
@@ -128,7 +123,6 @@ interface CommandLine {
   readonly isFailure: boolean;
 }
 
-/** The lines of a block that are commands; where prompts are before some, only those are. */
 function commandLines(lines: readonly string[]): CommandLine[] {
   const joined = lines
     .join("\n")
@@ -153,7 +147,6 @@ interface FencedBlock {
   readonly lines: readonly string[];
 }
 
-/** The fenced blocks in sections about use. */
 function fencedBlocks(text: string): FencedBlock[] {
   const found: FencedBlock[] = [];
   /** The level of the heading that began a section about use; 0 outside of one. */

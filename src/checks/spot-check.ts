@@ -1,21 +1,22 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { AnyNode } from "acorn";
+import { z } from "zod";
 import { contentHash } from "../kernel/json.ts";
 import { ioError, walkFiles } from "../workspace/folders.ts";
 import { isHidden, isNormalPath, visible } from "../workspace/path-rules.ts";
 import { copyProject } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { LISTED_FILES } from "../workspace/workspace.ts";
-import { inspectJavaScript, inspectPython, type Inspection, type SourceFunction } from "./inspection.ts";
+import { runDriver } from "./driver.ts";
+import { isNode, nodesIn, parseJavaScript } from "./javascript.ts";
 import { runSuites } from "./suites.ts";
 import type { Fault, SuiteReport } from "./verification.ts";
 
 /** Tests that have passed, and whether they can fail. */
 export interface SpotCheckRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
-  /** The reports of its tests. Those that have passed are checked. */
   readonly suites: readonly SuiteReport[];
   /** Chooses the functions; an equal seed chooses equal ones. Default 0. */
   readonly seed?: number | undefined;
@@ -24,52 +25,36 @@ export interface SpotCheckRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Functions that are broken, one after another, before the tests are called weak. */
-const TRIES = 3;
-/** Limit on the weak tests that are named. */
-const MOST_NAMES = 10;
+interface SourceFunction {
+  readonly file: string;
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+}
 
 type Language = SuiteReport["language"];
 
-const LANGUAGES: Readonly<Record<Language, { readonly name: string; readonly source: RegExp }>> = {
-  javascript: { name: "JavaScript", source: /(?<!\.config)\.[cm]?js$/ },
-  python: { name: "Python", source: /(?<!(^|\/)(setup|conftest|__init__))\.py$/ },
+const TRIES = 3;
+const MAX_FILES = 200;
+const MAX_FUNCTIONS = 2_000;
+const FILE_BYTES = 300_000;
+/** Milliseconds for reading Python. */
+const READ_TIME = 30_000;
+
+const SOURCES: Readonly<Record<Language, RegExp>> = {
+  javascript: /(?<!\.config)\.[cm]?js$/,
+  python: /(?<!(^|\/)(setup|conftest|__init__))\.py$/,
 };
 const TEST_FILE = /(^|\/)(tests?|__tests__|spec)\/|\.(test|spec)\.[cm]?js$|(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
 
-/** Finds tests that assert nothing, or about constants alone, by reading them. */
-export async function findWeakTests(request: SpotCheckRequest): Promise<Fault[]> {
-  const faults: Fault[] = [];
-  for (const { language, files } of ranSuites(request.suites)) {
-    const { weak } = await inspect(request, language, files);
-    for (const file of new Set(weak.map((each) => each.file))) {
-      const names = weak.filter((each) => each.file === file).map(({ name }) => `"${visible(name, 120)}"`);
-      const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
-      faults.push({ kind: "weak tests", file, message: `These tests assert nothing: ${names.slice(0, MOST_NAMES).join(", ")}${more}.` });
-    }
-  }
-  return faults;
-}
-
-/**
- * Empties a function that the tests lead to, in a copy of the project, and expects that they fail; up to three functions when they do not.
- * Functions that the tests name come first. Tests that use no file of the project cannot fail either.
- */
+/** Empties a function in a copy of the project, and expects that the tests fail; up to three functions when they do not. */
 export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const { language, files, kind } of ranSuites(request.suites)) {
-    if (kind !== "passed") continue;
-    const { functions, isAlone } = await inspect(request, language, files);
-    if (isAlone && (await hasSources(request, language))) {
-      faults.push({
-        kind: "weak tests",
-        message: `The tests in ${LANGUAGES[language].name} use no file of the project, so they cannot fail when it is wrong.`,
-      });
-      continue;
-    }
-    const chosen = chosenFrom(functions, request.seed ?? 0);
-    const isNoticed = chosen.length === 0 || (await isAnyNoticed(request, language, chosen));
-    if (isNoticed) continue;
+  for (const { language, files, kind } of request.suites) {
+    if (kind !== "passed" || files.length === 0) continue;
+    const chosen = chosenFrom(await functionsOf(request, language), await wordsIn(request.root, files), request.seed ?? 0);
+    if (chosen.length === 0 || (await isAnyNoticed(request, language, chosen))) continue;
     const names = chosen.map(({ name, file }) => `${visible(name, 120)} (${visible(file, 200)})`).join(", ");
     const message = `All tests still pass when the body of ${chosen.length === 1 ? "this function is" : "each of these functions is"} emptied: ${names}.`;
     faults.push({ kind: "weak tests", message });
@@ -77,33 +62,75 @@ export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   return faults;
 }
 
-function ranSuites(suites: readonly SuiteReport[]): readonly SuiteReport[] {
-  return suites.filter(({ kind, files }) => kind !== "not run" && files.length > 0);
-}
-
-/** True for a project with source files of a language besides its tests. */
-async function hasSources({ root, signal }: SpotCheckRequest, language: Language): Promise<boolean> {
+async function functionsOf({ root, sandbox, signal }: SpotCheckRequest, language: Language): Promise<readonly SourceFunction[]> {
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
-  return files.some((file) => LANGUAGES[language].source.test(file) && !TEST_FILE.test(file));
+  const sources = files.filter((file) => SOURCES[language].test(file) && !TEST_FILE.test(file) && isNormalPath(file)).slice(0, MAX_FILES);
+  if (language === "javascript") return javaScriptFunctions(root, sources);
+  const order = { files: sources, fileBytes: FILE_BYTES, most: MAX_FUNCTIONS };
+  const report = await runDriver({ root, sandbox, driver: "functions_python.py", order, timeout: READ_TIME, signal });
+  const values = report.kind === "ended" ? report.values : [];
+  const found = values.flatMap((value) => PythonFunctions.safeParse(value).data ?? []);
+  return found.map((each) => ({ ...each, replacement: "return None" })).filter(({ file }) => sources.includes(file));
 }
 
-function inspect({ root, sandbox, signal }: SpotCheckRequest, language: Language, files: readonly string[]): Promise<Inspection> {
-  return language === "javascript" ? inspectJavaScript(root, files) : inspectPython(root, files, { sandbox, signal });
+const position = z.int().min(0);
+const PythonFunctions = z.array(z.object({ file: z.string(), name: z.string(), start: position, end: position })).max(MAX_FUNCTIONS);
+
+async function javaScriptFunctions(root: string, files: readonly string[]): Promise<readonly SourceFunction[]> {
+  const found: SourceFunction[] = [];
+  for (const file of files) {
+    const program = await parseJavaScript((await textOf(root, file)) ?? "");
+    for (const node of program === undefined ? [] : nodesIn(program)) {
+      const named = namedFunction(node);
+      if (named === undefined || named.name === "constructor") continue;
+      const { type, start, end } = named.body;
+      if (named.body.type === "BlockStatement" && named.body.body.length === 0) continue;
+      found.push({ file, name: named.name, start, end, replacement: type === "BlockStatement" ? "{ return undefined; }" : "undefined" });
+    }
+  }
+  return found.slice(0, MAX_FUNCTIONS);
 }
 
-/** The functions to break: those that tests name before others, and one of each file before a second of it. */
-function chosenFrom(found: readonly SourceFunction[], seed: number): readonly SourceFunction[] {
-  const functions = found.filter(({ file }) => isNormalPath(file));
-  const named = functions.filter(({ isNamed }) => isNamed);
-  const order = new Map(
-    (named.length > 0 ? named : functions).map((each) => [contentHash([seed, each.file, each.name, each.start]), each]),
-  );
-  const mixed = [...order.keys()].sort().flatMap((key) => order.get(key) ?? []);
-  const turns = mixed.map((each, at) => ({ each, turn: mixed.slice(0, at).filter(({ file }) => file === each.file).length }));
-  return turns
-    .sort((a, b) => a.turn - b.turn)
-    .slice(0, TRIES)
+function namedFunction(node: AnyNode): { readonly name: string; readonly body: AnyNode } | undefined {
+  if (node.type === "FunctionDeclaration") return isNode(node.id) ? { name: node.id.name, body: node.body } : undefined;
+  const [key, value] =
+    node.type === "VariableDeclarator"
+      ? [node.id, node.init]
+      : node.type === "MethodDefinition" || node.type === "Property" || node.type === "PropertyDefinition"
+        ? [node.key, node.value]
+        : node.type === "AssignmentExpression" && node.left.type === "MemberExpression"
+          ? [node.left.property, node.right]
+          : [undefined, undefined];
+  if (key?.type !== "Identifier" || !isNode(value)) return undefined;
+  return value.type === "FunctionExpression" || value.type === "ArrowFunctionExpression" ? { name: key.name, body: value.body } : undefined;
+}
+
+/** The words of test files: a function that they name is a better choice than another. */
+async function wordsIn(root: string, files: readonly string[]): Promise<ReadonlySet<string>> {
+  const words = new Set<string>();
+  for (const file of files)
+    for (const word of (await textOf(root, file))?.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) words.add(word);
+  return words;
+}
+
+async function textOf(root: string, file: string): Promise<string | undefined> {
+  try {
+    return (await stat(join(root, file))).size <= FILE_BYTES ? await readFile(join(root, file), "utf8") : undefined;
+  } catch (error) {
+    throw ioError(error, `read ${file}`, file);
+  }
+}
+
+/** The functions to empty: those that tests name before others, and one of each file before a second of it. */
+function chosenFrom(functions: readonly SourceFunction[], words: ReadonlySet<string>, seed: number): readonly SourceFunction[] {
+  const named = functions.filter(({ name }) => words.has(name));
+  const mixed = (named.length > 0 ? named : functions)
+    .map((each) => ({ each, key: contentHash([seed, each.file, each.name, each.start]) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ each }) => each);
+  const turns = mixed.map((each, at) => ({ each, turn: mixed.slice(0, at).filter(({ file }) => file === each.file).length }));
+  const inTurn = turns.sort((a, b) => a.turn - b.turn);
+  return inTurn.slice(0, TRIES).map(({ each }) => each);
 }
 
 async function isAnyNoticed(
@@ -123,7 +150,7 @@ async function isAnyNoticed(
     }
     return false;
   } catch (error) {
-    throw ioError(error, "break a function in a copy of the project", "");
+    throw ioError(error, "empty a function in a copy of the project", "");
   } finally {
     await copy.remove();
   }

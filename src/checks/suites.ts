@@ -15,7 +15,6 @@ import { runDriver } from "./driver.ts";
 
 /** A project whose tests to run. */
 export interface SuitesRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
   /** The languages whose tests to run. Default: all. */
@@ -25,10 +24,8 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Limit on the failures of a report besides the first of each file, and characters of the message of one. */
 const MOST_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
-/** Names of test files that need a compiler or another runner. */
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
 /** Runs all the tests of a project in the sandbox, with `node --test` and pytest. Tests that need something else are "not run". */
@@ -38,7 +35,7 @@ export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> 
   const python = languages.includes("python") ? files.filter(isPythonTest) : [];
   return [
     ...(languages.includes("javascript") ? await javaScriptReports({ root, sandbox, timeout, signal }, files) : []),
-    ...(python.length === 0 ? [] : [await runPythonTests({ root, sandbox, files: python, timeout, signal })]),
+    ...(python.length === 0 ? [] : [await runPythonTests({ root, sandbox, timeout, signal }, python)]),
   ];
 }
 
@@ -61,7 +58,6 @@ async function javaScriptReports({ root, sandbox, timeout, signal }: SuitesReque
   ];
 }
 
-/** The script `test` of package.json, where it is another runner than `node --test`. */
 async function otherRunner(root: string): Promise<string | undefined> {
   const manifest = parsedJson((await textIn(root, "package.json")) ?? "");
   const scripts = isRecord(manifest) ? manifest["scripts"] : undefined;
@@ -105,27 +101,17 @@ function reasonOf(tests: ProjectTests): string | undefined {
   return tests.kind === "timeout" ? `They did not end within ${tests.ms} ms.` : undefined;
 }
 
-interface PythonTestsRequest {
-  readonly root: string;
-  readonly sandbox: Sandbox;
-  /** Paths of the test files, relative to the root. */
-  readonly files: readonly string[];
-  /** Milliseconds. */
-  readonly timeout: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Characters kept of what the tests and their runner print. */
 const SHOWN = 4_000;
 /** Bytes of the results that the runner writes. */
 const RESULT_BYTES = 4_000_000;
+const PYTEST = "python3 -m pytest";
 /** Milliseconds for finding the runner. */
 const START_TIME = 15_000;
 
 const Report = z.union([
-  z.object({ tool: z.enum(["none", "no pytest"]) }),
+  z.object({ lacks: z.enum(["python3", "pytest"]) }),
   z.object({
-    tool: z.enum(["pytest", "unittest"]),
     code: z.int().nullable(),
     signal: z.string().max(20).nullable(),
     timedOut: z.boolean(),
@@ -139,16 +125,17 @@ const Report = z.union([
     empty: z.array(z.string()),
   }),
 ]);
-type Ran = Exclude<z.infer<typeof Report>, { tool: "none" | "no pytest" }>;
+type Ran = Exclude<z.infer<typeof Report>, { lacks: string }>;
 type Failure = SuiteReport["failures"][number];
 
-/** True for the path of a file that pytest takes for tests. */
 function isPythonTest(path: string): boolean {
   return /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path) && !/(^|\/)(\.?venv|site-packages|\.packages)\//.test(path);
 }
 
-/** Runs Python test files in the sandbox: by pytest where it is installed, else by unittest where all of them are tests of unittest. */
-async function runPythonTests({ root, sandbox, files, timeout, signal }: PythonTestsRequest): Promise<SuiteReport> {
+async function runPythonTests(
+  { root, sandbox, timeout = SANDBOX_TIMEOUT, signal }: SuitesRequest,
+  files: readonly string[],
+): Promise<SuiteReport> {
   const order = { files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MOST_FAILURES };
   const report = await runDriver({ root, sandbox, driver: "python-tests.mjs", order, timeout: timeout + START_TIME, signal });
   const shown = files.map((file) => visible(file, 400));
@@ -157,17 +144,15 @@ async function runPythonTests({ root, sandbox, files, timeout, signal }: PythonT
   const [ran] = found;
   if (ran === undefined || found.length > 1 || report.kind === "broken") {
     const reason = report.kind === "broken" ? report.reason : "ended without a report";
-    const failure = { name: "python3 -m pytest", file: "", message: `The test run ${reason}.` };
+    const failure = { name: PYTEST, file: "", message: `The test run ${reason}.` };
     return { ...emptyReport(shown, "failed", undefined), total: 1, failed: 1, failures: [failure] };
   }
-  if (!("passed" in ran)) return emptyReport(shown, "not run", reasonFor(ran.tool));
-  return judge(ran, shown, timeout);
-}
-
-function reasonFor(tool: "none" | "no pytest"): string {
-  return tool === "none"
-    ? "The sandbox has no python3. Install it, on Debian and Ubuntu with: apt-get install python3 python3-pytest"
-    : "The tests need pytest, which the system's Python does not have. Install it, on Debian and Ubuntu with: apt-get install python3-pytest";
+  if (!("lacks" in ran)) return judge(ran, shown, timeout);
+  return emptyReport(
+    shown,
+    "not run",
+    `The sandbox has no ${ran.lacks}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`,
+  );
 }
 
 function emptyReport(files: readonly string[], kind: SuiteReport["kind"], reason: string | undefined): SuiteReport {
@@ -186,24 +171,22 @@ function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport
   return { language: "python", kind: failed === 0 ? "passed" : "failed", ...counts, files, failures };
 }
 
-/** The faults besides failed tests. */
 function moreFailures(ran: Ran): Failure[] {
   const { running } = ran;
   if (ran.timedOut) {
     return running === null ? [] : [{ ...running, message: "It was running when the time was up." }];
   }
-  const command = ran.tool === "pytest" ? "python3 -m pytest" : "python3 -m unittest";
   if (!ran.hasEnd || (ran.code !== 0 && ran.failed === 0)) {
     const end = ran.signal === null ? `with exit code ${ran.code ?? ""}` : `by ${ran.signal}`;
     const during = running === null ? "" : ` in ${running.name}`;
     const isEmpty = ran.code === 5 && ran.empty.length > 0;
     return isEmpty
       ? ran.empty.map(emptyFile)
-      : [{ name: command, file: running?.file ?? "", message: `The test run ended ${end}${during}.\n${ran.output}` }];
+      : [{ name: PYTEST, file: running?.file ?? "", message: `The test run ended ${end}${during}.\n${ran.output}` }];
   }
   const none = ran.passed + ran.failed === 0 && ran.empty.length === 0;
   const why = ran.skipped > 0 ? "all of them are skipped" : "none of them ran";
-  return [...ran.empty.map(emptyFile), ...(none ? [{ name: command, file: "", message: `No test passed: ${why}.` }] : [])];
+  return [...ran.empty.map(emptyFile), ...(none ? [{ name: PYTEST, file: "", message: `No test passed: ${why}.` }] : [])];
 }
 
 function emptyFile(file: string): Failure {

@@ -10,7 +10,6 @@ import type { Fault } from "./verification.ts";
 
 /** The files whose syntax to check. */
 export interface SyntaxRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
   /** The stack of the project. Default: what its files look like. Pages are checked in the stack `page` only. */
@@ -18,18 +17,14 @@ export interface SyntaxRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Limit on the faults of one check. */
 const MOST_FAULTS = 30;
 /** Bytes of a file that is checked. */
 const FILE_BYTES = 2_000_000;
-/** Limit on the files of one check. */
 const MOST_FILES = 5_000;
 const MESSAGE_LENGTH = 800;
 
 const SOURCE = /\.([cm]?[jt]s|py|json|html?)$/i;
-/** Files that tests read may be broken on purpose. */
 const EXAMPLE = /(^|\/)(fixtures?|__fixtures__|testdata|samples?|examples?|vendor|\.?venv|site-packages|\.packages)\//;
-/** JSON with comments, by custom. */
 const COMMENTED_JSON = /(^|\/)(\.[^/]*|tsconfig[^/]*|jsconfig[^/]*|[^/]*\.code-workspace)\.json$|(^|\/)\.[^/]*\//;
 const TEST_FOLDER = /(^|\/)(tests?|__tests__|data)\//;
 

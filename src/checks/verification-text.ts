@@ -4,7 +4,6 @@ import { checkVerification, type Fault, type SuiteReport, type Verdict, type Ver
 /** Characters of the whole text, of one piece of evidence, and of one failing test. */
 const MOST_TEXT = 14_000;
 const EVIDENCE = 1_600;
-/** Failing tests of one suite that are shown. */
 const FAILURES = 10;
 /** Characters of the evidence in a line for a person. */
 const LINE_LENGTH = 160;
@@ -32,7 +31,6 @@ function withinBounds(parts: readonly string[]): string[] {
   return end === -1 ? [...parts] : [...parts.slice(0, end), `${parts.length - end} more failures are left out here.`];
 }
 
-/** A reason that is the same for many is reported once. */
 function uncheckedTexts(verdicts: readonly Verdict[]): string[] {
   const reasons = [...new Set(verdicts.map(({ evidence }) => evidence))];
   return reasons.map((reason) => {

@@ -9,18 +9,14 @@ export interface Verdict {
   readonly id: string;
   readonly priority: Priority;
   readonly outcome: Outcome;
-  /** The part that was run. */
   readonly by: "command" | "browser" | "judgement" | "nothing";
-  /** One or a few lines: what ran, what was expected, and what came. */
   readonly evidence: string;
 }
 
 /** A defect that no criterion names. Plain JSON. */
 export interface Fault {
   readonly kind: "syntax" | "tests" | "weak tests" | "readme" | "plan" | "page";
-  /** Path in the project, where one file is at fault. */
   readonly file?: string | undefined;
-  /** The command that shows it. */
   readonly command?: string | undefined;
   readonly message: string;
 }
@@ -35,7 +31,6 @@ export interface SuiteReport {
   readonly skipped: number;
   readonly files: readonly string[];
   readonly failures: readonly { readonly name: string; readonly file: string; readonly message: string }[];
-  /** Why it did not run. */
   readonly reason?: string | undefined;
 }
 
@@ -45,7 +40,6 @@ export interface Verification {
   /** Empty where the project has no tests. */
   readonly suites: readonly SuiteReport[];
   readonly faults: readonly Fault[];
-  /** Why nothing could be run; then all verdicts are "not checked" or "judged". */
   readonly notChecked?: string | undefined;
 }
 

@@ -15,33 +15,27 @@ import { checkCommands } from "./commands.ts";
 import { type Job, runJobs } from "./jobs.ts";
 import { checkPages } from "./page-check.ts";
 import { checkReadme } from "./readme.ts";
-import { findWeakTests, spotCheck } from "./spot-check.ts";
+import { spotCheck } from "./spot-check.ts";
 import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 import { runSuites } from "./suites.ts";
-import { checkSyntax, type SyntaxReport } from "./syntax.ts";
+import { checkSyntax } from "./syntax.ts";
 import { findVacuous } from "./vacuous.ts";
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
 /** A project to verify. */
 export interface VerifyRequest {
-  /** The project's folder. */
   readonly root: string;
-  /** Where all of its code runs. One that refuses proves nothing. */
   readonly sandbox: Sandbox;
   readonly criteria: readonly Criterion[];
-  /** The stack of the project. With it, tests and the files that every project of the stack has are expected. */
   readonly stack?: StackName | undefined;
   /** Paths that must be there and not empty. */
   readonly planned?: readonly string[] | undefined;
   /** `quick`: syntax, tests, criteria and plan. `whole`: also loading of modules, the README, whether the tests can fail, and the page. */
   readonly depth: "syntax" | "criteria" | "quick" | "whole";
-  /** Results of depth `quick` for the same bytes and an equal request: depth `whole` then runs only what it adds. */
-  readonly known?: Verification | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. A criterion by commands has a quarter of it. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Hears what is done now, as a line for a screen. */
   readonly progress?: ((line: string) => void) | undefined;
 }
 
@@ -52,7 +46,6 @@ const verifyRequest: Known<VerifyRequest> = {
   stack: kinds.text,
   planned: kinds.texts,
   depth: kinds.oneOf("syntax", "criteria", "quick", "whole"),
-  known: kinds.object,
   timeout: kinds.milliseconds,
   signal: kinds.signal,
   progress: kinds.function,
@@ -82,55 +75,33 @@ export async function verifyProject(request: VerifyRequest): Promise<Verificatio
 }
 
 async function verified(request: VerifyRequest): Promise<Verification> {
-  const say = (line: string): void => request.progress?.(line);
-  const { depth, known: before } = request;
-  if (depth === "whole" && before !== undefined) return completed(request, before, say);
+  const { root, sandbox, criteria, stack, depth, signal, timeout = VERIFY_TIMEOUT, progress: say = () => undefined } = request;
+  const project = { root, sandbox, signal };
   const isFull = depth === "quick" || depth === "whole";
-  const { faults: syntax, notRun } = depth === "criteria" ? { faults: [] } : await syntaxOf(request, say);
+  say("checks the syntax");
+  const { faults: syntax, notRun } = depth === "criteria" ? { faults: [] } : await checkSyntax({ ...project, stack });
   // Such as a project that is too large for the sandbox.
   if (notRun !== undefined) return refused(request, notRun);
   if (depth === "syntax") return { verdicts: [], suites: [], faults: syntax };
-  const suites = isFull ? await suitesOf(request, say) : [];
-  const criteria = await checkCriteria(request, say);
-  const tests = isFull ? [...suiteFaults(suites, request.stack), ...(await findWeakTests({ ...projectOf(request), suites }))] : [];
+  if (isFull) say("runs the tests");
+  const suites = isFull ? await runSuites({ ...project, timeout }) : [];
+  say("checks the criteria");
+  const { verdicts, faults: onPage } = await checkCriteria(request);
+  const tests = isFull ? suiteFaults(suites, stack) : [];
   const plan = isFull ? await missingFiles(request) : [];
-  const more = depth === "whole" ? await wholeFaults(request, suites, say) : [];
-  return { verdicts: criteria.verdicts, suites, faults: joined([...syntax, ...tests, ...plan, ...criteria.faults], more) };
+  const faults = [...syntax, ...tests, ...plan, ...onPage];
+  if (depth !== "whole") return { verdicts, suites, faults };
+  say("loads the modules and runs the commands of the README");
+  const modules = stack === undefined ? [] : await checkImports(project, stack);
+  // A file that cannot be parsed cannot be loaded either.
+  const loaded = modules.filter(({ file }) => !syntax.some((fault) => fault.file === file));
+  const readme = await checkReadme(project);
+  say("empties a function, and expects that the tests notice");
+  const weak = await spotCheck({ ...project, suites, timeout });
+  const held = await withoutVacuous({ sandbox, criteria, signal, timeout }, verdicts);
+  return { verdicts: held, suites, faults: [...faults, ...loaded, ...readme, ...weak] };
 }
 
-/** A file that cannot be parsed cannot be loaded either. */
-function joined(faults: readonly Fault[], more: readonly Fault[]): Fault[] {
-  const unreadable = new Set(faults.flatMap(({ kind, file }) => (kind === "syntax" ? [file] : [])));
-  return [...faults, ...more.filter(({ kind, file }) => kind !== "syntax" || !unreadable.has(file))];
-}
-
-/** A quick verification with what a whole one adds. */
-async function completed(request: VerifyRequest, before: Verification, say: Say): Promise<Verification> {
-  const { root, sandbox, criteria, signal } = request;
-  const page = request.stack === undefined ? undefined : stackNamed(request.stack).page;
-  const isOpened = page === undefined || criteria.some(({ check }) => check.kind === "page");
-  const opened = isOpened ? [] : (await checkPages({ root, sandbox, criteria: [], open: page, signal })).faults;
-  const verdicts = await withoutVacuous(request, before.verdicts);
-  return { ...before, verdicts, faults: joined([...before.faults, ...opened], await wholeFaults(request, before.suites, say)) };
-}
-
-type Say = (line: string) => void;
-
-function syntaxOf({ root, sandbox, stack, signal }: VerifyRequest, say: Say): Promise<SyntaxReport> {
-  say("checks the syntax");
-  return checkSyntax({ root, sandbox, stack, signal });
-}
-
-function suitesOf({ root, sandbox, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest, say: Say): Promise<SuiteReport[]> {
-  say("runs the tests");
-  return runSuites({ root, sandbox, timeout, signal });
-}
-
-function missingFiles({ root, stack, planned = [] }: VerifyRequest): Promise<Fault[]> {
-  return planFaults(root, [...(stack === undefined ? [] : stackNamed(stack).layout), ...planned]);
-}
-
-/** Why nothing can be run; undefined when something can. */
 async function refusalOf({ root, sandbox, signal }: VerifyRequest): Promise<string | undefined> {
   if (sandbox.kind !== "refused") return undefined;
   const result = await sandbox.run({ root, command: ["node", "--version"], signal });
@@ -144,37 +115,32 @@ async function refused(request: VerifyRequest, reason: string): Promise<Verifica
   return { verdicts, suites: [], faults, notChecked: reason };
 }
 
-/** The verdicts in the order of the criteria, and the errors of the page that was opened for them. */
 async function checkCriteria(
   request: VerifyRequest,
-  say: Say,
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly faults: readonly Fault[] }> {
   const { root, sandbox, criteria, stack, depth, signal, timeout = VERIFY_TIMEOUT } = request;
-  say("checks the criteria");
   const commands = await checkCommands({ root, sandbox, criteria, timeout: timeout * CRITERION_SHARE, signal });
-  const opens = criteria.some(({ check }) => check.kind === "page");
   const page = stack === undefined ? undefined : stackNamed(stack).page;
-  const isOpened = opens || (depth === "whole" && page !== undefined);
+  const isOpened = criteria.some(({ check }) => check.kind === "page") || (depth === "whole" && page !== undefined);
   const pages = isOpened ? await checkPages({ root, sandbox, criteria, open: page, signal }) : { verdicts: [], faults: [] };
   const left = { command: [...commands], page: [...pages.verdicts], judgement: [] };
   const verdicts = criteria.map((criterion) => left[criterion.check.kind].shift() ?? judgedOrNot(criterion, "It was not run."));
-  return { verdicts: depth === "whole" ? await withoutVacuous(request, verdicts) : verdicts, faults: pages.faults };
+  return { verdicts, faults: pages.faults };
 }
 
-/** Unproven where every criterion of P0 holds without the project too. One beside others may be a prohibition. */
 async function withoutVacuous(
-  { sandbox, criteria, signal, timeout = VERIFY_TIMEOUT }: VerifyRequest,
+  { sandbox, criteria, signal, timeout }: Pick<VerifyRequest, "sandbox" | "criteria" | "signal"> & { readonly timeout: number },
   verdicts: readonly Verdict[],
 ): Promise<readonly Verdict[]> {
   const must = criteria.filter(({ priority }, at) => priority === "P0" && verdicts[at]?.outcome === "proven");
   if (must.some(({ check }) => check.kind !== "command")) return verdicts;
-  const vacuous = new Set(await findVacuous({ sandbox, criteria: must, timeout: timeout * CRITERION_SHARE, signal }));
-  if (!must.every(({ id }) => vacuous.has(id))) return verdicts;
-  const evidence = (verdict: Verdict): string => `It holds without the project too, so it proves nothing. ${verdict.evidence}`;
-  const isVacuous = ({ priority, id }: Verdict): boolean => priority === "P0" && vacuous.has(id);
-  return verdicts.map((verdict) =>
-    isVacuous(verdict) ? { ...verdict, outcome: "not checked", by: "nothing", evidence: evidence(verdict) } : verdict,
-  );
+  const vacuous = await findVacuous({ sandbox, criteria: must, timeout: timeout * CRITERION_SHARE, signal });
+  if (!must.every(({ id }) => vacuous.includes(id))) return verdicts;
+  return verdicts.map((verdict) => {
+    if (verdict.priority !== "P0" || !vacuous.includes(verdict.id)) return verdict;
+    const evidence = `It holds without the project too, so it proves nothing. ${verdict.evidence}`;
+    return { ...verdict, outcome: "not checked", by: "nothing", evidence };
+  });
 }
 
 function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdict {
@@ -183,53 +149,29 @@ function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdic
     : { id, priority, outcome: "not checked", by: "nothing", evidence: reason };
 }
 
-/** The faults of tests that all pass. */
 function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefined): Fault[] {
   if (suites.length === 0 && stack !== undefined) {
     return [{ kind: "tests", message: `The project has no tests. Write some, such as ${stackNamed(stack).testPath}.` }];
   }
-  return suites.flatMap(({ language, skipped, total }): Fault[] =>
-    skipped === 0
-      ? []
-      : [
-          {
-            kind: "tests",
-            message: `${skipped} of ${total} tests in ${languageNames[language]} ${skipped === 1 ? "is" : "are"} skipped or expected to fail.`,
-          },
-        ],
-  );
+  return suites
+    .filter(({ skipped }) => skipped > 0)
+    .map(({ language, skipped, total }) => {
+      const name = language === "javascript" ? "JavaScript" : "Python";
+      return {
+        kind: "tests",
+        message: `${skipped} of ${total} tests in ${name} ${skipped === 1 ? "is" : "are"} skipped or expected to fail.`,
+      };
+    });
 }
 
-const languageNames = { javascript: "JavaScript", python: "Python" };
-
-async function wholeFaults(request: VerifyRequest, suites: readonly SuiteReport[], say: Say): Promise<Fault[]> {
-  const project = projectOf(request);
-  if (request.stack !== undefined) say("loads the modules");
-  const modules = request.stack === undefined ? [] : await checkImports({ ...project, stack: request.stack });
-  say("runs the commands of the README");
-  const readme = await checkReadme(project);
-  say("breaks a function, and expects that the tests notice");
-  const weak = await spotCheck({ ...project, suites, timeout: request.timeout ?? VERIFY_TIMEOUT });
-  return [...modules, ...readme, ...weak];
-}
-
-type ProjectParts = Pick<VerifyRequest, "root" | "sandbox" | "signal">;
-
-function projectOf({ root, sandbox, signal }: VerifyRequest): ProjectParts {
-  return { root, sandbox, signal };
-}
-
-/** Limit on the faults of one plan. */
-const MOST_FAULTS = 50;
-/** Files that are empty in good projects. */
+const MAX_FAULTS = 50;
 const MAY_BE_EMPTY = /(^|\/)(__init__\.py|conftest\.py|py\.typed|\.gitkeep|\.nojekyll)$/;
 
-/** A fault for each planned path that is missing, no file, or empty. */
-async function planFaults(root: string, planned: readonly string[]): Promise<Fault[]> {
+async function missingFiles({ root, stack, planned = [] }: VerifyRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const path of new Set(planned)) {
+  for (const path of new Set([...(stack === undefined ? [] : stackNamed(stack).layout), ...planned])) {
     const message = await faultOf(root, path);
-    if (message !== undefined && faults.length < MOST_FAULTS) faults.push({ kind: "plan", file: visible(path, 400), message });
+    if (message !== undefined && faults.length < MAX_FAULTS) faults.push({ kind: "plan", file: visible(path, 400), message });
   }
   return faults;
 }
@@ -246,24 +188,23 @@ async function faultOf(root: string, path: string): Promise<string | undefined> 
   }
 }
 
-/** Limit on the modules that are loaded. */
-const MOST_MODULES = 40;
+const MAX_MODULES = 40;
 /** Milliseconds for one module. One that does not end, such as a server, is no fault. */
 const MODULE_TIMEOUT = 3_000;
-/** The exit codes of the drivers that load modules. */
 const LOADED = 85;
 const THREW = 86;
 
-/** Modules that are started by themselves, or by a tool. */
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
-/** Finds modules that throw while they are loaded. */
-async function checkImports({ root, sandbox, stack, signal }: ProjectParts & { readonly stack: StackName }): Promise<Fault[]> {
+async function checkImports(
+  { root, sandbox, signal }: Pick<VerifyRequest, "root" | "sandbox" | "signal">,
+  stack: StackName,
+): Promise<Fault[]> {
   if (stack === "page") return [];
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
-  const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MOST_MODULES);
+  const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MAX_MODULES);
   if (modules.length === 0) return [];
   const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(sandbox, stack, each), exit: "any" }] });
   const limits = { root, sandbox, timeout: MODULE_TIMEOUT, signal };

@@ -17,6 +17,7 @@ import {
   companyOptions,
   companySettings,
   type CompanySettings,
+  conflict,
   type CrewSettings,
   FileCrewSchema,
   ModuleCrewSchema,
@@ -29,7 +30,7 @@ const PriceSchema = z.object({
   cachedInput: z.number().nonnegative().exactOptional(),
 });
 const ModelSchema = z.object({ id: z.string().min(1), price: PriceSchema.optional() });
-const Folder = z.string().refine(isAbsolute);
+
 function optionsOf(crew: CrewSettings["kind"]): Record<string, z.ZodType> {
   const own = Object.entries(ENTRIES).filter(([, { crews }]) => crews?.some((one) => one === crew) === true);
   return Object.fromEntries(own.map(([name, { value }]) => [name, (typeof value === "object" ? z.enum(value) : z.boolean()).optional()]));
@@ -51,7 +52,7 @@ const AboutSchema = z.object({
   command: z.literal("troupe"),
   version: z.string(),
   idea: z.string(),
-  out: Folder,
+  out: z.string().refine(isAbsolute),
   model: ModelSchema.extend({ baseURL: z.url({ protocol: /^https?$/ }).optional() }),
   /** Id of the bundled idea whose script answered. */
   demo: z.string().min(1).optional(),
@@ -87,14 +88,13 @@ export interface Beginning {
 
 export function aboutFor({ version, idea, folder, settings, chosen, sandbox, seal }: Beginning): Json {
   const { rounds, codeReview, runTests, allowUnpriced, seed, agent, crew, models } = settings;
-  const { id, price } = chosen.model;
   const mask = maskSecrets(chosen.secrets);
   const about: RunAbout = {
     command: "troupe",
     version,
     idea: mask(idea),
     out: folder,
-    model: { id, baseURL: publicURL(chosen.baseURL), price: price && tokenPrice(price) },
+    model: { ...recordedModel(chosen.model), baseURL: publicURL(chosen.baseURL) },
     demo: chosen.demo,
     seed,
     rounds,
@@ -104,7 +104,7 @@ export function aboutFor({ version, idea, folder, settings, chosen, sandbox, sea
     sandboxKind: sandbox.kind,
     allowUnpriced,
     crew: crew.kind === "file" ? { ...crew, text: mask(crew.text) } : crew,
-    models: models && mapped(models, (other) => recordedModelOf(chosen.modelOf(other))),
+    models: models && mapped(models, (other) => recordedModel(chosen.modelOf(other))),
     agent,
     seal,
   };
@@ -115,12 +115,10 @@ function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T) =>
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-function recordedModelOf({ id, price }: Pick<ChosenModel["model"], "id" | "price">): { readonly id: string; readonly price?: TokenPrice } {
-  return price === undefined ? { id } : { id, price: tokenPrice(price) };
-}
-
-function tokenPrice({ input, output, cachedInput }: TokenPrice): TokenPrice {
-  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
+function recordedModel({ id, price }: Pick<ChosenModel["model"], "id" | "price">): { readonly id: string; readonly price?: TokenPrice } {
+  if (price === undefined) return { id };
+  const { input, output, cachedInput } = price;
+  return { id, price: { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) } };
 }
 
 /** A base URL without its parts that may be secret. */
@@ -132,46 +130,42 @@ export function publicURL(baseURL: string | undefined): string | undefined {
 
 /** The facts kept with a run; undefined when a program began it. */
 export function readAbout(about: Json): RunAbout | undefined {
-  const parsed = AboutSchema.safeParse(about);
-  return parsed.success ? parsed.data : undefined;
+  return AboutSchema.safeParse(about).data;
 }
 
 export function aboutOf(runId: string, about: Json): RunAbout {
   if (isErasedAbout(about)) throw textErased(runId);
   const known = readAbout(about);
   if (known !== undefined) return known;
-  throw new UsageError(
-    "RUN_FOREIGN",
-    `Expected a run that this command began, but ${runId} was begun by a program, which alone has its team. Resume it there: team.resume("${runId}").`,
-  );
+  const expected = `Expected a run that this command began, but ${runId} was begun by a program, which alone has its team`;
+  throw new UsageError("RUN_FOREIGN", `${expected}. Resume it there: team.resume("${runId}").`);
 }
 
 export type Standing = Pick<RunState, "round" | "budget" | "bounds">;
 
-/** @param isTold true where a message begins a new turn */
-export function standingOf(state: RunState, isTold: boolean): Standing {
+/** @param hasMessage true where a message begins a new turn */
+export function standingOf(state: RunState, hasMessage: boolean): Standing {
   const { budget, bounds } = state;
-  return { budget, bounds, round: isTold ? 0 : turnCount(state).rounds };
+  return { budget, bounds, round: hasMessage ? 0 : turnCount(state).rounds };
 }
 
 /**
  * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up the rounds of its turn
  * gets as many again.
  */
-export function recordedSettings(about: RunAbout, recorded: Standing, flags: Flags): CompanySettings {
-  const { round, budget, bounds } = recorded;
+export function recordedSettings(about: RunAbout, { round, budget, bounds }: Standing, flags: Flags): CompanySettings {
   const given = companySettings(flags);
   const isLimited = flags.rounds !== undefined;
   if (isLimited && given.rounds <= round) {
     const expected = `Expected --rounds to be more than the ${round} rounds that the run has had, got ${given.rounds}`;
     throw new UsageError("ROUNDS_USED", `${expected}. It counts the rounds since the last message to the run.`);
   }
-  const most = bounds.rounds ?? about.rounds;
+  const limit = bounds.rounds ?? about.rounds;
   return {
     budget: given.isBudgetExplicit || budget === undefined ? given.budget : (budget as MicroUsd),
     isBudgetExplicit: given.isBudgetExplicit,
     allowUnpriced: given.allowUnpriced || about.allowUnpriced,
-    rounds: isLimited ? given.rounds : round < most ? most : round + about.rounds,
+    rounds: isLimited ? given.rounds : round < limit ? limit : round + about.rounds,
     out: about.out,
     force: given.force,
     seed: about.seed,
@@ -188,14 +182,10 @@ function continuedCrew({ crew, agent }: RunAbout, flags: Flags): CrewSettings {
   const { own, foreign } = companyOptions(flags, agent === undefined ? crew.kind : "agent");
   if (foreign === undefined) return { ...crew, ...own };
   const name = agent !== undefined ? "troupe agent" : crew.kind === "file" ? crew.name : crew.kind;
-  throw new UsageError(
-    "OPTION_CONFLICT",
-    `Expected ${foreign} for a run of the software-company, got it for one of ${name}. Leave it out.`,
-  );
+  throw conflict(`Expected ${foreign} for a run of the software-company, got it for one of ${name}. Leave it out.`);
 }
 
-function continuedAgent(agent: AgentSettings | undefined, flags: Flags): Pick<CompanySettings, "agent" | "allowed"> {
-  const { steps, allow, commit } = flags;
+function continuedAgent(agent: AgentSettings | undefined, { steps, allow, commit }: Flags): Pick<CompanySettings, "agent" | "allowed"> {
   if (agent !== undefined) {
     const names = [...agent.tools, ...(agent.mcpTools ?? []).map(({ name }) => name)];
     return {
@@ -203,11 +193,7 @@ function continuedAgent(agent: AgentSettings | undefined, flags: Flags): Pick<Co
       ...(allow === undefined ? {} : { allowed: toolNames("--allow", allow, names) }),
     };
   }
-  const given = [
-    ...(steps === undefined ? [] : ["--steps"]),
-    ...(allow === undefined ? [] : ["--allow"]),
-    ...(commit === false ? ["--no-commit"] : []),
-  ];
-  if (given[0] === undefined) return {};
-  throw new UsageError("OPTION_CONFLICT", `Expected ${given[0]} for a run of troupe agent, got it for one of a crew. Leave it out.`);
+  const given = steps !== undefined ? "--steps" : allow !== undefined ? "--allow" : commit === false ? "--no-commit" : undefined;
+  if (given === undefined) return {};
+  throw conflict(`Expected ${given} for a run of troupe agent, got it for one of a crew. Leave it out.`);
 }

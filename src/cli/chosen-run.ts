@@ -1,5 +1,5 @@
 import { AbortedError, UsageError } from "../kernel/errors.ts";
-import { formatUsd, type MicroUsd } from "../model/money.ts";
+import { formatUsd } from "../model/money.ts";
 import { chosenCrew } from "./crew-file.ts";
 import { canAsk } from "./host.ts";
 import { type FolderSettings, namedModels } from "./model-settings.ts";
@@ -16,7 +16,7 @@ export interface ChosenRun {
 }
 
 interface WishedRun extends ChosenRun {
-  /** Bounds of folders that are not those of the run, or are lower than the user's. */
+  /** Bounds of folders that do not hold, or that are lower than the user's. */
   readonly notes: readonly string[];
   readonly widens: readonly string[];
 }
@@ -27,38 +27,34 @@ export async function chosenRun(session: Session, flags: Flags): Promise<ChosenR
   for (const note of notes) screen.say(screen.style.warn(shown(note)));
   if (widens.length === 0) return chosen;
   if (!canAsk(host)) {
-    const texts = widens.map((text) => shown(text, 300)).join("; ");
+    const wishes = widens.map((text) => shown(text, 300)).join("; ");
     const advice =
       "Name the models under models in ~/.config/troupe/config.yaml, or put the crew's file into that folder. At a terminal you are asked";
-    throw new UsageError("FOLDER_ASKS", `Expected a run within your own settings, but a folder asks for more: ${texts}. ${advice}.`);
+    throw new UsageError("FOLDER_ASKS", `Expected a run within your own settings, but a folder asks for more: ${wishes}. ${advice}.`);
   }
   screen.print([screen.style.strong("This folder asks for more than you said:"), ...widens.map((text) => `  ${shown(text, 300)}`)]);
   if (!(await agrees(session, "Allow it for this run?"))) throw new AbortedError("it was not allowed, and nothing was started");
   return chosen;
 }
 
-export async function wishedRun(session: Session, given: Flags): Promise<WishedRun> {
-  const { host, settingsFrom: from, folder } = session;
-  const { flags, crew, asks, models } = await chosenCrew(session, given);
+export async function wishedRun({ host, settingsFrom: from, folder }: Session, given: Flags): Promise<WishedRun> {
+  const { flags, crew, asks, models } = await chosenCrew({ host, settingsFrom: from }, given);
   const folders = [asks, folder].filter((one) => one !== undefined);
   const own = runSettings(flags, host.env, { folders, from });
   const settings = crew === undefined ? own : { ...own, crew, models: { ...own.models, ...models } };
   const named = namedModels(flags, host.env);
-  const company = companySettings(flags, host.env);
   const main = settings.model.kind === "model" && !named.main.has(settings.model.model.id) ? [settings.model.model.id] : [];
   const users = new Set([...named.all, ...Object.values(models)]);
   const others = Object.values(settings.models ?? {}).filter((id) => !users.has(id));
+  const company = companySettings(flags, host.env);
+  const isLimited = setting("rounds", flags, host.env) !== undefined;
   return {
     settings,
     crew,
-    notes: boundNotes(folders, {
-      budget: { own: company.budget, isGiven: company.isBudgetExplicit, held: settings.budget },
-      rounds: {
-        own: company.rounds,
-        isGiven: setting("rounds", flags, host.env) !== undefined,
-        held: settings.rounds,
-      },
-    }),
+    notes: folders.flatMap(({ file, budget, rounds }) => [
+      ...boundNote(file, [budget, company.budget, settings.budget], company.isBudgetExplicit, (usd) => `a budget of ${formatUsd(usd)}`),
+      ...boundNote(file, [rounds, company.rounds, settings.rounds], isLimited, (count) => `${count} rounds`),
+    ]),
     widens: [
       ...new Set([...main, ...others].map((id) => `${fileOf(id, folders)}: the model ${id}`)),
       ...folders.flatMap(({ file, widens = [] }) => widens.map((text) => `${file}: ${text}`)),
@@ -70,28 +66,11 @@ function fileOf(id: string, folders: readonly FolderSettings[]): string {
   return folders.find(({ model, roles = {} }) => model === id || Object.values(roles).includes(id))?.file ?? "";
 }
 
-interface HeldBound<N> {
-  readonly own: N;
-  /** True when the user gave it. */
-  readonly isGiven: boolean;
-  readonly held: N;
-}
-
-/** Bounds of folders that do not hold, or that lower what the user gave, one sentence each. */
-function boundNotes(
-  folders: readonly FolderSettings[],
-  bounds: { readonly budget: HeldBound<MicroUsd>; readonly rounds: HeldBound<number> },
-): readonly string[] {
-  return folders.flatMap(({ file, budget, rounds }) => [
-    ...noteOf(file, budget, bounds.budget, (amount) => `a budget of ${formatUsd(amount)}`),
-    ...noteOf(file, rounds, bounds.rounds, (count) => `${count} rounds`),
-  ]);
-}
-
-function noteOf<N extends number>(
+/** A sentence about a bound of a folder that does not hold, or that lowers one that the user gave. */
+function boundNote<N extends number>(
   file: string,
-  wished: N | undefined,
-  { own, isGiven, held }: HeldBound<N>,
+  [wished, own, held]: readonly [wished: N | undefined, own: N, held: N],
+  isGiven: boolean,
   text: (value: N) => string,
 ): readonly string[] {
   if (wished === undefined) return [];

@@ -1,12 +1,11 @@
 import type { ExitCode } from "./errors.ts";
-import type { Flags, OptionName } from "./options.ts";
-import { AGENT, BOUNDS, COMPANY, METAGPT, MODEL } from "./run-options.ts";
+import { AGENT, BOUNDS, COMPANY, type Flags, METAGPT, MODEL, type OptionName } from "./options.ts";
 import type { Session } from "./session.ts";
 
-/** An option, with a text of its own where it means something else here; or the heading of those that follow. */
+/** An option, with help of its own where it means something else here; or the heading of the options that follow. */
 export type OptionUse = OptionName | `${string}:` | { readonly [Name in OptionName]?: string | readonly [flags: string, text: string] };
 
-/** Runs a command with the arguments that were given, also those of a list one by one. */
+/** Runs a command with its arguments. */
 export type Handler = (session: Session, flags: Flags, ...args: string[]) => Promise<ExitCode | void>;
 
 export interface CommandSpec {
@@ -15,13 +14,11 @@ export interface CommandSpec {
   readonly text: string;
   /** The heading of this command and those that follow. */
   readonly group?: string;
-  /** Texts of its arguments. */
   readonly args?: Readonly<Record<string, string>>;
   readonly usage?: string;
   readonly options?: readonly OptionUse[];
-  /** It continues a run: its options are taken as they are `later`. */
+  /** It continues a run: options have their `later` help, and fixed ones are hidden. */
   readonly continues?: true;
-  /** It stands for its group when none is named. */
   readonly isDefault?: true;
   readonly examples?: string;
   readonly commands?: readonly CommandSpec[];

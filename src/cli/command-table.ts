@@ -13,8 +13,7 @@ import {
   STORED,
   TALK,
 } from "./command-spec.ts";
-import { SERVER } from "./options.ts";
-import { BOUNDS } from "./run-options.ts";
+import { BOUNDS, SERVER } from "./options.ts";
 import { STORE_COMMANDS } from "./store-commands.ts";
 
 const CONTINUED: readonly OptionUse[] = [

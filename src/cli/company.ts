@@ -14,7 +14,7 @@ import { openWorkspace } from "../workspace/open-workspace.ts";
 import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { AgentRoleParts } from "./agent-work.ts";
+import type { AgentRoleParts } from "./agent-role.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { modelsByRole } from "./model-choice.ts";
@@ -28,7 +28,7 @@ import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./set
 export const COMPANY = "software company";
 
 /** Characters of a plan that a line shows. */
-const LONGEST_PLAN = 2_000;
+const MAX_PLAN = 2_000;
 
 export interface CompanyParts {
   readonly settings: CompanySettings;
@@ -61,7 +61,7 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     const mcpTools = tools.length === 0 ? {} : { mcpTools: tools.map(({ spec }) => spec) };
     const agent = settings.agent && { ...settings.agent, ...dirty, ...mcpTools };
     const { screen } = session;
-    const tell = (line: string): void => screen.say(screen.style.faint(shown(line, LONGEST_PLAN)));
+    const tell = (line: string): void => screen.say(screen.style.faint(shown(line, MAX_PLAN)));
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell, diff });
     const { name, roles, reserve = [], output } = crew;
@@ -134,7 +134,7 @@ export async function crewOf(
   } & Pick<AgentRoleParts, "more" | "tell">,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
-    const { agentRole } = await import("./agent-work.ts");
+    const { agentRole } = await import("./agent-role.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
   const { workspace, sandbox } = parts;
@@ -181,11 +181,11 @@ async function holdsFilesAlone(folder: string): Promise<boolean> {
 }
 
 /** More paths with changes of the user's are not kept with a run; then nothing is committed. */
-const MOST_DIRTY = 2_000;
+const MAX_DIRTY = 2_000;
 
 async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<Pick<AgentSettings, "dirty">> {
   const state = await workspace.inspectGit(signal);
-  return state === undefined || state.changed.length > MOST_DIRTY ? {} : { dirty: state.changed };
+  return state === undefined || state.changed.length > MAX_DIRTY ? {} : { dirty: state.changed };
 }
 
 /**

@@ -1,12 +1,15 @@
-import type { Argument, Command, Option } from "commander";
+import type { Command, Option } from "commander";
 import { SHELLS } from "./completion-scripts.ts";
 import type { Host } from "./host.ts";
-import { ENTRIES } from "./options.ts";
-import { AGENT_TOOLS } from "./run-options.ts";
+import { AGENT_TOOLS, ENTRIES } from "./options.ts";
 import { shown } from "./screen/text.ts";
-import type { Candidate, StoredPart } from "./stored-candidates.ts";
 
-type Source = "nothing" | "files" | "folders" | "demos" | "memories" | "runs" | StoredPart;
+interface Candidate {
+  readonly word: string;
+  readonly text: string;
+}
+
+type Source = "nothing" | "files" | "folders" | "demos" | "runs";
 
 interface Expected {
   readonly words: readonly Candidate[];
@@ -28,41 +31,42 @@ const SOURCES: Readonly<Record<string, Source>> = {
   ...{ file: "files", config: "files", crew: "files", module: "files", path: "folders", dir: "folders" },
   ...{ id: "runs", ids: "runs", a: "runs", b: "runs" },
 };
-/** By a command and its argument or option, where that differs. A key that is pressed must not wait for the database of a fleet. */
-const PARTS: Readonly<Record<string, Source>> = {
-  ...{ "logs id": "nothing", "bring id": "nothing", "stop id": "nothing", "answer question": "questions", "demo id": "demos" },
-  ...{ "hire role": "candidates", "retire name": "members", "memory role": "memories", "tell to": "members" },
-  ...{ "import as": "nothing", "submit id": "nothing", "drain worker": "nothing" },
+/** A Tab does not wait for the database of a fleet. */
+const EXCEPTIONS: Readonly<Record<string, Source>> = {
+  ...{ "demo id": "demos", "logs id": "nothing", "bring id": "nothing", "stop id": "nothing", "import as": "nothing" },
+  ...{ "submit id": "nothing", "drain worker": "nothing" },
 };
-const MOST_TEXT = 80;
+const MAX_DESCRIPTION = 80;
+const MAX_RUNS = 100;
+/** A word that a shell takes literally. Other ids are not offered: a shell would obey them. */
+const PLAIN = /^[\p{L}\p{N}_.@:+][\p{L}\p{N}_.@:+-]*$/u;
 
 export async function complete(host: Host, program: Command, [shell = "", , ...words]: readonly string[]): Promise<void> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? "";
   const position = before.reduce(after, { command: program, given: [] });
-  const { words: known, source, prefix = "" } = await expectedAt(program, position, current);
-  const typed = current.slice(prefix.length);
-  const stored = await candidatesOf(host, source, { before, shell, first: position.given[0] ?? "", typed });
-  const lines = [...known, ...stored]
+  const { words: known, source, prefix = "" } = expectedAt(program, position, current);
+  const stored = await storedWords(host, source, before, current.slice(prefix.length));
+  const lines = [...known, ...plain(stored)]
     .map(({ word, text }) => ({ word: `${prefix}${word}`, text }))
     .filter(({ word }) => word.startsWith(current))
-    .map(({ word, text }) => (shell === "bash" || text === "" ? word : `${word}\t${shown(text, MOST_TEXT)}`));
+    .map(({ word, text }) => (shell === "bash" || text === "" ? word : `${word}\t${shown(text, MAX_DESCRIPTION)}`));
   const byShell = source === "files" || source === "folders" ? source : "nothing";
   host.stdout.write(`${[byShell, ...lines].join("\n")}\n`);
 }
 
-async function expectedAt(program: Command, position: Position, current: string): Promise<Expected> {
-  const { command, given, option, isEnded } = position;
+function expectedAt(program: Command, { command, given, option, isEnded }: Position, current: string): Expected {
   if (option !== undefined) return valuesOf(command, option, current);
   if (isEnded !== true && current.startsWith("-")) {
     const [name, value] = divided(current);
     const found = value === undefined ? undefined : optionNamed(command, name);
-    if (found !== undefined) return { ...(await valuesOf(command, found, value ?? "")), prefix: `${name}=` };
+    if (found !== undefined) return { ...valuesOf(command, found, value ?? ""), prefix: `${name}=` };
     const options = withDefault(command).flatMap((one) => one.createHelp().visibleOptions(one));
     const byName = new Map(options.map(({ long, short, description }) => [long ?? short ?? "", description]));
     return { words: [...byName].map(([word, text]) => ({ word, text })), source: "nothing" };
   }
-  const argument = argumentOf(position)?.name() ?? "";
+  const args = withDefault(command).at(-1)?.registeredArguments ?? [];
+  const argument = (args[given.length] ?? args.findLast(({ variadic }) => variadic))?.name() ?? "";
   const commands = given.length === 0 && isEnded !== true ? commandsOf(command) : [];
   const words = argument === "shell" ? plain(SHELLS) : argument === "command" ? commandsOf(program) : commands;
   return { words, source: sourceOf(command, argument, argument) };
@@ -87,7 +91,7 @@ function divided(word: string): readonly [name: string, value: string | undefine
   return word.startsWith("--") && at !== -1 ? [word.slice(0, at), word.slice(at + 1)] : [word, undefined];
 }
 
-/** The command, and the one that stands for it when no other is named. */
+/** The command, and its default subcommand. */
 function withDefault(command: Command): readonly Command[] {
   const { _defaultCommandName: name } = command as unknown as { readonly _defaultCommandName: string | null };
   return [command, ...command.commands.filter((one) => one.name() === name)];
@@ -99,7 +103,7 @@ function optionNamed(command: Command, name: string): Option | undefined {
     .find(({ long, short }) => long === name || short === name);
 }
 
-/** With the command `help`, which is in no list of commands. */
+/** Includes the command `help`, which is in no list of commands. */
 function visibleCommands(command: Command): readonly Command[] {
   return command.createHelp().visibleCommands(command);
 }
@@ -112,7 +116,7 @@ function plain(words: readonly string[]): readonly Candidate[] {
   return words.map((word) => ({ word, text: "" }));
 }
 
-async function valuesOf(command: Command, option: Option, typed: string): Promise<Expected> {
+function valuesOf(command: Command, option: Option, typed: string): Expected {
   const name = option.attributeName();
   const { value, offered } = ENTRIES[name] ?? {};
   if (LISTS.includes(name)) {
@@ -125,41 +129,33 @@ async function valuesOf(command: Command, option: Option, typed: string): Promis
   return { words: [], source: sourceOf(command, name, /<([^>]+)>/.exec(option.flags)?.[1] ?? "") };
 }
 
-/** The argument at the cursor: the last one where it may come more than once. */
-function argumentOf({ command, given }: Position): Argument | undefined {
-  const all = withDefault(command).at(-1)?.registeredArguments ?? [];
-  return all[given.length] ?? all.findLast(({ variadic }) => variadic);
-}
-
 function sourceOf(command: Command, name: string, placeholder: string): Source {
-  const group = command.parent?.name() === "memory" ? "memory" : command.name();
-  return PARTS[`${command.name()} ${name}`] ?? PARTS[`${group} ${name}`] ?? SOURCES[placeholder] ?? "nothing";
+  return EXCEPTIONS[`${command.name()} ${name}`] ?? SOURCES[placeholder] ?? "nothing";
 }
 
-interface Typed {
-  /** The words before the cursor: they may name another store. */
-  readonly before: readonly string[];
-  readonly shell: string;
-  /** The first argument of the command: the run whose parts are completed. */
-  readonly first: string;
-  readonly typed: string;
-}
-
-/**
- * The candidates that no tree of commands knows. A fault means that there are none: what is printed here would end up in the user's line.
- */
-async function candidatesOf(host: Host, source: Source, { before, shell, first, typed }: Typed): Promise<readonly Candidate[]> {
-  if (source === "nothing" || source === "files" || source === "folders") return [];
+/** Words that the tree of commands does not have. An error yields none: what is printed here would end up in the user's line. */
+async function storedWords(host: Host, source: Source, before: readonly string[], typed: string): Promise<readonly string[]> {
   try {
-    if (source === "demos") {
-      const { demoIdeas } = await import("./demo-script.ts");
-      return (await demoIdeas()).map(({ id, title }) => ({ word: id, text: title }));
-    }
-    const { storedWords } = await import("./stored-candidates.ts");
+    if (source === "demos") return (await (await import("./demo-script.ts")).demoIdeas()).map(({ id }) => id);
+    if (source !== "runs") return [];
     const at = before.lastIndexOf("--store");
     const store = at === -1 ? before.findLast((word) => word.startsWith("--store="))?.slice("--store=".length) : before[at + 1];
-    return await storedWords(host, source, { store, first, typed, isDescribed: shell !== "bash" });
+    return (await runIds(host, store, typed)).filter((id) => PLAIN.test(id));
   } catch {
     return [];
+  }
+}
+
+async function runIds(host: Host, store: string | undefined, prefix: string): Promise<readonly string[]> {
+  const [{ configured }, { isStore, storePlace }] = await Promise.all([import("./config.ts"), import("./store.ts")]);
+  const { env } = await configured(host);
+  const { path } = storePlace({ store }, { cwd: host.cwd, env });
+  if (!(await isStore(path))) return [];
+  const [{ sqlite }, { newestRuns }] = await Promise.all([import("../adapters/sqlite.ts"), import("../runtime/record/journal.ts")]);
+  const journal = sqlite({ path });
+  try {
+    return (await newestRuns(journal, { limit: MAX_RUNS, prefix })).map(({ runId }) => runId);
+  } finally {
+    await journal.close();
   }
 }

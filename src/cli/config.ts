@@ -14,7 +14,7 @@ import { shown } from "./screen/text.ts";
 import { assertInFolder, readText } from "./text-file.ts";
 
 const PROJECT_CONFIG = "troupe.config.yaml";
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 const SHAPES = {
   name: z.string().min(1),
@@ -24,8 +24,7 @@ const SHAPES = {
 };
 
 function optionShape({ value = "name" }: OptionEntry): z.ZodType<string | number | undefined> {
-  if (typeof value !== "string") return z.enum(value).optional();
-  return SHAPES[value as keyof typeof SHAPES].optional();
+  return (typeof value === "string" ? SHAPES[value as keyof typeof SHAPES] : z.enum(value)).optional();
 }
 
 /** The options that a file may set: adding `config` to an option adds it here. */
@@ -44,10 +43,7 @@ const userSchema = z.strictObject({
 });
 const priceless = z.undefined({ error: "left out: prices are yours to set, by --price, TROUPE_MODELS or ~/.config/troupe/config.yaml" });
 const isBelow = (path: string): boolean => !isAbsolute(path) && !relative(".", path).startsWith("..");
-/**
- * A folder may be another person's: its file neither says where keys and words are sent, nor what they cost, nor lifts the sandbox, nor
- * writes elsewhere. Its other settings are compared with the user's: see {@link FolderSettings}.
- */
+/** A folder may be another person's: its file decides neither where keys and words are sent, nor prices, nor writes elsewhere. */
 const projectSchema = z.strictObject({
   ...shared,
   models: z.record(z.string().min(1), z.strictObject({ price: priceless.optional(), ...limitsShape })).optional(),
@@ -71,8 +67,8 @@ export function userConfig(env: Variables): string | undefined {
 }
 
 /**
- * Puts the settings of the config files below the environment: a variable that is set wins, then the sandbox and the store of the folder's
- * file, then the user's file. What else the folder's file says is returned apart.
+ * Adds the settings of the config files to the environment: a variable that is set wins, then the sandbox and the store of the folder's
+ * file, then the user's file. The other settings of the folder's file are returned separately.
  */
 export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">) {
   const own = userConfig(host.env);
@@ -80,57 +76,49 @@ export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">) {
   await assertInFolder(host, PROJECT_CONFIG);
   const path = join(host.cwd, PROJECT_CONFIG);
   const project = await configIn(host, path, projectSchema);
-  const { sandbox, store, ...wishes } = project ?? {};
+  const { sandbox, store, model, models, roles, budget, rounds, ...times } = project ?? {};
   if (store !== undefined) await assertInFolder(host, store);
-  const folder = project === undefined ? undefined : folderSettings(path, wishes);
-  const env: Record<string, string> = {};
-  const from = new Map<string, string>();
-  for (const [file, config = {}] of [
-    [own, user],
-    [path, { sandbox, store }],
-  ] as const)
-    for (const [name, value] of Object.entries(variablesOf(config, host.env))) {
-      env[name] = value;
-      from.set(name, file ?? "");
-    }
-  if (from.size === 0) return { env: host.env, from, folder };
-  for (const [name, value] of Object.entries(host.env)) {
-    if (value === undefined || (value.trim() === "" && from.has(name))) continue;
-    env[name] = value;
-    from.delete(name);
-  }
+  const wishes: FolderSettings = {
+    file: path,
+    model,
+    models,
+    roles,
+    budget: budget === undefined ? undefined : usd(budget),
+    rounds,
+    times,
+  };
+  const folder = project === undefined ? undefined : wishes;
+  const files = [
+    ...Object.entries(variablesOf(user ?? {}, host.env)).map(([name, value]) => ({ name, value, file: own ?? "" })),
+    ...Object.entries(variablesOf({ sandbox, store }, host.env)).map(([name, value]) => ({ name, value, file: path })),
+  ].filter(({ name }) => valueIn(host.env, name) === undefined);
+  const from = new Map(files.map(({ name, file }) => [name, file]));
+  const env = files.length === 0 ? host.env : { ...host.env, ...Object.fromEntries(files.map(({ name, value }) => [name, value])) };
   return { env, from, folder };
 }
 
 async function configIn(host: Pick<Host, "cwd" | "env" | "stdin">, path: string, schema: z.ZodType): Promise<Config | undefined> {
   if (!(await succeeds(access(path)))) return undefined;
-  const text = await readText(host as Host, path, "the settings", MOST_BYTES);
-  // A file of comments alone says nothing.
+  const text = await readText(host as Host, path, "the settings", MAX_BYTES);
+  // A file of comments alone has no value.
   return ((await readYaml(text, { schema: schema.nullable(), name: path, code: "CONFIG_INVALID" })) ?? {}) as Config;
-}
-
-function folderSettings(file: string, { model, models, roles, budget, rounds, ...times }: Config): FolderSettings {
-  return { file, model, models, roles, budget: budget === undefined ? undefined : usd(budget), rounds, times };
 }
 
 /** The settings as the variables that would say the same. */
 function variablesOf(config: Config, env: Variables): Readonly<Record<string, string>> {
   const values = { ...config } as Readonly<Record<string, string | number | undefined>>;
   const { models, roles, apiKey } = config;
-  const all = [
+  const all: readonly (readonly [string, string | number | undefined])[] = [
     ...OWN.map(([name, , variable]) => [variable, values[name]] as const),
-    ["TROUPE_MODELS", models && JSON.stringify(models)] as const,
-    ["TROUPE_ROLE_MODELS", roles && JSON.stringify(roles)] as const,
-    ["TROUPE_API_KEY_NAME", apiKey?.env] as const,
+    ["TROUPE_MODELS", models && JSON.stringify(models)],
+    ["TROUPE_ROLE_MODELS", roles && JSON.stringify(roles)],
+    ["TROUPE_API_KEY_NAME", apiKey?.env],
   ];
-  // Another variable of the environment says the same.
   const isSaid = (name: string): boolean => name === "TROUPE_BASE_URL" && valueIn(env, "OPENAI_BASE_URL") !== undefined;
   return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined || isSaid(name) ? [] : [[name, String(value)]])));
 }
 
-/**
- * A host whose environment has the settings of the config files. The rest of the host stays as it is: reading its streams would open them.
- */
+/** A host with another environment. The rest of the host stays as it is: reading its streams would open them. */
 export function withEnvironment(host: Host, env: Variables): Host {
   return env === host.env ? host : (Object.create(host, { env: { value: env, enumerable: true } }) as Host);
 }

@@ -22,7 +22,7 @@ export function failed(host: Host, words: readonly string[], error: unknown): Ex
 }
 
 /** Causes shown below an error; a chain may be a ring. */
-const MOST_CAUSES = 5;
+const MAX_CAUSES = 5;
 
 export type ErrorReport = ReturnType<typeof errorReport>;
 
@@ -75,6 +75,6 @@ function maskOf(env: Variables): (text: string) => string {
 
 function chainOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
-  for (let link = error; link instanceof Error && chain.length < MOST_CAUSES; link = link.cause) chain.push(link);
+  for (let link = error; link instanceof Error && chain.length < MAX_CAUSES; link = link.cause) chain.push(link);
   return chain;
 }

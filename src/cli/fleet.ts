@@ -27,7 +27,7 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 export function fleetAddress({ host }: Session, { journal }: Flags): string {
   const url = (journal ?? host.env["TROUPE_JOURNAL"] ?? "").trim();
   if (POSTGRES.test(url)) return url;
-  // The text is not shown: it may be an address with a password that was mistyped.
+  // Not shown: it may be a mistyped address with a password.
   const came = url === "" ? "none" : "something else";
   throw new UsageError(
     "OPTION_INVALID",
@@ -53,11 +53,11 @@ export async function withFleet<T>(session: Session, flags: Flags, work: (fleet:
   }
 }
 
-export const MOST_JOBS = 1_000;
-/** Milliseconds between two looks at what changes without a word. */
+export const MAX_JOBS = 1_000;
+/** Milliseconds between two looks at a state without notifications. */
 export const LOOK = 250;
 /** Runs that are named where a beginning fits several. */
-const MOST_ALIKE = 100;
+const MAX_ALIKE = 100;
 
 export async function recordedRun(journal: Journal, given: string): Promise<string> {
   // Many runs may have ids that begin with the whole id of another.
@@ -68,22 +68,22 @@ export async function recordedRun(journal: Journal, given: string): Promise<stri
 }
 
 export async function knownRun({ journal, driver }: Fleet, given: string): Promise<string> {
-  const jobs = await driver.list({ limit: MOST_JOBS });
+  const jobs = await driver.list({ limit: MAX_JOBS });
   if (jobs.some(({ runId }) => runId === given) || (await eventsOf(journal, given)) > 0) return given;
   const waiting = jobs.flatMap(({ runId }) => (given !== "" && runId.startsWith(given) ? [runId] : []));
   const alike = new Set([...(await recordedLike(journal, given)), ...waiting]);
   if (alike.size > 0) return findRun([...alike], given);
   // The rest of a longer queue may have it.
-  if (jobs.length === MOST_JOBS) return given;
+  if (jobs.length === MAX_JOBS) return given;
   throw unknownRun(given);
 }
 
 export async function untilBegun({ host, interruptions, screen }: Session, { journal, driver }: Fleet, runId: string): Promise<void> {
   for (let looks = 0; ; looks += 1) {
     // The queue first: a run that begins and ends between the two looks is recorded.
-    const jobs = await driver.list({ limit: MOST_JOBS });
+    const jobs = await driver.list({ limit: MAX_JOBS });
     if ((await eventsOf(journal, runId)) > 0) return;
-    if (jobs.length < MOST_JOBS && jobs.every((job) => job.runId !== runId)) throw unknownRun(runId);
+    if (jobs.length < MAX_JOBS && jobs.every((job) => job.runId !== runId)) throw unknownRun(runId);
     if (looks === 0) screen.say(`${shown(runId, 60)} waits for a worker.`);
     await sleep(host.clock, LOOK, interruptions.signal);
   }
@@ -91,7 +91,7 @@ export async function untilBegun({ host, interruptions, screen }: Session, { jou
 
 /** Returns runs whose ids begin so, the oldest first. */
 async function recordedLike(journal: Journal, given: string): Promise<readonly string[]> {
-  return (await newestRuns(journal, { limit: MOST_ALIKE, prefix: given })).map(({ runId }) => runId).toReversed();
+  return (await newestRuns(journal, { limit: MAX_ALIKE, prefix: given })).map(({ runId }) => runId).toReversed();
 }
 
 function unknownRun(given: string): UsageError {
@@ -113,7 +113,7 @@ export function fleetEngine({ host }: Pick<Session, "host">, { engine }: Flags):
   if (given === "" || given === "graphile") return { is: "graphile" };
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol !== "restate:") throw invalid(/^[\w-]{1,40}$/.test(given) ? `"${given}"` : "something else");
-  // Such a text is not shown: it may have a password.
+  // Not shown: it may have a password.
   const isPlain = url.username === "" && url.password === "" && url.hash === "" && ["", "/"].includes(url.pathname);
   if (url.hostname === "" || !isPlain) throw invalid("one with a user, a path or no host");
   const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.includes(name));
@@ -160,9 +160,9 @@ async function objectsAt(text: string, cwd: string, env: Readonly<Record<string,
   const { fileObjects, s3Objects } = await import("../adapters/objects.ts");
   if (/^file:./.test(text)) return fileObjects({ dir: resolve(cwd, text.slice("file:".length)) });
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // The text is not shown: it may be an address with keys.
+  // Not shown: it may be an address with keys.
   if (url?.protocol !== "s3:" || url.username !== "")
-    throw new UsageError("OPTION_INVALID", `Expected --workspaces as an address, got another text. ${WORKSPACES_HINT}`);
+    throw new UsageError("OPTION_INVALID", `Expected --workspaces as an address, got something else. ${WORKSPACES_HINT}`);
   const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "", AWS_SESSION_TOKEN: sessionToken } = env;
   if (accessKeyId === "" || secretAccessKey === "") {
     throw new UsageError(

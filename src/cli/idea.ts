@@ -9,14 +9,11 @@ import { shown } from "./screen/text.ts";
 import { bytesOf, decodedText } from "./text-file.ts";
 
 /** The path `-` is standard input. */
-export type IdeaSource =
-  | { readonly kind: "words"; readonly text: string; readonly isCommandNamed: boolean }
-  | { readonly kind: "file"; readonly path: string };
+export type IdeaSource = { readonly kind: "words"; readonly text: string } | { readonly kind: "file"; readonly path: string };
 
 export interface IdeaHints {
-  /** True when `run` was typed: any word is meant as an idea then. */
-  readonly isCommandNamed: boolean;
-  readonly isConfirmed?: boolean;
+  /** True when any word is meant as an idea, as after `run` and with `--yes`. */
+  readonly isMeant: boolean;
   /** True for the text of a bundled idea. */
   readonly isBundled?: (text: string) => boolean;
   /** The advice when there is no idea. Default: how to give a company one. */
@@ -27,48 +24,31 @@ export interface IdeaHints {
 export const IDEA_BYTES: number = 128 * 1024;
 
 const COMMANDS: readonly string[] = [...commandNames(TABLE), "help"];
-
-/** Commands that a word can be a slip of: every short text is near to one of two letters. */
+/** Every short word is near to a command of two letters. */
 const LONG_COMMANDS: readonly string[] = COMMANDS.filter((command) => command.length > 2);
-
+const MAX_SLIPS = 2;
 const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
-const SLIPS_ALONE = 2;
-const SLIPS_FIRST = 1;
-/** Most words that may be a command with its arguments; a longer text is an idea. */
-const COMMAND_WORDS = 3;
-/** Letters of the shortest first of several words that is compared: shorter ones, such as "an", are near to many. */
-const SHORTEST_FIRST = 3;
-/** Words that ideas begin with, although they are one slip away from a command. */
-const ORDINARY: ReadonlySet<string> = new Set(
-  "work word words workers shop step top logo log lots train brain grain form for ford fort reply relay rung rune ran ruin memory agents tall till toll sell cell bell well yell tells tale being boring ring rings spring string strings fire wire here hired hires hive hide tire retired retires insect inspects experiments".split(
-    " ",
-  ),
-);
 
 export function ideaSource(words: readonly string[], file: string | undefined, hints: IdeaHints): IdeaSource {
-  const { isCommandNamed, isConfirmed, isBundled, example = EXAMPLE } = hints;
+  const { isMeant, isBundled = () => false, example = EXAMPLE } = hints;
   const [first, ...others] = words;
-  const isOneText = first !== undefined && others.length === 0;
-  const isMeant = isCommandNamed || (isOneText && (isConfirmed === true || isBundled?.(first) === true));
-  if (first !== undefined && !isMeant) refuseMistyped(first, others);
+  if (first !== undefined && first !== "-" && !isMeant && !(others.length === 0 && isBundled(first))) refuseMistyped(first, others);
   if (others.length > 0) {
     const whole = shown(words.join(" "), 200);
     throw new UsageError("IDEA_UNQUOTED", `Expected one idea, got ${words.length} words. Put it in quotes: troupe "${whole}"`);
   }
-  if (first !== undefined && file !== undefined) {
+  if (first !== undefined && file !== undefined)
     throw new UsageError("IDEA_TWICE", "Expected one idea, got one on the command line and one by --file. Leave one out.");
-  }
   if (file !== undefined || first === "-") return { kind: "file", path: file ?? "-" };
-  if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed };
+  if (first !== undefined) return { kind: "words", text: checkedIdea(first) };
   throw new UsageError("IDEA_MISSING", `Expected an idea, got none. ${example}`);
 }
 
 export async function readIdea(source: IdeaSource, host: Host): Promise<string> {
   if (source.kind === "words") return source.text;
-  const { path } = source;
-  const file = shown(path, 200);
-  const from = path === "-" ? "standard input" : `the file "${file}"`;
-  const bytes = await bytesOf(host, path, IDEA_BYTES + 1).catch((cause: unknown) => {
+  const file = shown(source.path, 200);
+  const from = source.path === "-" ? "standard input" : `the file "${file}"`;
+  const bytes = await bytesOf(host, source.path, IDEA_BYTES + 1).catch((cause: unknown) => {
     const why = READ_FAILURES[systemCode(cause)] ?? `${shown(thrownText(cause), 200)}. Read it as input: troupe - < ${file}`;
     throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${why}.`, { cause });
   });
@@ -78,22 +58,10 @@ export async function readIdea(source: IdeaSource, host: Host): Promise<string> 
   throw new UsageError("IDEA_BINARY", `Expected the idea in ${from} to be text in UTF-8, got other bytes. Save it as plain text.`);
 }
 
-/** True for an idea of a single word, which may be a mistyped command. */
-export function isOneWord(idea: string): boolean {
-  return !/\s/.test(idea.trim());
-}
-
-/**
- * The command that words were probably meant to be, in any case of letters. A single word counts when it is at most two slips away from
- * one, words of one or two letters too: no idea is that short, and an unwanted run costs money. Two or three words count when the first, of
- * three letters or more, is at most one slip away.
- */
-export function mistypedCommand(words: string): string | undefined {
-  const [given = "", ...others] = words.trim().toLowerCase().split(/\s+/);
-  if (others.length >= COMMAND_WORDS || (others.length > 0 && given.length < SHORTEST_FIRST)) return undefined;
-  if (others.length > 0 && ORDINARY.has(given)) return undefined;
-  if (COMMANDS.includes(given)) return given;
-  return nearestWord(given, LONG_COMMANDS, others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE);
+/** The command that a word was probably meant to be, in any case of letters. */
+export function mistypedCommand(word: string): string | undefined {
+  const given = word.trim().toLowerCase();
+  return COMMANDS.includes(given) ? given : nearestWord(given, LONG_COMMANDS, MAX_SLIPS);
 }
 
 /** Refuses a word that is no command of a group. */
@@ -110,18 +78,22 @@ function commandNames(commands: readonly CommandSpec[]): readonly string[] {
   return commands.map(({ name }) => name.split(" ", 1)[0] ?? "");
 }
 
+/** Refuses a first word that may be a mistyped command: an unwanted run costs money. A first word that is a sentence is an idea. */
 function refuseMistyped(first: string, others: readonly string[]): void {
-  const command = mistypedCommand(first);
-  if (command === undefined) return;
-  const [given = "", ...within] = first.trim().split(/\s+/);
-  const word = shown(given, 60);
-  const rest = [...within, ...others].map((other) => ` ${quoted(shown(other, 60))}`).join("");
-  const idea = quoted(shown([first, ...others].join(" "), 200));
-  const reason = command === given ? `"${word}" is a command and stands first` : `"${word}" looks like the command "${command}"`;
-  throw new UsageError(
-    "COMMAND_MISTYPED",
-    `Expected a command or an idea, but ${reason}. Did you mean: troupe ${command}${rest}? To use it as an idea: troupe run ${idea}`,
-  );
+  const word = first.trim();
+  if (word === "" || /\s/.test(word)) return;
+  const command = mistypedCommand(word);
+  const run = `troupe run ${quoted(shown([word, ...others].join(" "), 200))}`;
+  if (command !== undefined) {
+    const reason =
+      command === word ? `"${word}" is a command and stands first` : `"${shown(word, 60)}" looks like the command "${command}"`;
+    const meant = ["troupe", command, ...others.map((other) => quoted(shown(other, 60)))].join(" ");
+    const expected = `Expected a command or an idea, but ${reason}`;
+    throw new UsageError("COMMAND_MISTYPED", `${expected}. Did you mean: ${meant}? To use it as an idea: ${run}`);
+  }
+  if (others.length > 0) return;
+  const expected = `Expected an idea of more than one word: "${shown(word, 60)}" may be a mistyped command`;
+  throw new UsageError("IDEA_DOUBTFUL", `${expected}. If it is your idea, say: ${run}, or add --yes.`);
 }
 
 function quoted(text: string): string {
@@ -137,7 +109,7 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
 function checkedIdea(text: string, from = "the command line"): string {
   const idea = text.trim();
   if (idea === "") {
-    const expected = `Expected an idea, got an empty text from ${from}`;
+    const expected = `Expected an idea, got an empty string from ${from}`;
     throw new UsageError("IDEA_MISSING", `${expected}. Say what to build: troupe "Create a 2048 game"`);
   }
   if (new TextEncoder().encode(idea).length > IDEA_BYTES) throw tooLong("on the command line");

@@ -22,8 +22,8 @@ export interface OpenServers {
 
 export const NO_SERVERS: OpenServers = { tools: [], close: () => Promise.resolve() };
 
-const MOST_BYTES = 256 * 1024;
-const MOST_SERVERS = 16;
+const MAX_BYTES = 256 * 1024;
+const MAX_SERVERS = 16;
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 
 const Texts = z.record(z.string(), z.string());
@@ -63,13 +63,13 @@ export async function openServers({ host, screen, interruptions }: Session, path
 }
 
 async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
-  const json = parsedJson(await readText(host, path, "the servers of --mcp", MOST_BYTES));
+  const json = parsedJson(await readText(host, path, "the servers of --mcp", MAX_BYTES));
   if (json === undefined) throw invalid(path, "it is no JSON");
   const config = Config.safeParse(json);
   if (!config.success) throw invalid(path, 'it has no member "mcpServers" that is an object');
   const entries = Object.entries(config.data.mcpServers);
-  if (entries.length === 0 || entries.length > MOST_SERVERS)
-    throw invalid(path, `it names ${entries.length} servers, and 1 to ${MOST_SERVERS} can be used`);
+  if (entries.length === 0 || entries.length > MAX_SERVERS)
+    throw invalid(path, `it names ${entries.length} servers, and 1 to ${MAX_SERVERS} can be used`);
   return entries.flatMap(([name, value]) => {
     const where = `the server "${shown(name, 60)}"`;
     if (!NAME.test(name) || name === "__proto__") throw invalid(path, `${where} needs a name of 1 to 32 letters, digits, _ and -`);

@@ -12,7 +12,7 @@ import type { Session } from "./session.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
 import { idList, idsMatching, isSingle } from "./stored-run.ts";
 
-export const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
+const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 export interface MemoriesStore extends StorePlace {
   /** The roles with a memory here; the id of one that is of a scope names its parts. @throws MemoryError when it cannot be used */

@@ -14,6 +14,7 @@ import {
   lowestTimes,
   type ModelChoice,
   type ModelSettings,
+  ownValue,
   reachedModel,
 } from "./model-settings.ts";
 import type { Flags } from "./options.ts";
@@ -28,24 +29,21 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
   const known = priceOf(model);
   if (known === undefined && company.isBudgetExplicit && !company.allowUnpriced) {
     const expected = `Expected a model with a known price: --budget cannot bind ${shown(id, 80)}, whose price is not known`;
-    throw new UsageError(
-      "BUDGET_UNPRICED",
-      `${expected}. Give it with --price in,out (dollars for a million tokens), or say --allow-unpriced.`,
-    );
+    const advice = "Give it with --price in,out (dollars for a million tokens), or say --allow-unpriced.";
+    throw new UsageError("BUDGET_UNPRICED", `${expected}. ${advice}`);
   }
-  const isBound = known !== undefined || company.isBudgetExplicit;
   return {
     model,
     text: modelText(settings),
     isScripted: false,
     demo: undefined,
     baseURL,
-    budget: isBound ? company.budget : undefined,
+    budget: known !== undefined || company.isBudgetExplicit ? company.budget : undefined,
     isPaid: known === undefined || known.input > 0 || known.output > 0,
     secrets: apiKey === undefined ? [] : [apiKey],
     modelOf: (other) => {
       if (other === id) return model;
-      const own = Object.hasOwn(others, other) ? others[other] : undefined;
+      const own = ownValue(others, other);
       const limits = lowestTimes({ ...timeouts, ...limitsOf(other, own) }, other, folders);
       return openai({ model: other, apiKey, baseURL, price: own?.price, timeouts: limits });
     },
@@ -57,9 +55,8 @@ export function modelsByRole<T>(
   models: Readonly<Record<string, T>>,
   modelOf: (model: T) => ChatModel,
 ): Readonly<Record<string, ChatModel>> {
-  const named = (name: string): T | undefined => (Object.hasOwn(models, name) ? models[name] : undefined);
   const found = roles.flatMap(({ name, profile }) => {
-    const model = named(name) ?? named(profile);
+    const model = ownValue(models, name) ?? ownValue(models, profile);
     return model === undefined ? [] : [[name, modelOf(model)] as const];
   });
   return Object.fromEntries(found);
@@ -71,10 +68,9 @@ const WATCHED_LATENCY = 3;
 export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, output }: Pick<Session, "host" | "output">): ChosenModel {
   const isWatched = canDraw(host) && !output.isQuiet;
   const model = demoModel(idea, isWatched ? { latency: WATCHED_LATENCY } : {});
-  const text = `script of "${idea.title}"`;
   return {
     model,
-    text,
+    text: `script of "${idea.title}"`,
     isScripted: true,
     demo: idea.id,
     baseURL: undefined,
@@ -88,7 +84,7 @@ export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, ou
 /** The model of a recorded run: its script, or the model where it is reached now. */
 export async function modelOfRecord(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
   const bundled = await demoIdeas();
-  const script = bundled.find(({ id }) => id === about.demo);
+  const script = flags.model === undefined ? bundled.find(({ id }) => id === about.demo) : undefined;
   if (script !== undefined) return scriptModel(script, settings, session);
   const choice = recordedModel(about, flags, session.host.env, session.folder === undefined ? [] : [session.folder]);
   if (choice.kind === "none") throw noModel(choice.asked, bundled);
@@ -120,7 +116,7 @@ function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
   return `${id}${host}${keyFrom === undefined ? ", no key" : `, key from ${keyFrom}`}`;
 }
 
-/** The way to the model of a recorded run: where the options say, else where it was, else where the environment says. */
+/** The model of a recorded run: where the options say, else where it was, else where the environment says. */
 export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables, folders: readonly FolderSettings[] = []): ModelChoice {
   const now = baseURLIn(env);
   // A record keeps no secret parts of a URL: the same URL in the environment may have them.

@@ -12,7 +12,7 @@ import type { Flags } from "./options.ts";
 export interface ModelSettings {
   readonly id: string;
   readonly apiKey: string | undefined;
-  /** Name of the variable the key came from: names may be shown, keys never. */
+  /** The variable that holds the key: names may be shown, keys never. */
   readonly keyFrom: string | undefined;
   readonly baseURL: string | undefined;
   readonly price: ModelPrice | undefined;
@@ -35,9 +35,8 @@ export const RoleModelsSchema = z.record(z.string().min(1), z.string().min(1));
 export type ModelTable = Readonly<z.infer<typeof ModelTableSchema>>;
 
 /**
- * The settings of a file that is not the user's own: `troupe.config.yaml` of a folder, or a crew outside of the user's config folder. A
- * folder may be another person's, so its bounds count where they are lower than the user's, and what would widen them is named to the user
- * first.
+ * The settings of a file that is not the user's own: `troupe.config.yaml` of a folder, or a crew outside the user's config folder. They may
+ * be another person's: its bounds hold where they are lower than the user's, and the user must agree to what would widen them.
  */
 export interface FolderSettings {
   readonly file: string;
@@ -48,7 +47,7 @@ export interface FolderSettings {
   readonly rounds?: number | undefined;
   readonly times?: TimeTexts | undefined;
   readonly models?: ModelTable | undefined;
-  /** What would let more happen than the user said, in words; never the models, which {@link FolderSettings.model} has. */
+  /** What would let more happen than the user said, in words, without the models. */
   readonly widens?: readonly string[] | undefined;
 }
 
@@ -62,40 +61,27 @@ export interface FolderFiles {
 export const NO_FOLDERS: FolderFiles = { folders: [], from: new Map() };
 
 const LIMITS = ["firstByte", "silence", "call"] as const;
-
-export function lowest<N extends number>(own: N, wished: readonly (N | undefined)[]): N {
-  return wished.reduce<N>((least, one) => (one !== undefined && one < least ? one : least), own);
-}
+/** Good enough to write a small project, cheap enough to try. */
+const DEFAULT_MODEL = "gpt-5-mini";
 
 /** The time limits of a model: the user's, or the default, unless a folder's are lower. */
 export function lowestTimes(own: CallTimeouts, id: string, folders: readonly FolderSettings[]): CallTimeouts {
   const held = LIMITS.map((limit) => {
-    const most = (own[limit] ?? DEFAULT_TIMEOUTS[limit]) || Infinity;
-    const least = lowest(
-      most,
-      folders.flatMap((folder) => wishedTimes(folder, id, limit)),
+    const highest = (own[limit] ?? DEFAULT_TIMEOUTS[limit]) || Infinity;
+    const wished = folders.flatMap(({ file, times, models = {} }) =>
+      [times?.[limit], ownValue(models, id)?.[limit]]
+        .filter((one) => one !== undefined)
+        .map((one) => timeIn(`${limit} of ${file}`, String(one)))
+        .filter((ms) => ms > 0),
     );
-    return [limit, least < most ? least : own[limit]] as const;
+    const lowest = Math.min(highest, ...wished);
+    return [limit, lowest < highest ? lowest : own[limit]] as const;
   });
   return Object.fromEntries(held.filter(([, ms]) => ms !== undefined));
 }
 
-function wishedTimes({ file, times, models = {} }: FolderSettings, id: string, limit: (typeof LIMITS)[number]): readonly number[] {
-  const byModel = Object.hasOwn(models, id) ? models[id]?.[limit] : undefined;
-  const given = [times?.[limit], byModel].filter((one) => one !== undefined);
-  return given.map((one) => timeIn(`${limit} of ${file}`, String(one))).filter((ms) => ms > 0);
-}
-
-/** Good enough to write a small project, cheap enough to try. */
-const DEFAULT_MODEL = "gpt-5-mini";
-
-function modelTable(env: Variables): ModelTable {
-  const example = '{ "model": { "price": { "input": 1, "output": 2 }, "firstByte": "90s" } }';
-  return jsonIn(env, "TROUPE_MODELS", ModelTableSchema, example) ?? {};
-}
-
-function roleModels(env: Variables): Readonly<Record<string, string>> | undefined {
-  return jsonIn(env, "TROUPE_ROLE_MODELS", RoleModelsSchema, '{ "Alex": "gpt-5" }');
+export function ownValue<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function jsonIn<T>(env: Variables, name: string, schema: z.ZodType<T>, example: string): T | undefined {
@@ -106,17 +92,22 @@ function jsonIn<T>(env: Variables, name: string, schema: z.ZodType<T>, example: 
   throw new UsageError("OPTION_INVALID", `Expected ${name} to be JSON such as ${example}, got another form.`);
 }
 
+function modelTable(env: Variables): ModelTable {
+  const example = '{ "model": { "price": { "input": 1, "output": 2 }, "firstByte": "90s" } }';
+  return jsonIn(env, "TROUPE_MODELS", ModelTableSchema, example) ?? {};
+}
+
+function roleModels(env: Variables): Readonly<Record<string, string>> | undefined {
+  return jsonIn(env, "TROUPE_ROLE_MODELS", RoleModelsSchema, '{ "Alex": "gpt-5" }');
+}
+
 export function limitsOf(id: string, entry: TimeTexts = {}): CallTimeouts {
   const given = LIMITS.filter((limit) => entry[limit] !== undefined);
   return Object.fromEntries(given.map((limit) => [limit, timeIn(`${limit} of ${id}`, String(entry[limit]))]));
 }
 
-/**
- * The model that options, variables and files choose, in this order: an option, a variable, the files of folders, the user's file. A key or
- * a base URL makes one reachable; a name alone does not.
- */
-export function modelChoice(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): ModelChoice {
-  const { folders, from } = files;
+/** The model that an option, a variable, the files of folders or the user's file choose, in this order. */
+export function modelChoice(flags: Flags, env: Variables, { folders, from }: FolderFiles = NO_FOLDERS): ModelChoice {
   const own = flags.model ?? (from.has("TROUPE_MODEL") ? undefined : valueIn(env, "TROUPE_MODEL"));
   const asked = own ?? folders.find(({ model }) => model !== undefined)?.model ?? valueIn(env, "TROUPE_MODEL");
   return reachedModel(asked, flags, env, folders);
@@ -129,30 +120,22 @@ export function modelsOfRoles(env: Variables, { folders, from }: FolderFiles): R
   return all.every((roles) => roles === undefined) ? undefined : Object.fromEntries(all.flatMap((roles) => Object.entries(roles ?? {})));
 }
 
-/**
- * The models that the user named, by option, variable or own file: those a folder may choose among. A price that an option gives is that of
- * one model.
- */
+/** The models that the user named by option, variable or own file, which a folder may choose. The price of an option is that of one model. */
 export function namedModels(flags: Flags, env: Variables): { readonly main: ReadonlySet<string>; readonly all: ReadonlySet<string> } {
   const main = setting("model", flags, env) ?? DEFAULT_MODEL;
   const all = new Set([main, ...Object.keys(modelTable(env)), ...Object.values(roleModels(env) ?? {})]);
   return { main: flags.price === undefined ? all : new Set([main]), all };
 }
 
-export function reachedModel(
-  asked: string | undefined,
-  flags: Flags,
-  env: Variables,
-  folders: readonly FolderSettings[] = [],
-): ModelChoice {
+/** A key or a base URL makes a model reachable; a name alone does not. */
+export function reachedModel(asked: string | undefined, flags: Flags, env: Variables, folders: readonly FolderSettings[]): ModelChoice {
   const baseURL = flags.baseUrl ?? baseURLIn(env);
-  const keyFrom = ["TROUPE_API_KEY", valueIn(env, "TROUPE_API_KEY_NAME") ?? "", "OPENAI_API_KEY"].find(
-    (name) => valueIn(env, name) !== undefined,
-  );
+  const variables = ["TROUPE_API_KEY", valueIn(env, "TROUPE_API_KEY_NAME") ?? "", "OPENAI_API_KEY"];
+  const keyFrom = variables.find((name) => valueIn(env, name) !== undefined);
   if (baseURL === undefined && keyFrom === undefined) return { kind: "none", asked };
   const id = asked ?? DEFAULT_MODEL;
   const others = modelTable(env);
-  const own = Object.hasOwn(others, id) ? others[id] : undefined;
+  const own = ownValue(others, id);
   const [firstByte, silence, call] = (["firstByte", "silence", "callLimit"] as const).map((name) => setting(name, flags, env));
   const given = Object.fromEntries(Object.entries({ firstByte, silence, call }).filter(([, limit]) => limit !== undefined));
   const timeouts = lowestTimes({ ...limitsOf(id, own), ...given }, id, folders);
@@ -169,12 +152,12 @@ export interface ChosenModel {
   readonly text: string;
   readonly isScripted: boolean;
   readonly demo: string | undefined;
-  /** The base URL that was given; undefined: OpenAI's own, or none. */
+  /** Undefined: OpenAI's own, or none. */
   readonly baseURL: string | undefined;
   readonly budget: MicroUsd | undefined;
   /** True when a call may cost something. */
   readonly isPaid: boolean;
-  /** Texts that must never be written down. */
+  /** Strings that must never be written down. */
   readonly secrets: readonly string[];
   readonly modelOf: (id: string) => ChatModel;
 }

@@ -5,20 +5,20 @@ import { ENTRIES, type Flags, type OptionEntry, type OptionName, type Values } f
 import { durationIn } from "./screen/amounts.ts";
 import { shown } from "./screen/text.ts";
 
-const MOST_DOLLARS = 1_000_000;
-const MOST_PORT = 65_535;
+const MAX_DOLLARS = 1_000_000;
+const MAX_PORT = 65_535;
 
 type Read<T> = (option: string, text: string, entry: OptionEntry) => T;
 
-const READERS: { readonly [Form in keyof Values]: Read<Values[Form]> } = {
+const READERS: { readonly [Format in keyof Values]: Read<Values[Format]> } = {
   name(option, text, { flags }) {
     const [, placeholder = "name"] = /<(\w+)>/.exec(flags) ?? [];
     return given(option, placeholder === "dir" ? "a folder" : `a ${placeholder}`, text, text.trim() || undefined);
   },
   dollars(option, text) {
     const amount = decimal(text) ?? 0;
-    const isFair = amount > 0 && amount <= MOST_DOLLARS;
-    return given(option, "an amount of dollars above 0, such as 3 or 0.50", text, isFair ? usd(amount) : undefined);
+    const value = amount > 0 && amount <= MAX_DOLLARS ? usd(amount) : undefined;
+    return given(option, "an amount of dollars above 0, such as 3 or 0.50", text, value);
   },
   price(option, text) {
     const [input, output, cachedInput, ...rest] = text.split(",").map(decimal);
@@ -27,20 +27,21 @@ const READERS: { readonly [Form in keyof Values]: Read<Values[Form]> } = {
     if (input === undefined || output === undefined || !isWhole) throw invalidOption(option, expected, text);
     return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
   },
-  count: (option, text, { most = Infinity }) => wholeNumber(option, text, most),
+  count: (option, text, { max = Infinity }) => wholeNumber(option, text, max),
   index: (option, text) => given(option, "a whole number from 0", text, digits(text, 7)),
-  most: (option, text) => given(option, "how many messages are shown, such as 20", text, digits(text, 6)),
+  size: (option, text) => given(option, "how many messages are shown, such as 20", text, digits(text, 6)),
   seq: (option, text) => given(option, "the number of an event, such as 12", text, digits(text, 10)),
   port(option, text) {
     const port = digits(text, 5) ?? Infinity;
-    return given(option, `a port from 0 to ${MOST_PORT}`, text, port <= MOST_PORT ? port : undefined);
+    return given(option, `a port from 0 to ${MAX_PORT}`, text, port <= MAX_PORT ? port : undefined);
   },
   time: timeIn,
   age: (option, text) => given(option, "a time such as 30d, 12h or 0s", text, durationIn(text)),
 };
 
 export function invalidOption(option: string, expected: string, text: string): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${quoted(text)}.`);
+  const got = text.trim() === "" ? "an empty string" : `"${shown(text, 80)}"`;
+  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${got}.`);
 }
 
 function given<T>(option: string, expected: string, text: string, value: T | undefined): T {
@@ -48,12 +49,8 @@ function given<T>(option: string, expected: string, text: string, value: T | und
   throw invalidOption(option, expected, text);
 }
 
-function quoted(text: string): string {
-  return text.trim() === "" ? "an empty text" : `"${shown(text, 80)}"`;
-}
-
-function digits(text: string, most: number): number | undefined {
-  return /^\d+$/.test(text.trim()) && text.trim().length <= most ? Number(text) : undefined;
+function digits(text: string, max: number): number | undefined {
+  return /^\d+$/.test(text.trim()) && text.trim().length <= max ? Number(text) : undefined;
 }
 
 /** A number as people write it: `3`, `0.50`, `$3`. Not `1e9`, not `0x10`, not `Infinity`. */
@@ -61,18 +58,14 @@ function decimal(text: string): number | undefined {
   return /^\$?\d+(\.\d+)?$|^\$?\.\d+$/.test(text.trim()) ? Number(text.trim().replace("$", "")) : undefined;
 }
 
-export function wholeNumber(option: string, text: string, most: number): number {
+export function wholeNumber(option: string, text: string, max: number): number {
   const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
-  return given(option, `a whole number from 1 to ${most}`, text, n >= 1 && n <= most ? n : undefined);
+  return given(option, `a whole number from 1 to ${max}`, text, n >= 1 && n <= max ? n : undefined);
 }
 
 export function oneOf<T extends string>(option: string, text: string, words: readonly T[]): T {
-  return given(
-    option,
-    `one of ${words.join(", ")}`,
-    text,
-    words.find((known) => known.toLowerCase() === text.toLowerCase()),
-  );
+  const found = words.find((known) => known.toLowerCase() === text.toLowerCase());
+  return given(option, `one of ${words.join(", ")}`, text, found);
 }
 
 /** The milliseconds of seconds (`90`), a duration (`90s`, `2m`, `1h`), or `none`, which is 0. */
@@ -85,10 +78,10 @@ export function timeIn(option: string, text: string): number {
 
 function readOption(option: string, text: string, entry: OptionEntry): unknown {
   if (entry.value === undefined) return text;
-  if (typeof entry.value === "string") return READERS[entry.value](option, text, entry);
-  return oneOf(option, text, entry.value);
+  return typeof entry.value === "string" ? READERS[entry.value](option, text, entry) : oneOf(option, text, entry.value);
 }
 
+/** The option as a person types it. */
 export function typedName(name: string, value?: unknown): string {
   const [long = ""] = /--[\w-]+/.exec(ENTRIES[name]?.flags ?? "") ?? [];
   return value === false && !long.startsWith("--no-") ? long.replace("--", "--no-") : long;
@@ -119,7 +112,7 @@ export function setting<Name extends OptionName>(name: Name, flags: Flags, env: 
   const variable = variableOf(name);
   const text = valueIn(env, variable);
   if (flags[name] !== undefined || text === undefined) return flags[name];
-  return readOption(variable, text, ENTRIES[name] ?? { flags: "" }) as Flags[Name];
+  return readOption(variable, text, ENTRIES[name] as OptionEntry) as Flags[Name];
 }
 
 /** Refuses options that cannot change once a run has begun. */
@@ -128,10 +121,10 @@ export function refuseFixed(flags: Flags): void {
     const value = flags[name as OptionName];
     if (fixed === undefined || value === undefined) continue;
     const option = typedName(name, value);
-    const change = typed.includes("<") ? typed : option;
-    const reason = fixed === "fork" ? `it continues as it was begun. With that option, fork it: troupe fork <id> ${change}` : fixed;
-    const code = name === "model" ? "MODEL_FIXED" : "OPTION_FIXED";
-    throw new UsageError(code, `Expected no ${option} for a run that continues: ${reason}.`);
+    const advice =
+      fixed === "fork" ? `fork it: troupe fork <id> ${typed.includes("<") ? typed.replace(/^-\w, /, "") : option}` : "begin a new run";
+    const text = `Expected no ${option} for a run that continues: it continues as it was begun. With that option, ${advice}.`;
+    throw new UsageError(name === "model" ? "MODEL_FIXED" : "OPTION_FIXED", text);
   }
 }
 

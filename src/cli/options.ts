@@ -1,206 +1,292 @@
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
+import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
 import { EVENT_TYPES } from "../runtime/record/event-type.ts";
-import { AGENT, BOUNDS, COMPANY, METAGPT, MODEL } from "./run-options.ts";
 
-/** What the forms of values are read as. Times are in milliseconds, where 0 is no limit. */
+/** Parsed types by the format of a value. Times are in milliseconds, where 0 is no limit. */
 export interface Values {
   readonly name: string;
   readonly dollars: MicroUsd;
   readonly price: ModelPrice;
   readonly count: number;
   readonly index: number;
-  readonly most: number;
+  readonly size: number;
   readonly seq: number;
   readonly port: number;
   readonly time: number;
   readonly age: number;
 }
 
-/** One option. Its entry gives the type of its flag, its help, its check, its completion and its refusals. */
+/** One option: the type of its flag, its help, check, completion and refusals, and whether runs keep it. */
 export interface OptionEntry {
   readonly flags: string;
-  /** Undefined: hidden, as another name of an option is. */
-  readonly text?: string;
-  /** The words that it takes, or the form of its value. Default: any text, or no value. */
+  readonly text: string;
+  /** The allowed words, or the format. Default: any string, or no value. */
   readonly value?: readonly string[] | keyof Values;
   /** Words that a shell offers beside files. */
   readonly offered?: readonly string[];
-  readonly most?: number;
-  /** It may come more than once. */
+  readonly max?: number;
   readonly list?: true;
   readonly required?: true;
-  /** The text of `--no-x`, beside `--x`. */
+  /** The help of `--no-x`, beside `--x`. */
   readonly not?: string;
-  /** Another name of that option. */
   readonly alias?: string;
   /** Its name in a config file. A variable sets it too: see `variableOf`. */
   readonly config?: string;
   /** The crews that have it; it is kept with their runs. */
   readonly crews?: readonly ("software-company" | "waterfall")[];
-  /** Its help for a run that continues. Default: as for one that begins. */
+  /** Its help for a run that continues. Default: `text`. */
   readonly later?: string;
-  /** Why it cannot change once a run has begun; "fork": a fork can change it. */
-  readonly fixed?: string;
+  /** It cannot change once a run has begun: only in a fork, or in a new run. */
+  readonly fixed?: "fork" | "new run";
 }
 
-const LEVELS = ["debug", "info", "warn", "error"] as const;
-const REUSE = ["all", "none"] as const;
-const CHANGE = ["refuse", "continue"] as const;
+/** The tools of an agent. */
+export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
+const OWN = ["software-company"] as const;
+
+/** @param text its help; empty: it is hidden */
+function option<const Flags extends string>(flags: Flags, text: string): { readonly flags: Flags; readonly text: string };
+function option<const Flags extends string, const More extends Omit<OptionEntry, "flags" | "text">>(
+  flags: Flags,
+  text: string,
+  more: More,
+): { readonly flags: Flags; readonly text: string } & More;
+function option(flags: string, text: string, more: object = {}): object {
+  return { flags, text, ...more };
+}
+
+function limitText(limit: keyof CallTimeouts): string {
+  const minutes = DEFAULT_TIMEOUTS[limit] / 60_000;
+  return `(default ${minutes >= 60 ? `${minutes / 60}h` : `${minutes}m`})`;
+}
+
+export const BOUNDS = {
+  budget: option("-b, --budget <usd>", "dollars it may spend, also --investment (default 3, for models whose price is known)", {
+    value: "dollars",
+    config: "budget",
+    later: "dollars it may spend in all",
+  }),
+  investment: option("--investment <usd>", "", { value: "dollars", alias: "budget" }),
+  rounds: option("-n, --rounds <n>", "most rounds, also --n-round (default 60, with --crew waterfall 20)", {
+    value: "count",
+    max: 100_000,
+    config: "rounds",
+    later: "most rounds since the last message (default: as before, and as many again if they were used up)",
+  }),
+  nRound: option("--n-round <n>", "", { value: "count", max: 100_000, alias: "rounds" }),
+};
+
+export const COMPANY = {
+  out: option("-o, --out <dir>", "where the project goes (default ./workspace/<name>)", { value: "name", fixed: "fork" }),
+  force: option("--force", "work in a folder that holds files; they stay unless the company writes them again", {
+    later: "continue although files or the team are not as the run left them, or it came from elsewhere",
+  }),
+  seed: option("--seed <seed>", "decides everything that is random", { value: "name", fixed: "fork" }),
+  sandbox: option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)", {
+    value: ["auto", "bubblewrap", "none"],
+    config: "sandbox",
+    later: "where the project's tests run: auto, bubblewrap or none (default: as it was begun)",
+  }),
+  in: option("--in <dir>", "change the project in this folder: what you have not committed stays as it is", {
+    value: "name",
+    fixed: "new run",
+  }),
+  crew: option(
+    "--crew <name>",
+    "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
+    { offered: ["software-company", "waterfall", "data-interpreter", "research"], fixed: "new run" },
+  ),
+  approve: option("--approve <what>", "ask you before the work continues: prd (the criteria) or plan (the design)", {
+    value: ["prd", "plan"],
+    crews: OWN,
+    later: "ask you before the work continues: prd (the criteria) or plan (the design), where they are still to be written",
+  }),
+  allowInstall: option(
+    "--allow-install",
+    "let packages of npm and PyPI be installed, by name and version; that step reaches the registry alone",
+    { crews: OWN, fixed: "fork" },
+  ),
+  size: option("--size <size>", "S, M or L: the depth of the work (default: the product manager decides)", {
+    value: ["S", "M", "L"],
+    crews: OWN,
+    fixed: "new run",
+  }),
+  stack: option("--stack <name>", "node, page or python (default: the product manager decides)", {
+    value: ["node", "page", "python"],
+    crews: OWN,
+    fixed: "new run",
+  }),
+  codeReview: option("--code-review", "review (default)", { not: "skip the reviews", fixed: "fork" }),
+  runTests: option("--run-tests", "run the tests (default)", {
+    not: "run nothing of what is written: nothing is proven then",
+    fixed: "fork",
+  }),
+};
+
+export const METAGPT = {
+  implement: option("--implement", "write the code (default)", {
+    not: "stop after the plan: the criteria, and the design of larger products",
+    crews: ["software-company", "waterfall"],
+    fixed: "new run",
+  }),
+  projectName: option("--project-name <name>", "the project's folder: ./workspace/<name>", { value: "name", fixed: "new run" }),
+  recoverPath: option("--recover-path <path>", "continue the newest run of this store, or of the store below this folder; needs no idea", {
+    fixed: "new run",
+  }),
+  maxAutoSummarizeCode: option("--max-auto-summarize-code <n>", "0: code is not summarized, it is run (default 0)", { fixed: "new run" }),
+  inc: option("--inc", "as --in, with --project-path", { fixed: "new run" }),
+  projectPath: option("--project-path <dir>", "the project that is changed", { value: "name", alias: "in", fixed: "new run" }),
+  reqaFile: option("--reqa-file <file>", "write the tests of this file again", { fixed: "new run" }),
+  initConfig: option("--init-config", "write a config file with comments, and do nothing else; an existing one stays", {
+    fixed: "new run",
+  }),
+};
+
+export const AGENT = {
+  tools: option("--tools <names>", `its tools, with commas between (default ${AGENT_TOOLS.join(",")})`, { fixed: "new run" }),
+  allow: option("--allow <names>", "the tools among them, and of servers, that run without asking"),
+  steps: option("--steps <n>", "most steps (default 30), of each step of a plan with --plan", {
+    value: "count",
+    max: 1_000,
+    fixed: "fork",
+  }),
+  plan: option("--plan", "make a plan first and let an agent do each of its steps", { fixed: "new run" }),
+  mcp: option("--mcp <config>", 'servers of tools, from a file of the form { "mcpServers": { ... } }', { value: "name", fixed: "new run" }),
+  commit: option("--no-commit", "leave its changes uncommitted where it works in a git repository"),
+};
+
+export const MODEL = {
+  model: option("-m, --model <name>", "the model (default gpt-5-mini)", { value: "name", config: "model", fixed: "fork" }),
+  baseUrl: option("--base-url <url>", "an OpenAI-compatible server", { value: "name", config: "baseUrl" }),
+  price: option("--price <in,out>", "what the model costs, in dollars for a million tokens; a third number for cached ones", {
+    value: "price",
+  }),
+  firstByte: option("--first-byte <time>", `longest silence before an answer begins, such as 90 or 5m, or none ${limitText("firstByte")}`, {
+    value: "time",
+    config: "firstByte",
+  }),
+  silence: option("--silence <time>", `longest silence in the middle of an answer ${limitText("silence")}`, {
+    value: "time",
+    config: "silence",
+  }),
+  callLimit: option("--call-limit <time>", `longest time of a model call with its retries ${limitText("call")}`, {
+    value: "time",
+    config: "call",
+  }),
+};
 
 const COMMON = {
-  allowUnpriced: { flags: "--allow-unpriced", text: "let --budget stand with a model whose price is not known" },
-  json: { flags: "--json", text: "print events as lines of JSON, the result last" },
-  quiet: { flags: "-q, --quiet", text: "print the result and nothing else" },
-  verbose: { flags: "-v, --verbose", text: "print warnings, and where errors come from" },
-  color: { flags: "--no-color", text: "no color" },
-  store: { flags: "--store <file>", config: "store", text: "the file that keeps runs (default .troupe/runs.db)" },
-  yes: { flags: "-y, --yes", text: "do not ask" },
-  file: { flags: "-f, --file <file>", text: "read the idea from a file" },
-  reuse: { flags: "--reuse <which>", value: REUSE },
-  to: { flags: "--to <role>", text: "the role it is for (default: the roles that watch what a user says)" },
-  as: { flags: "--as <name>" },
-  determinism: { flags: "--determinism" },
-  ping: { flags: "--ping", text: "ask the model for one word, which may cost a fraction of a cent" },
-  at: { flags: "--at <seq>", value: "seq", text: "the last event it shares with the run (default: the last one changed, else all)" },
-  edit: { flags: "--edit <seq=file>", list: true, text: "a message says what the file says; as JSON where it carries data" },
-  drop: { flags: "--drop <seq>", list: true, text: "a message is never delivered" },
-  add: { flags: "--add <file>", list: true, text: "say something more, after the events shared" },
-  port: { flags: "--port <port>", value: "port" },
-} as const;
+  allowUnpriced: option("--allow-unpriced", "accept a --budget for a model whose price is not known"),
+  json: option("--json", "print events as lines of JSON, the result last"),
+  quiet: option("-q, --quiet", "print the result and nothing else"),
+  verbose: option("-v, --verbose", "print warnings, and where errors come from"),
+  color: option("--no-color", "no color"),
+  store: option("--store <file>", "the file that keeps runs (default .troupe/runs.db)", { config: "store" }),
+  yes: option("-y, --yes", "do not ask"),
+  file: option("-f, --file <file>", "read the idea from a file"),
+  reuse: option("--reuse <which>", "", { value: ["all", "none"] }),
+  to: option("--to <role>", "the role it is for (default: the roles that watch what a user says)"),
+  as: option("--as <name>", ""),
+  determinism: option("--determinism", ""),
+  ping: option("--ping", "ask the model for one word, which may cost a fraction of a cent"),
+  at: option("--at <seq>", "the last event it shares with the run (default: the last one changed, else all)", { value: "seq" }),
+  edit: option("--edit <seq=file>", "a message says what the file says; as JSON where it carries data", { list: true }),
+  drop: option("--drop <seq>", "a message is never delivered", { list: true }),
+  add: option("--add <file>", "say something more, after the events shared", { list: true }),
+  port: option("--port <port>", "", { value: "port" }),
+};
 
 const STORED = {
-  limit: { flags: "-n, --limit <n>", value: "count", most: 10_000 },
-  after: { flags: "--after <id>", text: "start after this run, with older ones" },
-  from: { flags: "--from <n>", value: "seq", text: "begin with this event (default 0)" },
-  type: { flags: "--type <type>", value: EVENT_TYPES, text: "only events of one type, such as message or step.ended" },
-  format: { flags: "--format <format>", value: ["mermaid", "dot"], text: "mermaid or dot (default mermaid)" },
-  allRoles: {
-    flags: "--all-roles",
-    text: "judge also roles that asked no model: plain functions that repeat themselves do what their code says",
-  },
-  otlp: {
-    flags: "--otlp <target>",
-    text: "write its spans instead, for OpenTelemetry: to a new file, or to a receiver such as http://localhost:4318",
-  },
-  html: { flags: "--html <file>", text: "write the run and the inspector instead: one page for a browser, which needs no network" },
-  content: { flags: "--content", text: "with --otlp: the texts of prompts, answers and tools too" },
-  cost: {
-    flags: "--cost <dollars>",
-    value: "dollars",
-    text: "what the bill of the provider has for each of them (default: nothing)",
-  },
-  user: { flags: "--user <name>", text: "what this person has said, as the runs name them" },
-  conversation: { flags: "--conversation <id>", text: "what was said in the run with this id, and in its forks" },
-  tenant: { flags: "--tenant <name>", text: "what was said for this tenant of a server" },
-  memory: { flags: "--memory <file>", text: "the file that keeps memories (default .troupe/memory.db)" },
-  olderThan: { flags: "--older-than <time>", value: "age" },
-  role: { flags: "--role <id>", text: "only what one role remembers" },
-  run: { flags: "--run <id>", text: "only what was said in one run" },
-  last: { flags: "--last <n>", value: "most", text: "how many of the newest messages are listed (default 20)" },
-} as const;
+  limit: option("-n, --limit <n>", "", { value: "count", max: 10_000 }),
+  after: option("--after <id>", "start after this run, with older ones"),
+  from: option("--from <n>", "begin with this event (default 0)", { value: "seq" }),
+  type: option("--type <type>", "only events of one type, such as message or step.ended", { value: EVENT_TYPES }),
+  format: option("--format <format>", "mermaid or dot (default mermaid)", { value: ["mermaid", "dot"] }),
+  allRoles: option("--all-roles", "judge also roles that asked no model: plain functions that repeat themselves do what their code says"),
+  otlp: option(
+    "--otlp <target>",
+    "write its spans instead, for OpenTelemetry: to a new file, or to a receiver such as http://localhost:4318",
+  ),
+  html: option("--html <file>", "write the run and the inspector instead: one page for a browser, which needs no network"),
+  content: option("--content", "with --otlp: the contents of prompts, answers and tools too"),
+  cost: option("--cost <dollars>", "what the bill of the provider has for each of them (default: nothing)", { value: "dollars" }),
+  user: option("--user <name>", "what this person has said, as the runs name them"),
+  conversation: option("--conversation <id>", "what was said in the run with this id, and in its forks"),
+  tenant: option("--tenant <name>", "what was said for this tenant of a server"),
+  memory: option("--memory <file>", "the file that keeps memories (default .troupe/memory.db)"),
+  olderThan: option("--older-than <time>", "", { value: "age" }),
+  role: option("--role <id>", "only what one role remembers"),
+  run: option("--run <id>", "only what was said in one run"),
+  last: option("--last <n>", "how many of the newest messages are listed (default 20)", { value: "size" }),
+};
 
 export const SERVER = {
-  listen: { flags: "--listen <address>", text: "the address to listen on (default 127.0.0.1)" },
-  tenants: { flags: "--tenants <file>", text: "serve these tenants, each with a token, runs and a budget of its own" },
-  totalBudget: {
-    flags: "--total-budget <usd>",
+  listen: option("--listen <address>", "the address to listen on (default 127.0.0.1)"),
+  tenants: option("--tenants <file>", "serve these tenants, each with a token, runs and a budget of its own"),
+  totalBudget: option("--total-budget <usd>", "spend at most this many dollars for all runs of the store together, past ones included", {
     value: "dollars",
-    text: "spend at most this many dollars for all runs of the store together, past ones included",
-  },
-  hostName: { flags: "--host-name <name>", list: true, text: "a name of the server besides those of this machine" },
-  origin: { flags: "--origin <origin>", list: true, text: "a page elsewhere that may ask, such as https://app.example.com" },
-  onTeamChange: {
-    flags: "--on-team-change <what>",
-    value: CHANGE,
-    text: "refuse or continue a run of another version of its team (default refuse)",
-  },
-  logLevel: { flags: "--log-level <level>", value: LEVELS, text: "debug, info, warn or error (default info)" },
-} as const;
+  }),
+  hostName: option("--host-name <name>", "a name of the server besides those of this machine", { list: true }),
+  origin: option("--origin <origin>", "a page elsewhere that may ask, such as https://app.example.com", { list: true }),
+  onTeamChange: option("--on-team-change <what>", "refuse or continue a run of another version of its team (default refuse)", {
+    value: ["refuse", "continue"],
+  }),
+  logLevel: option("--log-level <level>", "debug, info, warn or error (default info)", { value: ["debug", "info", "warn", "error"] }),
+};
 
 const FLEET = {
-  journal: {
-    flags: "--journal <url>",
-    text: "the Postgres database of the fleet, such as postgres://user@host/name (default: TROUPE_JOURNAL, which keeps its password from ps)",
-  },
-  schema: { flags: "--schema <name>", text: "the schema of its tables (default troupe)" },
-  engine: {
-    flags: "--engine <url>",
-    text: "what delivers the runs: graphile, a queue in that database, or restate://host:8080 (default: TROUPE_ENGINE, else graphile)",
-  },
-  concurrency: { flags: "--concurrency <n>", text: "runs at the same time (default 64)" },
-  grace: { flags: "--grace <time>", value: "time" },
-  tries: {
-    flags: "--tries <n>",
-    value: "count",
-    most: 1_000_000,
-    text: "refusals until a run that cannot continue is given up (default 20)",
-  },
-  health: {
-    flags: "--health <port>",
-    value: "port",
-    text: "answer GET /health on this port of 127.0.0.1: 200, or 503 while it drains",
-  },
-  workspaces: {
-    flags: "--workspaces <url>",
-    text: "the store that moves the folders of runs: file:/shared/dir or s3://bucket/prefix?endpoint=https://host&region=name",
-  },
-  folder: { flags: "--folder <dir>", text: "the folder on this machine that has the folders of runs (default .troupe/workspaces)" },
-  team: { flags: "--team <name>", text: "the team that works on it (default: the team of a known run)" },
-  id: {
-    flags: "--id <run>",
-    value: "name",
-    text: "the id of the run; a known one continues, and needs no idea (default: a new one)",
-  },
-  answer: { flags: "--answer <text>", text: "answer a question of the run --id, which continues; JSON for a form" },
-  question: {
-    flags: "--question <id>",
-    text: "the beginning of the id of that question; may be left out where only one waits",
-  },
-  follow: { flags: "-f, --follow", text: "follow the run until it is at rest" },
-  worker: { flags: "--worker <id>", text: "only this one, as ps names it (default: all)" },
-} as const;
+  journal: option(
+    "--journal <url>",
+    "the Postgres database of the fleet, such as postgres://user@host/name (default: TROUPE_JOURNAL, which keeps its password from ps)",
+  ),
+  schema: option("--schema <name>", "the schema of its tables (default troupe)"),
+  engine: option(
+    "--engine <url>",
+    "what delivers the runs: graphile, a queue in that database, or restate://host:8080 (default: TROUPE_ENGINE, else graphile)",
+  ),
+  concurrency: option("--concurrency <n>", "runs at the same time (default 64)"),
+  grace: option("--grace <time>", "", { value: "time" }),
+  tries: option("--tries <n>", "refusals until a run that cannot continue is given up (default 20)", { value: "count", max: 1_000_000 }),
+  health: option("--health <port>", "answer GET /health on this port of 127.0.0.1: 200, or 503 while it drains", { value: "port" }),
+  workspaces: option(
+    "--workspaces <url>",
+    "the store that moves the folders of runs: file:/shared/dir or s3://bucket/prefix?endpoint=https://host&region=name",
+  ),
+  folder: option("--folder <dir>", "the folder on this machine that has the folders of runs (default .troupe/workspaces)"),
+  team: option("--team <name>", "the team that works on it (default: the team of a known run)"),
+  id: option("--id <run>", "the id of the run; a known one continues, and needs no idea (default: a new one)", { value: "name" }),
+  answer: option("--answer <text>", "answer a question of the run --id, which continues; JSON for a form"),
+  question: option("--question <id>", "the beginning of the id of that question; may be left out where only one waits"),
+  follow: option("-f, --follow", "follow the run until it is at rest"),
+  worker: option("--worker <id>", "only this one, as ps names it (default: all)"),
+};
 
 const EXPERIMENT = {
-  name: { flags: "--name <name>", text: "the experiment, where the module exports several" },
-  workers: {
-    flags: "-w, --workers <n>",
-    value: "count",
-    most: 1_000,
-    text: "processes that run cells (default: one less than there are cores)",
-  },
-  timeLimit: { flags: "--time-limit <time>", value: "time", text: "how long one run may take, such as 90s or 10m (default 1h)" },
-  again: { flags: "--again", text: "runs that failed before run again" },
-  anew: { flags: "--anew", text: "begin in the first free folder <dir>-2, <dir>-3 ..., where <dir> has another experiment" },
-  by: { flags: "--by <columns>", text: "the columns whose values make a group, with commas between (default: all parameters)" },
-  of: {
-    flags: "--of <columns>",
-    text: "the columns to average, with commas between (default: all measures that are numbers, true or false)",
-  },
-  csv: { flags: "--csv", text: "print the table as CSV" },
-  kind: {
-    flags: "--kind <kind>",
+  name: option("--name <name>", "the experiment, where the module exports several"),
+  workers: option("-w, --workers <n>", "processes that run cells (default: one less than there are cores)", { value: "count", max: 1_000 }),
+  timeLimit: option("--time-limit <time>", "how long one run may take, such as 90s or 10m (default 1h)", { value: "time" }),
+  again: option("--again", "runs that failed before run again"),
+  anew: option("--anew", "begin in the first free folder <dir>-2, <dir>-3 ..., where <dir> has another experiment"),
+  by: option("--by <columns>", "the columns whose values make a group, with commas between (default: all parameters)"),
+  of: option("--of <columns>", "the columns to average, with commas between (default: all measures that are numbers, true or false)"),
+  csv: option("--csv", "print the table as CSV"),
+  kind: option("--kind <kind>", "line, points, bars, histogram or heatmap (default line)", {
     value: ["line", "points", "bars", "histogram", "heatmap"],
-    text: "line, points, bars, histogram or heatmap (default line)",
-  },
-  x: { flags: "--x <column>", text: "default: the first parameter with several values" },
-  y: {
-    flags: "--y <column>",
-    text: "default: the first measure that is a number; of a heat map the second parameter with several values",
-  },
-  value: { flags: "--value <column>", text: "the color of a heat map (default: the first measure that is a number)" },
-  series: { flags: "--series <column>", text: "a color for each of its values" },
-  hold: { flags: "--hold", text: "with --x round: runs that have ended keep their last values, as states do" },
-  runs: {
-    flags: "--runs <n>",
+  }),
+  x: option("--x <column>", "default: the first parameter with several values"),
+  y: option("--y <column>", "default: the first measure that is a number; of a heat map the second parameter with several values"),
+  value: option("--value <column>", "the color of a heat map (default: the first measure that is a number)"),
+  series: option("--series <column>", "a color for each of its values"),
+  hold: option("--hold", "with --x round: runs that have ended keep their last values, as states do"),
+  runs: option("--runs <n>", "the most runs that are repeated, spread over the experiment (default: all)", {
     value: "count",
-    most: 1_000_000,
-    text: "the most runs that are repeated, spread over the experiment (default: all)",
-  },
-  node: { flags: "--node <file>", list: true, text: "a program of Node to compare with" },
-  cell: { flags: "--cell <n>", value: "index", required: true, text: "the cell: the column cell of its rows" },
-  rep: { flags: "--rep <n>", value: "index", text: "the repetition (default 0)" },
-} as const;
+    max: 1_000_000,
+  }),
+  node: option("--node <file>", "a program of Node to compare with", { list: true }),
+  cell: option("--cell <n>", "the cell: the column cell of its rows", { value: "index", required: true }),
+  rep: option("--rep <n>", "the repetition (default 0)", { value: "index" }),
+};
 
 /** Every option of every command, by the name of its flag. */
 export const OPTIONS = {
@@ -214,9 +300,9 @@ export const OPTIONS = {
   ...SERVER,
   ...FLEET,
   ...EXPERIMENT,
-} as const;
-/** The same entries, read without their own types. */
-export const ENTRIES: Readonly<Record<string, OptionEntry>> = { ...OPTIONS };
+};
+/** The same entries, with their common type. */
+export const ENTRIES: Readonly<Record<string, OptionEntry>> = OPTIONS;
 
 type Entries = typeof OPTIONS;
 export type OptionName = keyof Entries;
@@ -224,8 +310,8 @@ type ValueOf<E> = E extends { readonly list: true }
   ? readonly string[]
   : E extends { readonly value: readonly (infer Word)[] }
     ? Word
-    : E extends { readonly value: infer Form extends keyof Values }
-      ? Values[Form]
+    : E extends { readonly value: infer Format extends keyof Values }
+      ? Values[Format]
       : E extends { readonly flags: `${string}<${string}` }
         ? string
         : boolean;

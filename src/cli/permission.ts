@@ -20,11 +20,7 @@ export type TypedAnswer = { readonly kind: "answer"; readonly text: string } | {
 
 const CHANGE = /^(?:c|e|change|edit)$/i;
 const SHOW = /^(?:d|s|diff|show|show diff)$/i;
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ["y", "yes"],
-  ["n", "no"],
-  ["a", "always"],
-]);
+const WORDS: ReadonlyMap<string, string> = new Map(Object.entries({ y: "yes", n: "no", a: "always" }));
 
 export function typedAnswer(line: string): TypedAnswer {
   const words = line.trim();
@@ -36,16 +32,16 @@ export function typedAnswer(line: string): TypedAnswer {
 
 /** The answers that a person may give, in one line. */
 export function answersText({ tool, role }: PermissionQuestion): string {
-  return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run), change (its arguments) or show diff. Other words refuse it, and ${shown(role, 60)} is told them.`;
+  return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run), change (its arguments) or show diff. Other words refuse it, and ${shown(role, 60)} receives them.`;
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 export function callLines({ tool, args }: PermissionQuestion): readonly string[] {
   const lines = argumentLines(args);
-  const rest = lines.length - MOST_LINES;
+  const rest = lines.length - MAX_LINES;
   if (lines.length === 0) return [`  ${shown(tool, 60)}, without arguments`];
-  return rest <= 1 ? lines : [...lines.slice(0, MOST_LINES), `  ... and ${plural(rest, "line")} more: answer show diff to see all`];
+  return rest <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  ... and ${plural(rest, "line")} more: answer show diff to see all`];
 }
 
 function argumentLines(args: JsonObject): readonly string[] {
@@ -65,7 +61,11 @@ export type ReadFile = (path: string) => Promise<string | undefined>;
 export async function wholeCall({ args }: PermissionQuestion, read: ReadFile, style: Style): Promise<readonly string[]> {
   const changes = await changesIn(args, read);
   if (changes.length === 0) return argumentLines(args);
-  return changes.flatMap(({ path, before, after }) => [`  ${style.strong(shown(path, 300))}`, ...changedLines(before, after, style)]);
+  const parts = changes.map(async ({ path, before, after }) => [
+    `  ${style.strong(shown(path, 300))}`,
+    ...(await changedLines(before, after, style)),
+  ]);
+  return (await Promise.all(parts)).flat();
 }
 
 interface FileChange {
@@ -74,26 +74,21 @@ interface FileChange {
   readonly after: string;
 }
 
+/** The files that a call writes; none where one of its parts is no change of a file. */
 async function changesIn(args: JsonObject, read: ReadFile): Promise<readonly FileChange[]> {
   const { files } = args;
   const entries = Array.isArray(files) ? (files as readonly unknown[]) : [args];
-  const found: FileChange[] = [];
-  for (const entry of entries) {
-    const change = await changeIn((entry ?? {}) as Readonly<Record<string, unknown>>, read);
-    if (change === undefined) return [];
-    found.push(change);
-  }
-  return found;
+  const found = await Promise.all(entries.map((entry) => changeIn((entry ?? {}) as Readonly<Record<string, unknown>>, read)));
+  const changes = found.filter((change) => change !== undefined);
+  return changes.length === found.length ? changes : [];
 }
 
 async function changeIn(entry: Readonly<Record<string, unknown>>, read: ReadFile): Promise<FileChange | undefined> {
   const { path, command, content, old, new: text, line } = entry;
   if (typeof path !== "string") return undefined;
-  if (typeof content === "string" && (command === undefined || command === "create")) {
-    return { path, before: (await read(path).catch(() => undefined)) ?? "", after: content };
-  }
-  if (typeof text !== "string") return undefined;
   const before = (await read(path).catch(() => undefined)) ?? "";
+  if (typeof content === "string" && (command === undefined || command === "create")) return { path, before, after: content };
+  if (typeof text !== "string") return undefined;
   if (command === "replace" && typeof old === "string") {
     const at = old === "" ? -1 : before.indexOf(old);
     if (at === -1) return { path, before: old, after: text };
@@ -104,23 +99,14 @@ async function changeIn(entry: Readonly<Record<string, unknown>>, read: ReadFile
   return { path, before, after: [...lines.slice(0, line), ...linesOf(text), ...lines.slice(line)].join("\n") };
 }
 
-const AROUND = 2;
-
-function changedLines(before: string, after: string, style: Style): readonly string[] {
-  const [old, now] = [linesOf(before), linesOf(after)];
-  const most = Math.min(old.length, now.length);
-  let [head, tail] = [0, 0];
-  while (head < most && old[head] === now[head]) head += 1;
-  while (tail < most - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
-  const from = Math.max(0, head - AROUND);
-  const kept = (lines: readonly string[]): readonly string[] => lines.map((line) => `    ${shownLine(line)}`);
-  const marked = (lines: readonly string[], mark: string, paint: (text: string) => string): readonly string[] =>
-    lines.map((line) => paint(`  ${mark} ${shownLine(line)}`));
-  return [
-    ...(from === 0 ? [] : [style.faint(`    line ${from + 1}`)]),
-    ...kept(old.slice(from, head)),
-    ...marked(old.slice(head, old.length - tail), "-", style.bad),
-    ...marked(now.slice(head, now.length - tail), "+", style.good),
-    ...kept(old.slice(old.length - tail, old.length - tail + AROUND)),
-  ];
+async function changedLines(before: string, after: string, style: Style): Promise<readonly string[]> {
+  const { diffHunks, lineDiff } = await import("../inspector/view/line-diff.ts");
+  return diffHunks(lineDiff(before, after), 2).flatMap((hunk) => {
+    const first = hunk[0]?.before ?? 1;
+    const lines = hunk.map(({ kind, text }) => {
+      if (kind === "same") return `    ${shownLine(text)}`;
+      return kind === "added" ? style.good(`  + ${shownLine(text)}`) : style.bad(`  - ${shownLine(text)}`);
+    });
+    return first <= 1 ? lines : [style.faint(`    line ${first}`), ...lines];
+  });
 }

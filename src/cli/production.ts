@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
 import { listed, thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
-import type { ActEnded, RunResumed } from "../runtime/record/event.ts";
+import type { RunResumed } from "../runtime/record/event.ts";
 import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -13,19 +14,21 @@ import { KEPT_FOLDER } from "../workspace/kept-files.ts";
 import type { RecordedFiles } from "../workspace/recorded-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor } from "./about.ts";
-import type { CommitReport } from "./agent-work.ts";
+import { commitWork, subjectOf, watchAgent } from "./agent-work.ts";
 import { type Company, openCompany, provesProduct, workerOf, worksInNamedFolder } from "./company.ts";
 import { type ErrorReport, errorReport } from "./error-report.ts";
 import type { ExitCode } from "./errors.ts";
 import { folderName } from "./host.ts";
 import type { ChosenModel } from "./model-settings.ts";
-import { type ChangeReport, nextSteps, type ResultReport, resultReport } from "./report.ts";
+import { inOutFolder } from "./out-folder.ts";
+import { confirmPaidRun } from "./prompt.ts";
+import { type ChangeReport, type CommitReport, nextSteps, type ResultReport, resultReport } from "./report.ts";
 import { plural } from "./screen/amounts.ts";
 import type { Progress } from "./screen/progress.ts";
 import { printSummary } from "./screen/summary.ts";
 import { shown } from "./screen/text.ts";
 import { printError, type Session } from "./session.ts";
-import type { CompanySettings } from "./settings.ts";
+import type { AgentSettings, CompanySettings } from "./settings.ts";
 import { sealOf, type Store } from "./store.ts";
 import { shortIdIn } from "./stored-run.ts";
 
@@ -46,23 +49,56 @@ export interface EarlierPart {
   readonly progress: Progress;
   /** Micro-dollars of calls with unknown cost, counted in full. */
   readonly held: number;
-  /** The files that the folder has already, as the record tells them; undefined: none. */
+  /** The files that the folder has already, according to the record; undefined: none. */
   readonly files: RecordedFiles | undefined;
   readonly rounds: number;
 }
 
-/** Returns the rounds of the turns before the one that continues. @param isTold true where a message begins a new turn */
-export function earlierRounds(state: RunState, isTold: boolean): number {
-  return roundsOf(state) - (isTold ? 0 : turnCount(state).rounds);
+/** Returns the rounds of the turns before the one that continues. @param hasMessage true where a message begins a new turn */
+export function earlierRounds(state: RunState, hasMessage: boolean): number {
+  return roundsOf(state) - (hasMessage ? 0 : turnCount(state).rounds);
 }
 
-export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> {
+export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox"> {
   readonly idea: string;
+  /** Of its folder. */
+  readonly name: string;
+  readonly isConfirmed: boolean;
 }
 
-export function newRun({ host, interruptions }: Session, parts: NewRun): Production {
+/** Works in the folder of a new run, once a person has agreed to its cost. */
+export function inConfirmedFolder<T>(session: Session, run: NewRun, work: (folder: string) => Promise<T>): Promise<T> {
+  const { host, interruptions } = session;
+  const { settings, chosen, sandbox, idea, name, isConfirmed } = run;
+  const { out, force, agent } = settings;
+  return inOutFolder({ cwd: host.cwd, out, name, force }, async (folder) => {
+    if (chosen.isPaid && !isConfirmed) {
+      await confirmPaidRun(session, {
+        idea,
+        by: workerOf(settings),
+        model: chosen.text,
+        budget: chosen.budget,
+        bounds: boundsOf(settings),
+        folder: folderName(host, folder),
+        tests: agent === undefined ? testsPlan(settings, sandbox) : toolsText(agent),
+      });
+    }
+    throwIfAborted(interruptions.signal);
+    return work(folder);
+  });
+}
+
+function toolsText({ tools, allow, mcp }: AgentSettings): string {
+  const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
+  const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;
+  return `${tools.join(", ")}${servers}; what writes or runs is asked for${free}`;
+}
+
+export function newProduction(
+  { host, interruptions }: Session,
+  parts: Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> & { readonly idea: string },
+): Production {
   const { idea, settings, store } = parts;
-  const { rounds } = settings;
   const runId = freshRunId(host.clock.now());
   let about: Json = null;
   return {
@@ -72,7 +108,7 @@ export function newRun({ host, interruptions }: Session, parts: NewRun): Product
     prepare: async ({ agent }) => {
       about = aboutFor({ ...parts, settings: { ...settings, agent }, version: host.version, seal: await sealOf(store, runId) });
     },
-    begin: ({ team }) => team.run(idea, { id: runId, rounds, signal: interruptions.signal, about }),
+    begin: ({ team }) => team.run(idea, { id: runId, rounds: settings.rounds, signal: interruptions.signal, about }),
   };
 }
 
@@ -94,37 +130,37 @@ async function produced(session: Session, production: Production, company: Compa
   const folder = folderName(host, production.folder);
   const short = await shortIdIn(store.journal, runId);
   screen.say(screen.style.faint(`${boundsText(production, folder)}, run ${shown(short)}`));
-  const { git } = company.workspace;
-  if (git.kind === "none" && !worksInNamedFolder(settings)) {
-    const why =
-      company.existing?.place.kind === "folder"
-        ? `Nothing is committed, for ${company.existing.place.reason}; what files of yours held is kept in ${KEPT_FOLDER}.`
-        : `The project keeps no history: ${git.reason}.`;
-    screen.say(screen.style.warn(shown(why)));
-  }
-
+  sayUncommitted(session, settings, company);
   const rounds = settings.rounds + (past?.rounds ?? 0);
-  const isAgent = settings.agent !== undefined;
-  const isTold = workerOf(settings) !== "company";
-  const watchAgent = isTold ? (await import("./agent-work.ts")).watchAgent : undefined;
+  const printsWork = workerOf(settings) !== "company";
   const run = production.begin(company);
   screen.watch(run, {
-    rounds: isAgent ? Infinity : rounds,
-    isTold,
+    rounds: settings.agent === undefined ? rounds : Infinity,
+    isPrinted: printsWork,
     budget: chosen.budget,
     profiles: new Map(company.roles.map((role) => [role.name, role.profile])),
     ...(past === undefined ? {} : { progress: past.progress }),
   });
-  watchAgent?.(session, run);
-  if (settings.crew.kind === "software-company" && settings.crew.approve === "plan") run.on("act.ended", sayIfNoPlan(session));
+  if (printsWork) watchAgent(session, run);
   run.on("run.resumed", (event) => warnOfUncertain(session, event));
-  const stopping = (): void => sayStopping(session);
+  const stopping = (): void => {
+    if (interruptions.first !== "pipe") screen.say(screen.style.warn("Stopping, and keeping what is there. Ctrl-C again ends at once."));
+  };
   interruptions.signal.addEventListener("abort", stopping, { once: true });
   const report = await finished(session, production, company, run, short);
   interruptions.signal.removeEventListener("abort", stopping);
   const { budget, model } = chosen;
   await printSummary(session, report, { folder, run: short, roundLimit: rounds, budget, model });
   return interruptions.first === "pipe" ? 0 : report.exitCode;
+}
+
+function sayUncommitted({ screen }: Session, settings: CompanySettings, { workspace: { git }, existing }: Company): void {
+  if (git.kind !== "none" || worksInNamedFolder(settings)) return;
+  const why =
+    existing?.place.kind === "folder"
+      ? `Nothing is committed, for ${existing.place.reason}; what files of yours held is kept in ${KEPT_FOLDER}.`
+      : `The project keeps no history: ${git.reason}.`;
+  screen.say(screen.style.warn(shown(why)));
 }
 
 function boundsText({ chosen, settings, sandbox }: Production, folder: string): string {
@@ -134,37 +170,18 @@ function boundsText({ chosen, settings, sandbox }: Production, folder: string): 
   return [shown(text), cap, boundsOf(settings), tests, shown(folder)].join(", ");
 }
 
-export function boundsOf({ agent, rounds }: Pick<CompanySettings, "agent" | "rounds">): string {
+function boundsOf({ agent, rounds }: Pick<CompanySettings, "agent" | "rounds">): string {
   if (agent === undefined) return `${rounds} rounds`;
   return agent.plan === true ? `a plan, ${agent.steps} steps for each of its steps` : `${agent.steps} steps`;
 }
 
-export function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: Sandbox): string {
+function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: Sandbox): string {
   if (!settings.runTests) return "not run (--no-run-tests)";
   if (sandbox.kind === "bubblewrap") return "run in bubblewrap";
   return sandbox.kind === "none" ? "run without isolation" : "not run";
 }
 
-/** Tells at the end of the triage that a product of size S has no design, so that nobody waits to be asked for a yes. */
-function sayIfNoPlan({ screen }: Session): (event: ActEnded) => void {
-  let isTold = false;
-  return ({ said }) => {
-    const isSmall = said.some(({ message: { instructContent } }) => {
-      const { kind, size } = (instructContent ?? {}) as { readonly kind?: unknown; readonly size?: unknown };
-      return kind === "order" && size === "S";
-    });
-    if (!isSmall || isTold) return;
-    isTold = true;
-    screen.say(screen.style.warn("This product is of size S, which has no plan: nothing is asked, in spite of --approve plan."));
-  };
-}
-
-function sayStopping({ interruptions, screen }: Session): void {
-  if (interruptions.first === "pipe") return;
-  screen.say(screen.style.warn("Stopping, and keeping what is there. Ctrl-C again ends at once."));
-}
-
-/** Reports the calls that were in flight when the process died: nobody knows whether they were billed, and they are made again. */
+/** Reports the calls that were in flight when the process died: they may have been billed, and they are made again. */
 function warnOfUncertain({ screen }: Session, { uncertain }: RunResumed): void {
   const paid = uncertain.filter(({ hold }) => hold > 0);
   if (paid.length === 0) return;
@@ -181,7 +198,7 @@ async function finished(session: Session, production: Production, company: Compa
   if (json !== undefined) for await (const event of run) await json.write(event);
   const result = await run.result;
   screen.end();
-  sayKept(session, production, company);
+  sayKept(session, out, company);
   const { messages, error, status } = result;
   // Without a message nothing happened: the journal or the team refused to run.
   if (messages.length === 0 && (error instanceof JournalError || error instanceof UsageError)) throw error;
@@ -189,7 +206,7 @@ async function finished(session: Session, production: Production, company: Compa
   const { isScripted, budget } = chosen;
   const report = resultReport(result, {
     out,
-    files: await filesOf(session, company),
+    files: (await orWarn(session, "The project's folder cannot be listed", () => company.workspace.list())) ?? [],
     isScripted,
     worstCase: held + result.uncertain,
     interruption: interruptions.first,
@@ -199,89 +216,62 @@ async function finished(session: Session, production: Production, company: Compa
     by: workerOf(settings),
     proves: provesProduct(settings),
     output: company.output,
-    ...(await committed(session, production, company, result)),
-    ...(await finishedChange(session, production, company, result)),
+    commit: await committed(session, production, company, result),
+    change: await orWarn(session, "The changes cannot be listed", () => finishedChange(session, production, company, result)),
   });
   // The summary shows the questions of a run that waits.
-  const isTold =
+  const isShown =
     status === "stopped" || status === "moved" || (status === "waiting" && json === undefined) || interruptions.first === "pipe";
-  if (error !== undefined && !isTold) await printError(session, describe(error));
+  if (error !== undefined && !isShown) await printError(session, describe(error));
   return report;
+}
+
+/** A failure of git or of the folder is a warning: the result is printed anyway. */
+async function orWarn<T>({ screen }: Session, what: string, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    screen.warn(`${what}: ${thrownText(error)}`);
+    return undefined;
+  }
 }
 
 const NAMED = 5;
 
-function sayKept({ screen, host }: Session, { folder }: Production, { workspace }: Company): void {
-  const { kept } = workspace;
+function sayKept({ screen, host }: Session, folder: string, { workspace: { kept } }: Company): void {
   if (kept.length === 0) return;
-  const names = listed(
-    kept.map(({ path }) => shown(path)),
-    NAMED,
-  );
+  const paths = kept.map(({ path }) => shown(path));
   const place = shown(join(folderName(host, folder), KEPT_FOLDER));
-  screen.say(screen.style.warn(`${plural(kept.length, "file")} of yours had to make room: ${names}. What they held is kept in ${place}.`));
+  const files = `${plural(kept.length, "file")} of yours had to make room: ${listed(paths, NAMED)}`;
+  screen.say(screen.style.warn(`${files}. What they held is kept in ${place}.`));
 }
 
-/** Commits the changes of an agent that has finished. A failure of git is a warning: the result is printed anyway. */
+/** Commits the changes of an agent that has finished. */
 async function committed(
-  { host, screen, interruptions }: Session,
+  session: Session,
   { runId }: Production,
   { workspace, agent }: Company,
   { status, messages }: RunResult,
-): Promise<{ readonly commit?: CommitReport }> {
-  if (agent === undefined || status !== "finished") return {};
-  const { commitWork } = await import("./agent-work.ts");
-  const task = messages[0]?.content ?? "";
-  try {
-    const commit = await commitWork(workspace, agent, { task, runId, date: host.clock.now(), signal: interruptions.signal });
-    return commit === undefined ? {} : { commit };
-  } catch (error) {
-    screen.warn(`The changes are not committed: ${thrownText(error)}`);
-    return { commit: { files: 0, note: "not made: git failed, see --verbose" } };
-  }
-}
-
-/** Characters of the first line of a commit. */
-const SUBJECT = 72;
-
-function subjectOf(idea: string): string {
-  const [line = ""] = idea.trim().split("\n");
-  return line.length <= SUBJECT ? line : `${line.slice(0, SUBJECT - 1).trimEnd()}…`;
+): Promise<CommitReport | undefined> {
+  if (agent === undefined || status !== "finished") return undefined;
+  const commit = { task: messages[0]?.content ?? "", runId, date: session.host.clock.now(), signal: session.interruptions.signal };
+  const none: { readonly commit: CommitReport | undefined } = { commit: { files: 0, note: "not made: git failed, see --verbose" } };
+  const work = async (): Promise<typeof none> => ({ commit: await commitWork(workspace, agent, commit) });
+  return ((await orWarn(session, "The changes are not committed", work)) ?? none).commit;
 }
 
 async function finishedChange(
-  { host, screen, interruptions }: Session,
+  { host, interruptions: { signal } }: Session,
   { runId }: Production,
   { existing }: Company,
   { status, messages }: RunResult,
-): Promise<{ readonly change?: ChangeReport }> {
-  if (existing === undefined) return {};
+): Promise<ChangeReport | undefined> {
+  if (existing === undefined) return undefined;
   const { place } = existing;
   const branch = place.kind === "folder" ? {} : { branch: place.branch };
   const reason = place.kind === "in place" ? {} : { reason: place.reason };
-  const { signal } = interruptions;
-  try {
-    const request = {
-      message: subjectOf(messages[0]?.content ?? ""),
-      author: "Troupe",
-      date: host.clock.now(),
-      trailers: { "Troupe-Run": runId },
-      signal,
-    };
-    const changes = status === "finished" ? await existing.finish(request) : await existing.changes(signal);
-    return { change: { place: place.kind, ...branch, ...reason, ...changes } };
-  } catch (error) {
-    screen.warn(`What was changed cannot be told: ${thrownText(error)}`);
-    return {};
-  }
-}
-
-/** The project's files. A folder that can no longer be read is a warning: the result is printed anyway. */
-async function filesOf({ screen }: Session, { workspace }: Company): Promise<readonly string[]> {
-  try {
-    return await workspace.list();
-  } catch (error) {
-    screen.warn(`The project's folder cannot be listed: ${thrownText(error)}`);
-    return [];
-  }
+  const message = subjectOf(messages[0]?.content ?? "");
+  const commit = { message, author: "Troupe", date: host.clock.now(), trailers: { "Troupe-Run": runId }, signal };
+  const changes = status === "finished" ? await existing.finish(commit) : await existing.changes(signal);
+  return { place: place.kind, ...branch, ...reason, ...changes };
 }

@@ -1,4 +1,4 @@
-import { type Argument, Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import type { CommandSpec, Handler, OptionUse } from "./command-spec.ts";
 import { COMMANDS } from "./command-table.ts";
@@ -7,8 +7,6 @@ import type { ExitCode } from "./errors.ts";
 import { EXAMPLES } from "./help-texts.ts";
 import type { Host } from "./host.ts";
 import { ENTRIES, type OptionEntry } from "./options.ts";
-
-const COMPLETE = "__complete";
 
 type RunCommand = (load: () => Promise<Handler>, raw: Readonly<Record<string, unknown>>, args: readonly string[]) => Promise<void>;
 
@@ -22,7 +20,7 @@ async function runProgram(host: Host, words: readonly string[]): Promise<ExitCod
     const { inSession } = await import("./session.ts");
     code = await inSession(host, raw, async (session, flags) => (await load())(session, flags, ...args), words);
   });
-  if (words[0] === COMPLETE) {
+  if (words[0] === "__complete") {
     const { complete } = await import("./completion.ts");
     await complete(host, program, words.slice(1));
     return code;
@@ -37,76 +35,68 @@ async function runProgram(host: Host, words: readonly string[]): Promise<ExitCod
   }
 }
 
-function programFor(host: Host, run: RunCommand): Command {
+function programFor({ version, stdout, stderr }: Host, run: RunCommand): Command {
   const program = new Command("troupe");
-  const { stdout, stderr } = host;
   program
     .description("A company of AI roles takes one sentence to a tested project on disk.")
     .usage('[options] "idea" | <command>')
-    .version(host.version, "-V, --version", "print the version")
+    .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this")
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text), outputError: () => {} })
     .addHelpText("after", EXAMPLES);
-  for (const spec of COMMANDS) addCommand(program, spec, host, run);
+  for (const spec of COMMANDS) addCommand(program, spec, stdout, run);
   // The options of `run` are the options of `troupe` itself.
-  const [company] = program.commands;
+  const [company = program] = program.commands;
   const help = program.createHelp();
-  const isOwn = ({ long }: Option): boolean => long !== "--help";
   program.configureHelp({
-    visibleOptions: (command) =>
-      command === program && company !== undefined
-        ? [...help.visibleOptions(company).filter(isOwn), ...help.visibleOptions(program)]
-        : help.visibleOptions(command),
+    visibleOptions: (command) => [
+      ...(command === program ? help.visibleOptions(company).filter(({ long }) => long !== "--help") : []),
+      ...help.visibleOptions(command),
+    ],
   });
   return program;
 }
 
-function addCommand(parent: Command, spec: CommandSpec, host: Host, run: RunCommand): void {
+function addCommand(parent: Command, spec: CommandSpec, stdout: Host["stdout"], run: RunCommand): void {
   const [name = "", ...args] = spec.name.split(" ");
   if (spec.group !== undefined) parent.commandsGroup(spec.group);
   const command = parent.command(name, { isDefault: spec.isDefault === true }).description(spec.text);
-  for (const arg of args) command.addArgument(withText(command.createArgument(arg), spec));
+  for (const arg of args) {
+    const argument = command.createArgument(arg);
+    argument.description = spec.args?.[argument.name()] ?? "";
+    command.addArgument(argument);
+  }
   if (spec.usage !== undefined) command.usage(spec.usage);
   if (spec.examples !== undefined) command.addHelpText("after", spec.examples);
   for (const use of spec.options ?? []) addOptions(command, use, spec.continues === true);
-  for (const child of spec.commands ?? []) addCommand(command, child, host, run);
+  for (const child of spec.commands ?? []) addCommand(command, child, stdout, run);
   const { load } = spec;
   if (load !== undefined) command.action(() => run(load, command.opts(), given(command)));
-  // The start of a shell waits for the script: a fault of a config file is no reason to give it none.
-  else if (spec.commands === undefined) command.action(async (shell: string) => void host.stdout.write(await scriptOf(shell)));
-}
-
-function withText(argument: Argument, { args = {} }: CommandSpec): Argument {
-  argument.description = args[argument.name()] ?? "";
-  return argument;
+  // The start of a shell waits for the script: a faulty config file must not prevent it.
+  else if (spec.commands === undefined) {
+    command.action(async (shell: string) => {
+      const { completionScript } = await import("./completion-scripts.ts");
+      stdout.write(completionScript(shell));
+    });
+  }
 }
 
 function given({ processedArgs }: Command): readonly string[] {
   return (processedArgs as readonly (string | readonly string[] | undefined)[]).flat().filter((word) => word !== undefined);
 }
 
-async function scriptOf(shell: string): Promise<string> {
-  const { completionScript } = await import("./completion-scripts.ts");
-  return completionScript(shell);
-}
-
 function addOptions(command: Command, use: OptionUse, continues: boolean): void {
   if (typeof use === "string" && use.endsWith(":")) return void command.optionsGroup(use);
   for (const [name, own] of typeof use === "string" ? [[use, undefined] as const] : Object.entries(use)) {
-    const entry = ENTRIES[name] ?? { flags: "" };
-    const [flags, text] = typeof own === "object" ? own : [entry.flags, own ?? helpText(entry, continues)];
-    command.addOption(optionOf(flags, text, entry));
-    if (entry.not === undefined) continue;
-    const not = continues && entry.fixed !== undefined ? "" : entry.not;
-    command.addOption(optionOf(flags.replace("--", "--no-"), not, entry));
+    const entry = ENTRIES[name] as OptionEntry;
+    const isHidden = continues && entry.fixed !== undefined;
+    const { later = entry.text } = entry;
+    const [flags, text] = typeof own === "object" ? own : [entry.flags, own ?? (continues ? later : entry.text)];
+    command.addOption(optionOf(flags, isHidden ? "" : text, entry));
+    if (entry.not !== undefined) command.addOption(optionOf(flags.replace("--", "--no-"), isHidden ? "" : entry.not, entry));
   }
-}
-
-function helpText({ text = "", later = text, fixed }: OptionEntry, continues: boolean): string {
-  if (!continues) return text;
-  return fixed === undefined ? later : "";
 }
 
 function optionOf(flags: string, text: string, { list, required }: OptionEntry): Option {

@@ -11,7 +11,7 @@ import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
 import { labelledLines } from "./screen/layout.ts";
 import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
-import { linesOf, LONGEST_QUESTION, shown, type Style } from "./screen/text.ts";
+import { linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 
@@ -43,7 +43,6 @@ export async function promptLine(
   }
 }
 
-/** The things that a question to a person may need. */
 export interface HumanParts {
   /** Reads a file of the project, to show what a call would change. */
   readonly read: ReadFile;
@@ -52,20 +51,19 @@ export interface HumanParts {
 }
 
 /**
- * Asks the person at the terminal, one question at a time. Without a terminal a question ends the run with status `waiting`, but for tools
- * that are allowed.
+ * Asks the person at the terminal, one question at a time. Without a terminal a question ends the run with status `waiting`, except for
+ * tools that are allowed.
  */
 export function humanPort(session: Session, { read, allowed }: HumanParts): HumanPort | undefined {
-  const isThere = canAsk(session.host);
-  if (!isThere && allowed.length === 0) return undefined;
+  const isTerminal = canAsk(session.host);
+  if (!isTerminal && allowed.length === 0) return undefined;
   let last: Promise<unknown> = Promise.resolve();
   return (question, { signal }) => {
     if (question.tool !== undefined && allowed.includes(question.tool)) return "always";
-    if (!isThere) throw waiting(question);
-    const ask = isPermission(question)
-      ? (): Promise<Json> => askPermission(session, question, read, signal)
-      : (): Promise<Json> => askPerson(session, question, signal);
-    const answer = last.then(ask);
+    if (!isTerminal) throw waiting(question);
+    const answer = last.then(() =>
+      isPermission(question) ? askPermission(session, question, read, signal) : askPerson(session, question, signal),
+    );
     last = answer.catch(() => undefined);
     return answer;
   };
@@ -77,30 +75,26 @@ function waiting({ id, text, role }: HumanQuestion): WaitingError {
 
 export function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<Json> {
   const { screen, host } = session;
-  const { role, text, to, form } = question;
+  const { role, text, to, form, deadline } = question;
   return screen.aside(async () => {
-    const lines = text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
+    const lines = text.split("\n").map((line) => `  ${shown(line, MAX_QUESTION)}`);
     const until = deadlineText(question, host.clock.now());
     const asked = `${shown(role)} asks ${to === undefined ? "you" : shown(to, 60)}:`;
     screen.print([screen.style.strong(asked), ...lines, ...(until === undefined ? [] : [screen.style.faint(`  ${until}`)])], 2);
-    const read = (): Promise<string> => answerTo(session, question, signal);
-    const print = (said: readonly string[]): void => screen.print(said, 4);
     try {
-      if (form !== undefined) return await fillIn({ ...question, form } satisfies FormQuestion, { style: screen.style, print, read });
-      const answer = await read();
+      if (form !== undefined) return await fillIn({ ...question, form }, terminalOf(session, question, signal));
+      const answer = await answerTo(session, question, signal);
       return answer.trim() === "" && question.default !== undefined ? question.default : answer;
     } catch (error) {
-      if (signal.aborted && question.deadline !== undefined && question.deadline <= host.clock.now())
-        screen.print(["", screen.style.warn(`  ${deadlineText(question, host.clock.now()) ?? ""}`)], 2);
+      const now = host.clock.now();
+      if (signal.aborted && deadline !== undefined && deadline <= now)
+        screen.print(["", screen.style.warn(`  ${deadlineText(question, now) ?? ""}`)], 2);
       throw error;
     }
   });
 }
 
-/**
- * Asks until the person says yes, no, always, something to the role, or has changed the arguments; on the way all of the call is shown as
- * often as they like.
- */
+/** Asks until the person says yes, no, always, something to the role, or has changed the arguments. */
 function askPermission(session: Session, question: PermissionQuestion, read: ReadFile, signal: AbortSignal): Promise<Json> {
   const { screen } = session;
   return screen.aside(async () => {
@@ -115,15 +109,16 @@ function askPermission(session: Session, question: PermissionQuestion, read: Rea
   });
 }
 
-/** Asks for the arguments one by one; an empty line keeps what the role wants. */
+/** Asks for the arguments one by one; an empty line keeps the value of the role. */
 function changedCall(session: Session, question: PermissionQuestion, signal: AbortSignal): Promise<Json> {
-  const { screen } = session;
   const { form, args } = question;
   const schema = (form?.kind === "choices" ? form.args : undefined) ?? { type: "object" };
-  return fillIn(
-    { ...question, form: { kind: "fields", schema }, default: args },
-    { style: screen.style, print: (said) => screen.print(said, 4), read: () => answerTo(session, question, signal) },
-  );
+  return fillIn({ ...question, form: { kind: "fields", schema }, default: args }, terminalOf(session, question, signal));
+}
+
+function terminalOf(session: Session, question: HumanQuestion, signal: AbortSignal): FormTerminal {
+  const { screen } = session;
+  return { style: screen.style, print: (lines) => screen.print(lines, 4), read: () => answerTo(session, question, signal) };
 }
 
 async function answerTo({ host, interruptions }: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
@@ -146,8 +141,6 @@ function isYes(answer: string | undefined, byDefault: boolean): boolean {
 export interface PaidRun {
   readonly idea: string;
   readonly by?: Worker;
-  /** True when the idea may be a mistyped command: then no answer means no. */
-  readonly isDoubtful: boolean;
   readonly model: string;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
@@ -171,23 +164,15 @@ export async function confirmPaidRun(session: Session, run: PaidRun): Promise<vo
   ];
   screen.print([screen.style.strong("This asks a model and may cost money:")]);
   screen.print(labelledLines(rows, { style: screen.style, width: screen.width, labels: 7, margin: 2 }));
-  const question = run.isDoubtful ? "One word only. Is that your idea? [y/N] " : "Start? [Y/n] ";
-  const answer = await screen.aside(() => promptLine(host, interruptions, question));
-  if (!isYes(answer, !run.isDoubtful)) throw new AbortedError("it was not confirmed, and nothing was started");
-}
-
-/** The error for a single word that may be a mistyped command, without a person to ask. */
-export function doubtfulIdea(idea: string): UsageError {
-  const word = shown(idea, 60);
-  const expected = `Expected an idea of more than one word: "${word}" may be a mistyped command and nobody is here to ask`;
-  return new UsageError("IDEA_DOUBTFUL", `${expected}. If it is your idea, say: troupe run ${word}, or add --yes.`);
+  const answer = await screen.aside(() => promptLine(host, interruptions, "Start? [Y/n] "));
+  if (!isYes(answer, true)) throw new AbortedError("it was not confirmed, and nothing was started");
 }
 
 /** Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand. */
 export async function confirmRemoval(session: Session, question: string, isAgreed: boolean): Promise<void> {
   if (isAgreed) return;
   if (!canAsk(session.host)) {
-    throw new UsageError("UNCONFIRMED", `Expected a yes to: ${question} Nobody is here to be asked, so say --yes.`);
+    throw new UsageError("UNCONFIRMED", `Expected a yes to: ${question} No one can be asked here, so say --yes.`);
   }
   if (!(await agrees(session, question))) throw new AbortedError("it was not confirmed, and nothing was changed");
 }
@@ -203,13 +188,12 @@ type FormQuestion = HumanQuestion & { readonly form: QuestionForm };
 /** Asks for the fields of a form one by one, each until it fits, and returns the answer. An empty line takes the default. */
 function fillIn(question: FormQuestion, terminal: FormTerminal): Promise<Json> {
   const { form } = question;
-  return form.kind === "choices" ? chosen({ ...question, form }, terminal) : filled(form, question, terminal);
+  return form.kind === "choices" ? chosen(form, question, terminal) : filled(form, question, terminal);
 }
 
 type Choices = Extract<QuestionForm, { readonly kind: "choices" }>;
 
-async function chosen(question: HumanQuestion & { readonly form: Choices }, { style, print, read }: FormTerminal): Promise<Json> {
-  const { form, default: byDefault } = question;
+async function chosen(form: Choices, { default: byDefault }: HumanQuestion, { style, print, read }: FormTerminal): Promise<Json> {
   print(choiceLines(form, byDefault, style));
   for (;;) {
     const line = await read();

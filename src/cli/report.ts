@@ -3,7 +3,6 @@ import { formatCost } from "../model/money.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
-import type { CommitReport } from "./agent-work.ts";
 import { deliveryOf, testsOf } from "./delivery-report.ts";
 import { exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
@@ -16,6 +15,14 @@ export interface ChangeReport extends ProjectChanges {
   readonly branch?: string;
   /** Why the work was not done in the user's folder, or not committed. */
   readonly reason?: string;
+}
+
+export interface CommitReport {
+  /** Undefined where no commit was made. */
+  readonly id?: string;
+  readonly files: number;
+  /** Why there is none, or which files are not in it; may be empty. */
+  readonly note: string;
 }
 
 export interface ReportFacts {
@@ -109,7 +116,7 @@ export interface NextSteps {
 }
 
 /** Fewest letters of a question's id that are shown. */
-const LEAST = 4;
+const MIN_LETTERS = 4;
 
 export function nextSteps(
   { status, questions, error }: Pick<RunResult, "status" | "questions" | "error">,
@@ -117,7 +124,7 @@ export function nextSteps(
 ): NextSteps {
   const run = `${shellWord(short)}${store.option}`;
   const ids = questions.map(({ id }) => id);
-  const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
+  const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, MIN_LETTERS)} "..."`);
   if (status === "moved") return { answers };
   if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";

@@ -103,7 +103,7 @@ async function recorded({ session, store, flags }: ServedCompanyParts, { runId, 
 async function resumed(parts: ServedCompanyParts, { runId, onTeamChange }: TeamRequest): Promise<OpenedTeam> {
   const run = await loadRun(parts.store.journal, runId);
   const { about, chosen, ...rest } = await recorded(parts, run);
-  if (onTeamChange !== "continue") await assertSameModule(parts.session.host, about.crew, run.state);
+  if (onTeamChange !== "continue") await assertSameModule(parts.session.host, about.crew);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
   const company = { ...rest, chosen: { ...chosen, budget }, folder: about.out, runId, past: run.files };
   return openedIn(parts, { path: about.out, release: () => undefined }, company, undefined);

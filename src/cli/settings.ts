@@ -4,29 +4,28 @@ import { UsageError } from "../kernel/errors.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { Variables } from "./host.ts";
-import { type FolderFiles, lowest, type ModelChoice, modelChoice, modelsOfRoles, NO_FOLDERS } from "./model-settings.ts";
+import { type FolderFiles, type ModelChoice, modelChoice, modelsOfRoles, NO_FOLDERS } from "./model-settings.ts";
 import { oneOf, setting, typedName } from "./option-values.ts";
-import { type CompanyOptions, ENTRIES, type Flags } from "./options.ts";
-import { AGENT_TOOLS } from "./run-options.ts";
+import { AGENT_TOOLS, type CompanyOptions, ENTRIES, type Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 
-const Texts = z.array(z.string()).readonly();
+const Strings = z.array(z.string()).readonly();
 const ToolSchema: z.ZodType<ToolSpec> = z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) });
 const Path = z.string().refine(isAbsolute);
 
-/** A crew of a file, with the file's text, so that a run that continues needs no file. `use` names the shipped crew that it uses. */
+/** A crew of a file, with its content, so that a run that continues needs no file. `use` names the shipped crew that it uses. */
 export const FileCrewSchema = z.object({ kind: z.literal("file"), name: z.string(), text: z.string(), use: z.string().optional() });
 export type FileCrew = Readonly<z.infer<typeof FileCrewSchema>>;
 
-/** A crew that a module exports, with the sha256 of its text when the run began. */
+/** A crew that a module exports, with the sha256 of the module when the run began. */
 export const ModuleCrewSchema = z.object({ kind: z.literal("module"), path: Path, hash: z.string() });
 export type ModuleCrew = Readonly<z.infer<typeof ModuleCrewSchema>>;
 
 /** The settings of `troupe agent`, which are kept with its run. */
 export const AgentSchema = z.object({
-  tools: Texts,
+  tools: Strings,
   /** Names of the tools that run without asking. */
-  allow: Texts,
+  allow: Strings,
   steps: z.int().positive(),
   commit: z.boolean().optional(),
   plan: z.boolean().optional(),
@@ -34,8 +33,8 @@ export const AgentSchema = z.object({
   mcp: Path.optional(),
   /** The tools of those servers when the run began, for a replay, which connects to none. */
   mcpTools: z.array(ToolSchema).readonly().optional(),
-  /** Paths with changes of the user's when it began; undefined: not known. */
-  dirty: Texts.optional(),
+  /** Paths with changes of the user's when it began; undefined: unknown. */
+  dirty: Strings.optional(),
 });
 export type AgentSettings = Readonly<z.infer<typeof AgentSchema>>;
 
@@ -80,7 +79,7 @@ export interface RunSettings extends CompanySettings {
 
 export const BUILT_IN = ["software-company", "waterfall"] as const;
 const DEFAULT_BUDGET = usd(3);
-/** A company finishes long before; a debate that never ends does not. */
+/** A company finishes long before; a debate may never end. */
 const DEFAULT_ROUNDS = 20;
 /** More than `companyRounds` of `troupe/roles`: the software company ends by itself, and a chain of tasks is not cut off. */
 const COMPANY_ROUNDS = 60;
@@ -89,19 +88,14 @@ const DEFAULT_STEPS = 30;
 export function runSettings(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): RunSettings {
   const models = modelsOfRoles(env, files);
   const company = companySettings(flags, env);
-  const budget = lowest(
-    company.budget,
-    files.folders.map((folder) => folder.budget),
-  );
-  const rounds = lowest(
-    company.rounds,
-    files.folders.map((folder) => folder.rounds),
-  );
+  const wished = files.folders.flatMap(({ budget }) => budget ?? []);
+  const budget = Math.min(company.budget, ...wished) as MicroUsd;
   return {
     model: modelChoice(flags, env, files),
     isConfirmed: flags.yes === true,
     ...company,
-    ...{ budget, rounds },
+    budget,
+    rounds: Math.min(company.rounds, ...files.folders.flatMap(({ rounds }) => rounds ?? [])),
     isBudgetExplicit: company.isBudgetExplicit || budget < company.budget,
     ...(models === undefined ? {} : { models }),
   };
@@ -150,10 +144,8 @@ function crewSettings(flags: Flags): CrewSettings {
   const kind = oneOf("--crew", flags.crew ?? "software-company", BUILT_IN);
   const isChange = existingFolder(flags) !== undefined;
   const { own, foreign } = companyOptions(flags, kind);
-  if (isChange && kind !== "software-company")
-    throw conflict(`Expected --in with the crew software-company, got it with ${kind}, which makes new projects only.`);
-  if (foreign !== undefined)
-    throw conflict(`Expected ${foreign} with the crew software-company, got it with ${kind}, which has one way. Leave it out.`);
+  const wrong = isChange && kind !== "software-company" ? "--in" : foreign;
+  if (wrong !== undefined) throw conflict(`Expected ${wrong} with the crew software-company, got it with ${kind}. Leave it out.`);
   return kind === "waterfall" ? { kind, ...own } : { kind, ...own, ...(isChange ? { existing: true } : {}) };
 }
 
@@ -165,14 +157,14 @@ function existingFolder({ in: folder, inc, out }: Flags): string | undefined {
   throw conflict("Expected --in for a project that is changed, or --out for a new one, got both. Leave one out.");
 }
 
-function conflict(text: string): UsageError {
+export function conflict(text: string): UsageError {
   return new UsageError("OPTION_CONFLICT", text);
 }
 
 export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const { tools, allow, steps = DEFAULT_STEPS, commit = true, plan = false, mcp } = flags;
   const named = tools === undefined ? AGENT_TOOLS : toolNames("--tools", tools, AGENT_TOOLS);
-  // The tools of servers are known when they are connected; the names in --allow are checked then.
+  // The tools of servers are known once they are connected; the names in --allow are checked then.
   const allowed = allow === undefined ? [] : mcp === undefined ? toolNames("--allow", allow, named) : namesIn(allow);
   return { tools: named, allow: allowed, steps, commit, plan, ...(mcp === undefined ? {} : { mcp: resolve(cwd, mcp) }) };
 }
@@ -182,7 +174,10 @@ function namesIn(text: string): readonly string[] {
 }
 
 export function toolNames(option: string, text: string, known: readonly string[]): readonly string[] {
-  const names = namesIn(text);
+  return knownTools(option, namesIn(text), known);
+}
+
+export function knownTools(option: string, names: readonly string[], known: readonly string[]): readonly string[] {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return names;
   const expected = `Expected ${option} to name tools of ${known.join(", ")}, with commas between`;

@@ -158,7 +158,7 @@ const MEMORY: readonly CommandSpec[] = [
     name: "show <role> [message]",
     text: "show what is in a memory, or one message of it",
     options: [...MEMORIES, "run", "last"],
-    load: async () => (await import("./commands/memory-show.ts")).memoryShow,
+    load: async () => (await import("./commands/memory.ts")).memoryShow,
   },
   {
     name: "export <role> [file]",

@@ -48,10 +48,7 @@ export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">
   return { path, name: short.startsWith("..") ? path : short, option, isDefault: false };
 }
 
-/**
- * Works with the store. An existing store is checked before the work begins; a missing one is created when the work calls `ready`, so that
- * a refused command leaves nothing behind.
- */
+/** Works with the store. A missing one is created when the work calls `ready`, so that a refused command leaves nothing behind. */
 export async function withStore<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
   const place = storePlace(flags, session.host);
   const { sqlite } = await import("../adapters/sqlite.ts");
@@ -87,17 +84,17 @@ export async function hideFromGit(folder: string, { screen }: Session): Promise<
   try {
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
   } catch (error) {
-    if (systemCode(error) !== "EEXIST") screen.warn(`Git is not told to ignore ${folder}: ${String(error)}`);
+    if (systemCode(error) !== "EEXIST") screen.warn(`Git cannot be made to ignore ${folder}: ${String(error)}`);
   }
 }
 
 const KEY = /^[0-9a-f]{64}\n$/;
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /**
- * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation. A
- * store can hold runs from elsewhere: imported ones, or all of a downloaded folder. So each run is sealed with a key that stays next to the
- * store, and a run without a seal of this store is continued only with `--force`.
+ * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation, and
+ * a store can hold imported runs. So each run is sealed with a key beside the store; a run with another seal is continued only with
+ * `--force`.
  */
 export async function sealOf(place: StorePlace, runId: string): Promise<string> {
   const key = await keyOf(`${place.path}-key`);
@@ -125,7 +122,7 @@ export async function keyOf(file: string): Promise<string> {
       await makeKey(file);
     } catch (error) {
       // Another process made its key first: that one counts.
-      if (systemCode(error) !== "EEXIST" || tries >= MOST_TRIES) throw unusableKey(file, error);
+      if (systemCode(error) !== "EEXIST" || tries >= MAX_TRIES) throw unusableKey(file, error);
     }
   }
 }

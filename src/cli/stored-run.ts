@@ -9,7 +9,7 @@ import { RunState } from "../runtime/record/run-state.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { readAbout } from "./about.ts";
 import type { Flags } from "./options.ts";
-import { noProgress, type Progress, progressAfter } from "./screen/progress.ts";
+import { noProgress, progressAfter } from "./screen/progress.ts";
 import { shortId, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { type Store, withRuns } from "./store.ts";
@@ -35,40 +35,31 @@ export function isSingle<T>(items: readonly T[]): items is readonly [T] {
 /** The items with exactly this id, else those whose id begins with it. */
 export function idsMatching<T>(all: readonly T[], given: string, idOf: (one: T) => string): readonly T[] {
   const exact = all.filter((one) => idOf(one) === given);
-  if (exact.length > 0 || given === "") return exact;
-  return all.filter((one) => idOf(one).startsWith(given));
+  return exact.length > 0 || given === "" ? exact : all.filter((one) => idOf(one).startsWith(given));
 }
 
-export function idList(ids: readonly string[]): string {
-  return listed(
-    ids.map((id) => shown(id, 60)),
-    NAMED,
-  );
+export function idList(ids: readonly string[], limit: number = NAMED): string {
+  const names = ids.map((id) => shown(id, 60));
+  return listed(names, limit);
 }
 
-/** Returns the run of a journal that an id, or its beginning, names. Only an id that no run has, or several, costs a list of all. */
+/** Returns the run of a journal that an id, or its beginning, names. Only an unknown or ambiguous id costs a list of all runs. */
 export async function storedRun(journal: Journal, given: string): Promise<string> {
   if (given !== "") {
-    const [one, ...others] = await newestRuns(journal, { limit: 2, prefix: given });
-    if (one !== undefined && others.length === 0) return one.runId;
+    const found = await newestRuns(journal, { limit: 2, prefix: given });
+    if (isSingle(found)) return found[0].runId;
     if ((await knownRun(journal, given)) !== undefined) return given;
   }
-  return findRun(
-    (await journal.runs()).map(({ runId }) => runId),
-    given,
-  );
+  const ids = (await journal.runs()).map(({ runId }) => runId);
+  return findRun(ids, given);
 }
 
-const MOST_ALIKE = 100;
+const MAX_ALIKE = 100;
 
 /** Returns the shortest beginning of an id that no other run of the journal has. */
 export async function shortIdIn(journal: Journal, runId: string): Promise<string> {
-  const alike = await newestRuns(journal, { limit: MOST_ALIKE, prefix: shortId(runId, []) });
-  if (alike.length === MOST_ALIKE) return runId;
-  return shortId(
-    runId,
-    alike.map((info) => info.runId),
-  );
+  const alike = (await newestRuns(journal, { limit: MAX_ALIKE, prefix: shortId(runId, []) })).map((info) => info.runId);
+  return alike.length === MAX_ALIKE ? runId : shortId(runId, alike);
 }
 
 export function withRun<T>(session: Session, flags: Flags, given: string, work: (store: Store, runId: string) => Promise<T>): Promise<T> {
@@ -121,52 +112,35 @@ export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq:
   return undefined;
 }
 
-export interface LoadedRun {
-  readonly runId: string;
-  readonly state: RunState;
-  readonly files: RecordedFiles;
-  readonly progress: Progress;
-  /** Micro-dollars of calls with unknown cost, counted in full. */
-  readonly held: number;
-  /** Milliseconds of its beginning, which is that of a fork's first own event, and of its last event. */
-  readonly began: number;
-  readonly moved: number;
-  readonly trouble: JournalError | undefined;
-}
+export type LoadedRun = Awaited<ReturnType<typeof loadRun>>;
 
 export interface LoadOptions {
   readonly signal?: AbortSignal;
   /** Sequence number of the last event that counts. Default: the last of all. */
   readonly at?: number | undefined;
-  /** Reads a damaged record as far as it is intact. Default false: damage is an error. */
-  readonly isTolerant?: boolean;
   readonly visit?: (event: RunEvent) => void;
 }
 
-export async function loadRun(journal: Journal, runId: string, options: LoadOptions = {}): Promise<LoadedRun> {
-  const { signal, at = Infinity, isTolerant = false, visit } = options;
+/**
+ * Folds the events of a run. `held` has the micro-dollars of calls with unknown cost, counted in full; `began` and `moved` are the times of
+ * its first event, which is that of a fork's first own event, and of its last.
+ */
+export async function loadRun(journal: Journal, runId: string, { signal, at = Infinity, visit }: LoadOptions = {}) {
   const state = new RunState(runId);
   const files = new RecordedFiles();
   let [progress, held, began, moved] = [noProgress, 0, 0, 0];
-  let trouble: JournalError | undefined;
-  try {
-    for await (const event of journal.read(runId, 0)) {
-      throwIfAborted(signal);
-      apply(state, deepFreeze(event));
-      files.add(event);
-      progress = progressAfter(progress, event);
-      if (event.type === "step.ended" && event.basis === "hold") held += event.cost ?? 0;
-      if (event.seq === 0 || (event.type === "run.resumed" && event.forked === true)) began = event.time;
-      moved = event.time;
-      visit?.(event);
-      // Events behind the last that counts are not read: they may be damaged.
-      if (event.seq >= at) break;
-    }
-  } catch (error) {
-    if (!(isTolerant && error instanceof JournalError && error.code !== "RUN_UNKNOWN")) throw error;
-    trouble = error;
+  for await (const event of journal.read(runId, 0)) {
+    throwIfAborted(signal);
+    apply(state, deepFreeze(event));
+    files.add(event);
+    progress = progressAfter(progress, event);
+    if (event.type === "step.ended" && event.basis === "hold") held += event.cost ?? 0;
+    if (event.seq === 0 || (event.type === "run.resumed" && event.forked === true)) began = event.time;
+    moved = event.time;
+    visit?.(event);
+    if (event.seq >= at) break;
   }
-  return { runId, state, files, progress, held, began, moved, trouble };
+  return { runId, state, files, progress, held, began, moved };
 }
 
 export async function eventsOf(journal: Journal, runId: string, signal: AbortSignal): Promise<readonly RunEvent[]> {

@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RunWorkspaces } from "../fleet/index.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -9,7 +8,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { RunDriver } from "../team/run-driver.ts";
 import type { Team } from "../team/team.ts";
 import { shown } from "./screen/text.ts";
-import { importedModule } from "./text-file.ts";
+import { importedModule, isFile } from "./text-file.ts";
 
 export interface TeamMeans {
   /** Every team must have it. */
@@ -29,7 +28,7 @@ const HINT = "Export functions that return a team: export const writers = ({ jou
 export async function teamsOf(file: string, cwd: string, means: TeamMeans): Promise<readonly Team[]> {
   const path = resolve(cwd, file);
   const name = shown(file, 200);
-  if (!(await stat(path).catch(() => undefined))?.isFile()) {
+  if (!(await isFile(path))) {
     throw new UsageError("TEAMS_UNREADABLE", `Expected a module of teams at ${name}, got no such file. ${HINT}`);
   }
   const loaded = await importedModule(path, "a module of teams", "TEAMS_UNREADABLE");

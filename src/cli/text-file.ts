@@ -1,5 +1,8 @@
-import { open, readlink, realpath, rm, stat } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import { readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
@@ -7,37 +10,35 @@ import { clauseText, thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 
-/** The longest text, in bytes: as much as an idea may have. */
+/** As much as an idea may have. */
 const TEXT_BYTES = 128 * 1024;
-const PIECE = 64 * 1024;
 
-/** The text of a file, or of standard input for `-`. @param most bytes it may have */
-export async function readText(host: Host, path: string, what: string, most: number = TEXT_BYTES): Promise<string> {
+/** The text of a file, or of standard input for `-`. @param limit in bytes */
+export async function readText(host: Host, path: string, what: string, limit: number = TEXT_BYTES): Promise<string> {
   const fault = (why: string, cause?: unknown): UsageError => {
     const from = path === "-" ? "standard input" : `"${shown(path, 200)}"`;
     return new UsageError("FILE_UNREADABLE", `Expected to read ${what} from ${from}, but ${shown(why, 200)}.`, { cause });
   };
-  const bytes = await bytesOf(host, path, most + 1).catch((error: unknown) => {
+  const bytes = await bytesOf(host, path, limit + 1).catch((error: unknown) => {
     throw fault(thrownText(error), error);
   });
-  if (bytes.length > most) throw fault(`it has more than ${most} bytes`);
+  if (bytes.length > limit) throw fault(`it has more than ${limit} bytes`);
   const text = decodedText(bytes);
   if (text !== undefined) return text;
-  throw fault("it is no text in UTF-8");
+  throw fault("it is not text in UTF-8");
 }
 
 /** At most `limit` bytes of a regular file, or of standard input for `-`. A pipe waits for a writer, and a device may never end. */
 export async function bytesOf({ cwd, stdin }: Host, path: string, limit: number): Promise<Uint8Array> {
   if (path === "-") return firstBytes(stdin, limit);
-  const place = resolve(cwd, path);
-  const stats = await stat(place);
+  const file = resolve(cwd, path);
+  const stats = await stat(file);
   if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is a pipe, a device or a socket");
-  const handle = await open(place, "r");
-  try {
-    return await firstBytes(handle.createReadStream({ end: limit - 1 }), limit);
-  } finally {
-    await handle.close();
-  }
+  return firstBytes(createReadStream(file, { end: limit - 1 }), limit);
+}
+
+export async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
 }
 
 /** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
@@ -64,33 +65,26 @@ async function firstBytes(stream: AsyncIterable<unknown>, limit: number): Promis
 }
 
 /** Writes a new file that only its owner can read. */
-export async function writeNewFile(place: string, lines: AsyncIterable<string> | Iterable<string>): Promise<number> {
-  const handle = await open(place, "wx", 0o600).catch((error: unknown) => {
-    throw unwritable(place, error);
-  });
-  try {
-    let count = 0;
-    let waiting = "";
+export async function writeNewFile(path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<number> {
+  let count = 0;
+  async function* ended(): AsyncIterable<string> {
     for await (const line of lines) {
-      waiting += `${line}\n`;
       count += 1;
-      if (waiting.length < PIECE) continue;
-      await handle.appendFile(waiting);
-      waiting = "";
+      yield `${line}\n`;
     }
-    await handle.appendFile(waiting);
-    await handle.close();
+  }
+  try {
+    await pipeline(Readable.from(ended()), createWriteStream(path, { flags: "wx", mode: 0o600 }));
     return count;
   } catch (error) {
-    await handle.close().catch(() => {});
-    await rm(place, { force: true });
-    throw TroupeError.isInstance(error) ? error : unwritable(place, error);
+    if (systemCode(error) !== "EEXIST") await rm(path, { force: true }).catch(() => {});
+    throw TroupeError.isInstance(error) ? error : unwritable(path, error);
   }
 }
 
-function unwritable(place: string, error: unknown): UsageError {
+function unwritable(path: string, error: unknown): UsageError {
   const reason = systemCode(error) === "EEXIST" ? "it exists already" : thrownText(error);
-  const text = `Expected to write the new file "${shown(place, 300)}", but ${shown(reason, 200)}. Choose another.`;
+  const text = `Expected to write the new file "${shown(path, 300)}", but ${shown(reason, 200)}. Choose another.`;
   return new UsageError("EXPORT_UNWRITABLE", text, { cause: error });
 }
 
@@ -110,30 +104,26 @@ export async function importedModule(path: string, what: string, code: string): 
 /** True for a path in a folder, or the folder itself. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Refuses a file of a folder that a link leads out of: errors quote what a file says, and a link may lead to a secret. */
+/** Refuses a file of a folder that a link leads out of: errors quote a file, and a link may lead to a secret. */
 export async function assertInFolder({ cwd }: Pick<Host, "cwd">, path: string): Promise<void> {
   const wanted = resolve(cwd, path);
   const folder = isInside(cwd, wanted) ? cwd : dirname(wanted);
-  const [place, top] = [await placeOf(wanted, MOST_LINKS), await placeOf(folder, MOST_LINKS)];
-  if (isInside(top, place)) return;
+  if (isInside(await targetOf(folder), await targetOf(wanted))) return;
   const expected = `Expected ${shown(path, 200)} to be a file of ${shown(folder, 200)}, but it is a link that leads out of it`;
   throw new UsageError("FILE_ELSEWHERE", `${expected}. Name the file itself.`);
 }
 
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
-/**
- * Where a path leads, also one of a file that is not there yet: whoever makes it follows the links on the way, and one that leads nowhere.
- */
-async function placeOf(path: string, links: number): Promise<string> {
-  const there = await realpath(path).catch(() => undefined);
+/** Where a path leads, also where the file is missing: making it follows the links on its path, and one that leads nowhere. */
+async function targetOf(path: string, links: number = MAX_LINKS): Promise<string> {
+  const known = await realpath(path).catch(() => undefined);
   const folder = dirname(path);
-  if (there !== undefined || folder === path || links === 0) return there ?? path;
+  if (known !== undefined || folder === path || links === 0) return known ?? path;
   const target = await readlink(path).catch(() => undefined);
-  return target === undefined
-    ? join(await placeOf(folder, links), basename(path))
-    : placeOf(resolve(await placeOf(folder, links), target), links - 1);
+  if (target === undefined) return join(await targetOf(folder, links), basename(path));
+  return targetOf(resolve(await targetOf(folder, links), target), links - 1);
 }

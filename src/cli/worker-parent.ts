@@ -12,11 +12,11 @@ const CHILD = "TROUPE_WORKER_CHILD";
 
 /** Milliseconds until a worker that died is started again: doubled each time, up to the longest. */
 const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 30_000;
+const MAX_PAUSE = 30_000;
 /** Milliseconds of work after which a death counts as the first again. */
 const STEADY = 60_000;
 /** Deaths in a row after which the worker is not started again. */
-const MOST_DEATHS = 10;
+const MAX_DEATHS = 10;
 
 const DRAIN = "drain";
 
@@ -76,11 +76,11 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
     if (isDrained) return 0;
     if (!wasReady && signal === null) return isExitCode(code) ? code : 1;
     deaths = clock.now() - began > STEADY ? 1 : deaths + 1;
-    if (deaths >= MOST_DEATHS) {
+    if (deaths >= MAX_DEATHS) {
       logger.error("The worker died too often in a row, and is not started again.", { deaths, code, signal });
       return 1;
     }
-    const pause = Math.min(FIRST_PAUSE * 2 ** (deaths - 1), LONGEST_PAUSE);
+    const pause = Math.min(FIRST_PAUSE * 2 ** (deaths - 1), MAX_PAUSE);
     logger.error("The worker died, and is started again.", { pid: child.pid, code, signal, pause });
     await sleep(clock, pause, interruptions.signal).catch(() => undefined);
     // Nothing is left to be drained.

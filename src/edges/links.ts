@@ -1,4 +1,4 @@
-import { type EdgePassage, MOST_COPIES } from "../runtime/edges/edge-policy.ts";
+import { type EdgePassage, MAX_COPIES } from "../runtime/edges/edge-policy.ts";
 import { corruption } from "./corruption.ts";
 import { checkFunction, checkRate, checkNumber, type Edge, edgeOf } from "./edge.ts";
 
@@ -59,7 +59,7 @@ export function reorder(rate: number, most: number = 3): Edge {
  */
 export function duplicate(rate: number, copies: number = 1): Edge {
   checkRate("duplicate", rate);
-  checkNumber("duplicate", "the copies", copies, 1, MOST_COPIES);
+  checkNumber("duplicate", "the copies", copies, 1, MAX_COPIES);
   return edgeOf({
     name: "duplicate",
     parameters: { rate, copies },

@@ -1,4 +1,3 @@
-import { idOf } from "./message-memory.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known, checkKnownOptions } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -6,6 +5,9 @@ import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { BrainEntry, type BrainLoad, conflict, type FoundBrain } from "./brain-entry.ts";
+import { BrainModel } from "./brain-model.ts";
 import {
   brainJson,
   type BrainJson,
@@ -19,21 +21,52 @@ import {
   withOriginals,
   withoutMessage,
 } from "./brain-state.ts";
-import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { BrainModel, extractInfo, someText } from "./brain-model.ts";
-import { scopedCacheKey } from "./forget-in-cache.ts";
-import { brainMemoryOptions, type BrainMemoryOptions } from "./brain-memory-options.ts";
-import { cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL, KeyTurns } from "./cache.ts";
+import { scopedCacheKey } from "./forget.ts";
+import type { MemoryScope } from "./memory-scope.ts";
+import { idOf } from "./message-memory.ts";
 import { splitTexts } from "./summary.ts";
 import { NO_SUMMARY, type NextSummary, openQuestion, summaryText } from "./summary-levels.ts";
-import { estimatedTokens } from "./tokens.ts";
+import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 
-/** The result of {@link BrainMemory.load}. */
-export type BrainLoad =
-  | { readonly kind: "loaded" }
-  | { readonly kind: "nothing" }
-  /** The stored entry cannot be read. The memory is unchanged, and `save` refuses to write over it. */
-  | { readonly kind: "damaged"; readonly reason: string };
+/** Options of a brain memory. */
+export interface BrainMemoryOptions {
+  /** Writes the summaries and answers questions. Each question is one attempt: retries are the model's own. */
+  readonly model: ChatModel;
+  /** Stores the memory. Without a cache it ends with its process. */
+  readonly cache?: Cache | undefined;
+  /** The key of the entry. Required with `cache`. By a scope, such as `{ role: "Guide", user: "ann" }`, `forget` finds it. */
+  readonly key?: string | CacheKeyParts | MemoryScope | undefined;
+  /** A history of this many messages is summarized. Default 10. */
+  readonly maxMessages?: number | undefined;
+  /** A history of more tokens is summarized too. Default 4000. */
+  readonly maxTokens?: number | undefined;
+  /** The number of the newest messages that no summary covers, as far as they fit into `maxTokens`; fewer than `maxMessages`. Default 4. */
+  readonly keepMessages?: number | undefined;
+  /** The number of the newest messages under a summary that stay in `originals` and are stored with every save. Default 300. */
+  readonly keepOriginals?: number | undefined;
+  /** Default: an estimate, a quarter of the characters and one for each Chinese, Japanese or Korean one. */
+  readonly tokens?: TokenCounter | undefined;
+  /** Time to live of the stored entry in milliseconds. Default 30 minutes. */
+  readonly ttl?: number | undefined;
+  /** Milliseconds that one answer of the model may take. Default 10 minutes. */
+  readonly timeout?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+const brainMemoryOptions: Known<BrainMemoryOptions> = {
+  model: kinds.model,
+  cache: kinds.cache,
+  key: kinds.either(kinds.text, kinds.object),
+  maxMessages: kinds.checked,
+  maxTokens: kinds.checked,
+  keepMessages: kinds.checked,
+  keepOriginals: kinds.count,
+  tokens: kinds.tokenCounter,
+  ttl: kinds.checked,
+  timeout: kinds.milliseconds,
+  clock: kinds.clock,
+};
 
 /** Options of one call. */
 export interface BrainCallOptions {
@@ -43,12 +76,8 @@ export interface BrainCallOptions {
 const callOptions: Known<BrainCallOptions> = { signal: kinds.signal };
 
 const TIMEOUT = 10 * 60 * 1000;
-/** Two questions and their answers. */
 const KEPT = 4;
-/** Messages that a summary covers and that stay retrievable: they are written with every save. */
 const ORIGINALS = 300;
-/** Attempts of a write, each after merging what others have stored. */
-const TRIES = 50;
 
 /**
  * The memory of a long conversation: the newest messages word by word, a rolling summary of the older ones, and knowledge.
@@ -56,7 +85,7 @@ const TRIES = 50;
  * Owns the content, and when it is summarized and stored. BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache
  * stores is never lost. BrainMemory.B2 (`#commit`) messages leave the history only when the summary that covers them is stored; a failing model or
  * cache changes nothing. No summary covers an open question. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level
- * grows without limit. BrainMemory.B4 (`BrainModel`, `#compressing`) the same question is asked once, also by concurrent callers. BrainMemory.B5
+ * grows without limit. BrainMemory.B4 (`BrainModel`, `compress`) the same question is asked once, also by concurrent callers. BrainMemory.B5
  * (`isDirty`) the memory is dirty until its present content was stored. BrainMemory.B6 (`#merge`) what others have stored since `load` is never
  * overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed, and none that the summary covers is
  * added again.
@@ -73,13 +102,12 @@ const TRIES = 50;
 export class BrainMemory {
   readonly #clock: Clock;
   readonly #model: BrainModel;
-  readonly #place: BrainPlace | undefined;
+  readonly #entry: BrainEntry | undefined;
   readonly #keepOriginals: number;
   #state = NO_BRAIN;
   /** The state that is stored; undefined when none is known to be. */
   #stored: BrainState | undefined = NO_BRAIN;
-  #turn: Promise<unknown> = Promise.resolve();
-  #compressing: { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } | undefined;
+  readonly #turns = new KeyTurns();
 
   /** @throws UsageError `OPTION_INVALID`, `LIMIT_INVALID` or `TTL_INVALID` */
   constructor(options: BrainMemoryOptions) {
@@ -92,12 +120,12 @@ export class BrainMemory {
       keepMessages = Math.max(0, Math.min(KEPT, maxMessages - 1)),
     } = options;
     if (cache !== undefined && key === undefined) {
-      throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
+      throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a string.");
     }
     const name = typeof key === "object" ? ("role" in key ? scopedCacheKey(key) : cacheKey(key)) : (key ?? "");
     checkedTtl(ttl);
     this.#keepOriginals = keepOriginals;
-    this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
+    this.#entry = cache === undefined ? undefined : new BrainEntry(cache, name, ttl);
     this.#clock = clock;
     this.#model = new BrainModel({ model, clock, timeout, limits: { maxMessages, maxTokens, keepMessages }, tokens });
   }
@@ -107,7 +135,7 @@ export class BrainMemory {
     return [...this.#state.history];
   }
 
-  /** The newest `keepOriginals` messages that the summary covers, oldest first. They are stored with the memory until they are deleted or forgotten. */
+  /** The newest `keepOriginals` messages that the summary covers, oldest first. */
   get originals(): Message[] {
     return [...this.#state.originals];
   }
@@ -130,7 +158,6 @@ export class BrainMemory {
     return this.#state.covered.at(-1);
   }
 
-  /** The last message of the user. */
   get lastTalk(): string | undefined {
     return this.#state.lastTalk;
   }
@@ -152,7 +179,6 @@ export class BrainMemory {
     return isNew;
   }
 
-  /** Adds an answer. Returns false when it is held already. */
   addAnswer(message: Message): boolean {
     return this.#change(withHistory(this.#state, message, "assistant"));
   }
@@ -161,28 +187,23 @@ export class BrainMemory {
     return this.#change(withKnowledge(this.#state, message));
   }
 
-  /**
-   * Deletes a message from the history, the knowledge and the summary; a summary that covers it goes as a whole. What others have stored of it goes
-   * with the next `load` or `save`. Returns false when it is not known.
-   */
+  /** Deletes a message here and with the next `save`. A summary that covers it is deleted as a whole. Returns false when it is not known. */
   delete(target: Message | string): boolean {
     return this.#change(withoutMessage(this.#state, idOf(target)));
   }
 
-  /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` does */
+  /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` */
   async forget(o: BrainCallOptions = {}): Promise<void> {
     signalOf("forget", o);
     this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
-    await this.#inTurn(o.signal, async () => this.#place?.erase());
+    await this.#inTurn(o.signal, async () => this.#entry?.erase());
     await this.save(o);
   }
 
-  /** The knowledge, one message per line. */
   getKnowledge(): string {
     return this.knowledge.map((message) => message.content).join("\n");
   }
 
-  /** True when a message of the history has exactly this content. */
   exists(text: string): boolean {
     takes("BrainMemory.exists", "text", text, aText);
     return this.#state.history.some(({ content }) => content === text);
@@ -195,7 +216,7 @@ export class BrainMemory {
     return lastTalk;
   }
 
-  /** Replaces the history, without an open question, by a given summary. */
+  /** Replaces the history, except an open question, by a given summary. */
   setHistorySummary(text: string): void {
     takes("BrainMemory.setHistorySummary", "text", text, aText);
     const { history } = this.#state;
@@ -210,70 +231,48 @@ export class BrainMemory {
   }
 
   /**
-   * Summarizes the oldest messages while the history is too long. Returns whether anything was summarized. Concurrent calls share the work.
+   * Summarizes the oldest messages while the history is too long. Returns whether this call has summarized any. Calls run one after another.
    *
    * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
-  async compress(o: BrainCallOptions = {}): Promise<boolean> {
+  compress(o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("compress", o);
-    for (;;) {
-      const current = (this.#compressing ??= {
-        work: this.#compressAll(signal).finally(() => (this.#compressing = undefined)),
-        signal,
-      });
-      try {
-        return await (signal === undefined ? current.work : untilAborted(current.work, signal));
-      } catch (error) {
-        const isAnothersEnd = current.signal !== signal && current.signal?.aborted === true && signal?.aborted !== true;
-        if (!isAnothersEnd) throw error;
-      }
-    }
+    return this.#inTurn(signal, () => this.#compressAll(signal), "compress");
   }
 
   /**
    * Loads the stored content. Messages added here before come after it. "nothing" means that the cache answered and has no entry.
    *
-   * @throws UsageError `BRAIN_NEWER` when a newer version wrote the entry; from then on it is not overwritten.
-   * @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a local fallback answered; nothing has changed.
+   * @throws UsageError `BRAIN_NEWER` when a newer version wrote the entry; CacheError `CACHE_UNREACHABLE`. Nothing has changed then.
    */
   async load(o: BrainCallOptions = {}): Promise<BrainLoad> {
     const signal = signalOf("load", o);
-    const place = this.#place;
-    if (place === undefined) return { kind: "nothing" };
-    return this.#inTurn(signal, async () => {
-      const read = await place.read();
-      if (read.kind !== "found") return read;
-      const { theirs, base, isLocalPart } = read;
-      const { isDirty } = this;
-      this.#state = withOriginals(isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs, this.#keepOriginals);
-      this.#stored = isDirty || isLocalPart ? undefined : this.#state;
-      place.accept(read);
-      return { kind: "loaded" };
-    });
+    const entry = this.#entry;
+    if (entry === undefined) return { kind: "nothing" };
+    return this.#inTurn(signal, () =>
+      entry.read(({ theirs, isJoined, base }) => {
+        const { isDirty } = this;
+        this.#state = withOriginals(isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs, this.#keepOriginals);
+        this.#stored = isDirty || isJoined ? undefined : this.#state;
+      }),
+    );
   }
 
   /**
    * Stores changed content, after merging by message id what others have stored. Returns whether it was stored now.
    *
-   * @throws CacheError; MemoryError `MEMORY_CONFLICT` when both sides changed the summary, or the stored entry cannot be read. It stays dirty;
-   * `load` keeps both summaries, one after the other.
+   * @throws CacheError; MemoryError `MEMORY_CONFLICT` when both sides changed the summary, which `load` joins, or the stored entry cannot be read
    */
   async save(o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("save", o);
-    const place = this.#place;
+    const entry = this.#entry;
     return this.#inTurn(signal, async () => {
-      if (place === undefined || !this.isDirty) return false;
-      for (let n = 0; n < TRIES; n++) {
-        const state = this.#state;
-        const found = await place.write(state);
-        if (found === undefined) {
-          this.#stored = state;
-          return true;
-        }
-        this.#merge(found);
-        place.accept(found);
-      }
-      throw conflict("others store it all the time");
+      if (entry === undefined || !this.isDirty) return false;
+      this.#stored = await entry.write(
+        () => this.#state,
+        (found) => this.#merge(found),
+      );
+      return true;
     });
   }
 
@@ -287,13 +286,14 @@ export class BrainMemory {
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   async isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("isRelated", o);
-    return this.#model.isRelated(someText(text1), someText(text2), signal);
+    for (const text of [text1, text2]) takes("BrainMemory.isRelated", "the text", text, aText);
+    return this.#model.isRelated(text1, text2, signal);
   }
 
-  /** Completes a sentence from its context. @throws ModelError, ControlError */
   async rewrite(sentence: string, context: string, o: BrainCallOptions = {}): Promise<string> {
     const signal = signalOf("rewrite", o);
-    return this.#model.rewrite(someText(sentence), someText(context), signal);
+    for (const text of [sentence, context]) takes("BrainMemory.rewrite", "the text", text, aText);
+    return this.#model.rewrite(sentence, context, signal);
   }
 
   /** Asks for a title of at most five words. @throws ModelError, ControlError */
@@ -306,24 +306,25 @@ export class BrainMemory {
   async summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
     checkKnownOptions("summarize", o, { ...callOptions, maxWords: kinds.size });
     const { signal, maxWords } = o;
-    return this.#model.summarize(someText(text), maxWords, signal);
+    takes("BrainMemory.summarize", "text", text, aText);
+    return this.#model.summarize(text, maxWords, signal);
   }
 
   toJSON(): BrainJson {
     return brainJson(this.#state);
   }
 
-  /** Splits a text into overlapping windows. */
   static splitTexts(text: string, window: number): string[] {
     takes("BrainMemory.splitTexts", "window", window, kinds.size);
     takes("BrainMemory.splitTexts", "text", text, aText);
     return splitTexts(text, window);
   }
 
-  /** Splits `[TAG]: text` into its two parts. */
+  /** Splits `[TAG]: text` into its two parts; a string of another form has no tag. */
   static extractInfo(input: string): { readonly tag: string | undefined; readonly text: string } {
     takes("BrainMemory.extractInfo", "input", input, aText);
-    return extractInfo(input);
+    const [, tag, text = input] = /^\[([A-Z]+)\]:\s*(\S.*)$/s.exec(input) ?? [];
+    return { tag, text };
   }
 
   async #compressAll(signal: AbortSignal | undefined): Promise<boolean> {
@@ -334,25 +335,21 @@ export class BrainMemory {
     }
   }
 
-  /** Stores the summary first, then applies it, unless others have summarized its messages. */
+  /** Stores the summary first, then applies it, unless its messages have left the history meanwhile. */
   async #commit(next: NextSummary, signal: AbortSignal | undefined): Promise<void> {
-    const place = this.#place;
+    const entry = this.#entry;
+    let from = this.#state;
+    const make = (): BrainState | undefined => {
+      from = this.#state;
+      const ids = new Set(from.history.map(({ id }) => id));
+      return next.covers.every(({ id }) => ids.has(id)) ? this.#covered(next) : undefined;
+    };
     await this.#inTurn(signal, async () => {
-      for (let n = 0; n < TRIES; n++) {
-        const before = this.#state;
-        const found = await place?.write(this.#covered(next));
-        if (found === undefined) {
-          const isUnchanged = this.#state === before;
-          this.#state = this.#covered(next);
-          if (place !== undefined && isUnchanged) this.#stored = this.#state;
-          return;
-        }
-        this.#merge(found);
-        place?.accept(found);
-        const ids = new Set(this.#state.history.map(({ id }) => id));
-        if (!next.covers.every(({ id }) => ids.has(id))) return;
-      }
-      throw conflict("others store it all the time");
+      const stored = entry === undefined ? make() : await entry.write(make, (found) => this.#merge(found));
+      if (stored === undefined) return;
+      const isUnchanged = this.#state === from;
+      this.#state = isUnchanged ? stored : this.#covered(next);
+      if (isUnchanged && entry !== undefined) this.#stored = stored;
     });
   }
 
@@ -374,10 +371,9 @@ export class BrainMemory {
     return isChanged;
   }
 
-  /** Runs one operation at a time, in order, so an older state never overwrites a newer one. */
-  #inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
+  /** Runs one operation of a kind at a time, so an older state never overwrites a newer one. */
+  #inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>, kind: "compress" | "store" = "store"): Promise<T> {
+    const turn = this.#turns.take(kind, work);
     return signal === undefined ? turn : untilAborted(turn, signal);
   }
 }

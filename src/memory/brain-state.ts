@@ -27,9 +27,9 @@ export function heldIn({ history, knowledge, originals }: Pick<BrainState, "hist
 
 const VERSION = 1;
 /** Limit on the ids of summarized messages. */
-const MOST_COVERED = 100;
+const MAX_COVERED = 100;
 /** Limit on the ids of deleted messages. */
-const MOST_REMOVED = 1_000;
+const MAX_REMOVED = 1_000;
 
 export const NO_BRAIN: BrainState = {
   history: [],
@@ -51,26 +51,23 @@ export function withHistory(state: BrainState, message: Message, role: Message["
 
 export function withKnowledge(state: BrainState, message: Message): BrainState {
   assertMessage(message);
-  const isKnown = state.knowledge.some(({ id }) => id === message.id);
-  return isKnown ? state : { ...state, knowledge: [...state.knowledge, message], removed: state.removed.filter((id) => id !== message.id) };
+  if (state.knowledge.some(({ id }) => id === message.id)) return state;
+  return { ...state, knowledge: [...state.knowledge, message], removed: state.removed.filter((id) => id !== message.id) };
 }
 
 /** Removes a message. A summary that covers it is removed as a whole: the words of one message cannot be taken out of it. */
 export function withoutMessage(state: BrainState, id: string): BrainState {
-  const held = [...state.history, ...state.knowledge, ...state.originals].find((message) => message.id === id);
-  if (held === undefined && !state.covered.includes(id)) return state;
-  const rest = leftOf(state, [id], 0);
-  return { ...rest, removed: [...state.removed, id].slice(-MOST_REMOVED) };
+  const isHeld = [...state.history, ...state.knowledge, ...state.originals].some((message) => message.id === id);
+  if (!isHeld && !state.covered.includes(id)) return state;
+  return { ...leftOf(state, [id], 0), removed: [...state.removed, id].slice(-MAX_REMOVED) };
 }
 
 function leftOf(state: BrainState, removed: readonly string[], at: number): BrainState {
-  const isRemoved = memberOf(removed);
   const isForgotten = state.forgotten < at;
-  const isLeft = ({ id, timestamp }: Message): boolean => !isRemoved(id) && (!isForgotten || timestamp > at);
-  const isCovered = memberOf(state.covered);
-  // Of a summarized message the words are not known.
+  const isLeft = ({ id, timestamp }: Message): boolean => !removed.includes(id) && (!isForgotten || timestamp > at);
+  // The words of a summarized message are not known.
   const hasLostTalk = [...state.history, ...state.knowledge].some((one) => !isLeft(one) && one.content === state.lastTalk);
-  const hasLostSummary = isForgotten || removed.some((id) => isCovered(id) && !state.removed.includes(id));
+  const hasLostSummary = isForgotten || removed.some((id) => state.covered.includes(id) && !state.removed.includes(id));
   return {
     ...state,
     history: state.history.filter(isLeft),
@@ -78,34 +75,24 @@ function leftOf(state: BrainState, removed: readonly string[], at: number): Brai
     originals: state.originals.filter(isLeft),
     ...(hasLostSummary ? { levels: NO_SUMMARY } : {}),
     ...(hasLostSummary || hasLostTalk ? { lastTalk: undefined } : {}),
-    ...(isForgotten ? { covered: [], lastTalk: undefined, forgotten: at } : {}),
+    ...(isForgotten ? { covered: [], forgotten: at } : {}),
   };
 }
 
-/** Returns both sides without what either has deleted. */
-function agreed({ theirs, mine, base }: BrainSides): BrainSides {
-  const at = Math.max(theirs.forgotten, mine.forgotten);
-  const removed = [...new Set([...theirs.removed, ...mine.removed])].slice(-MOST_REMOVED);
-  if (at === 0 && removed.length === 0) return { theirs, mine, base };
-  const [them, me, both] = [theirs, mine, base].map((state) => state && { ...leftOf(state, removed, at), removed });
-  return { theirs: them ?? theirs, mine: me ?? mine, base: both };
-}
-
-export function withCovered(state: BrainState, next: NextSummary): BrainState {
-  const ids = next.covers.map(({ id }) => id);
-  const isCovered = memberOf(ids);
+export function withCovered(state: BrainState, { covers, change }: NextSummary): BrainState {
+  const ids = covers.map(({ id }) => id);
   return {
     ...state,
-    history: state.history.filter(({ id }) => !isCovered(id)),
-    levels: next.change(state.levels),
-    originals: [...state.originals, ...next.covers],
-    covered: [...state.covered, ...ids].slice(-MOST_COVERED),
+    history: state.history.filter(({ id }) => !ids.includes(id)),
+    levels: change(state.levels),
+    originals: [...state.originals, ...covers],
+    covered: [...state.covered, ...ids].slice(-MAX_COVERED),
   };
 }
 
-export function withOriginals(state: BrainState, most: number): BrainState {
-  const { originals } = state;
-  return originals.length <= most ? state : { ...state, originals: originals.slice(originals.length - most) };
+export function withOriginals(state: BrainState, limit: number): BrainState {
+  const excess = state.originals.length - limit;
+  return excess <= 0 ? state : { ...state, originals: state.originals.slice(excess) };
 }
 
 const stateSchema = lazily(() =>
@@ -114,43 +101,33 @@ const stateSchema = lazily(() =>
     history: z.array(MessageSchema),
     knowledge: z.array(MessageSchema),
     levels: z.object({ oldest: z.string(), older: z.array(z.string()), recent: z.array(z.string()) }),
-    originals: z.array(MessageSchema).default([]),
+    originals: z.array(MessageSchema),
     covered: z.array(z.string()),
     lastTalk: z.string().optional(),
-    removed: z.array(z.string()).default([]),
-    forgotten: z.number().default(0),
+    removed: z.array(z.string()),
+    forgotten: z.number(),
   }),
 );
 
-/** The JSON form of a brain memory. */
-export type BrainJson = ReturnType<typeof brainJson>;
+type JsonMessages = readonly ReturnType<typeof serializeMessage>[];
 
-export function brainJson({ history, knowledge, levels, originals, covered, lastTalk, removed, forgotten }: BrainState): {
+/** The JSON form of a brain memory. */
+export interface BrainJson extends Pick<BrainState, "levels" | "covered" | "removed" | "forgotten"> {
   readonly v: number;
-  readonly history: readonly ReturnType<typeof serializeMessage>[];
-  readonly knowledge: readonly ReturnType<typeof serializeMessage>[];
-  readonly levels: SummaryLevels;
-  readonly originals?: readonly ReturnType<typeof serializeMessage>[];
-  readonly covered: readonly string[];
+  readonly history: JsonMessages;
+  readonly knowledge: JsonMessages;
+  readonly originals: JsonMessages;
   readonly lastTalk?: string;
-  readonly removed?: readonly string[];
-  readonly forgotten?: number;
-} {
-  return {
-    v: VERSION,
-    history: history.map(serializeMessage),
-    knowledge: knowledge.map(serializeMessage),
-    levels,
-    ...(originals.length === 0 ? {} : { originals: originals.map(serializeMessage) }),
-    covered,
-    ...(lastTalk === undefined ? {} : { lastTalk }),
-    ...(removed.length === 0 ? {} : { removed }),
-    ...(forgotten === 0 ? {} : { forgotten }),
-  };
+}
+
+export function brainJson({ history, knowledge, originals, lastTalk, ...state }: BrainState): BrainJson {
+  const json = (messages: readonly Message[]): JsonMessages => messages.map(serializeMessage);
+  const messages = { history: json(history), knowledge: json(knowledge), originals: json(originals) };
+  return { v: VERSION, ...state, ...messages, ...(lastTalk === undefined ? {} : { lastTalk }) };
 }
 
 /**
- * Reads the JSON of {@link brainJson}. Returns a text that says what is wrong with anything else.
+ * Reads the JSON of {@link brainJson}. Returns a string that says what is wrong with anything else.
  *
  * @throws UsageError `BRAIN_NEWER` when a newer version of this package wrote it.
  */
@@ -191,33 +168,41 @@ export interface BrainSides {
 export function mergedBrain(given: BrainSides): BrainState | undefined {
   const sides = agreed(given);
   const choice = chosenSummary(sides);
-  return choice === undefined ? undefined : withSummary(sides, choice);
+  return choice && withSummary(sides, choice);
 }
 
+/** Merges both states, and keeps both summaries where neither covers the other. */
 export function joinedBrain(given: BrainSides): BrainState {
   const sides = agreed(given);
   return withSummary(sides, chosenSummary(sides) ?? "both");
 }
 
+/** Returns both sides without what either has deleted. */
+function agreed({ theirs, mine, base }: BrainSides): BrainSides {
+  const at = Math.max(theirs.forgotten, mine.forgotten);
+  const removed = [...new Set([...theirs.removed, ...mine.removed])].slice(-MAX_REMOVED);
+  if (at === 0 && removed.length === 0) return { theirs, mine, base };
+  const left = (state: BrainState): BrainState => ({ ...leftOf(state, removed, at), removed });
+  return { theirs: left(theirs), mine: left(mine), base: base && left(base) };
+}
+
 type SummaryChoice = "theirs" | "mine" | "both";
 
 function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice): BrainState {
-  const isCoveredByThem = memberOf(choice === "mine" ? [] : theirs.covered);
-  const isCoveredByMe = memberOf(choice === "theirs" ? [] : mine.covered);
-  const stored = theirs.history.filter(({ id }) => !isCoveredByMe(id));
-  const own = mine.history.filter(({ id }) => !isCoveredByThem(id));
   const both = {
     levels: joined(theirs.levels, mine.levels),
-    covered: [...new Set([...theirs.covered, ...mine.covered])].slice(-MOST_COVERED),
+    covered: [...new Set([...theirs.covered, ...mine.covered])].slice(-MAX_COVERED),
   };
   const { levels, covered } = { theirs, mine, both }[choice];
+  const stored = theirs.history.filter(({ id }) => choice === "theirs" || !mine.covered.includes(id));
+  const own = mine.history.filter(({ id }) => choice === "mine" || !theirs.covered.includes(id));
   const history = eachOnce([...stored, ...own]);
-  const isInHistory = memberOf(history.map(({ id }) => id));
+  const isInHistory = (message: Message): boolean => history.some(({ id }) => id === message.id);
   return {
     history,
     // The oldest leave first, whoever has them.
     originals: eachOnce([...theirs.originals, ...mine.originals])
-      .filter(({ id }) => !isInHistory(id))
+      .filter((message) => !isInHistory(message))
       .sort((one, other) => one.timestamp - other.timestamp),
     knowledge: eachOnce([...theirs.knowledge, ...mine.knowledge]),
     levels,
@@ -228,52 +213,37 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
   };
 }
 
-function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | undefined {
-  if (isSameSummary(theirs.levels, mine.levels)) return "both";
-  if (base === undefined) return unrelated(theirs, mine);
-  const isMineChanged = !isSameSummary(mine.levels, base.levels);
-  const isTheirsChanged = !isSameSummary(theirs.levels, base.levels);
-  if (!isMineChanged && (covers(theirs, mine) || isFarAhead(theirs, mine))) return "theirs";
-  if ((!isMineChanged || !isTheirsChanged) && covers(mine, theirs)) return "mine";
-  return undefined;
-}
-
 /** Without a base, a summary that covers all messages of the other replaces it; otherwise both are kept. */
-function unrelated(theirs: BrainState, mine: BrainState): SummaryChoice {
-  const [isTheirsMore, isMineMore] = [covers(theirs, mine), covers(mine, theirs)];
-  if (isTheirsMore && isNothingOrNamed(mine)) return "theirs";
-  return isMineMore && isNothingOrNamed(theirs) ? "mine" : "both";
+function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | undefined {
+  if (isSameSummary(theirs, mine)) return "both";
+  if (base === undefined) {
+    if (replaces(theirs, mine)) return "theirs";
+    return replaces(mine, theirs) ? "mine" : "both";
+  }
+  const isMineChanged = !isSameSummary(mine, base);
+  const isTheirsChanged = !isSameSummary(theirs, base);
+  if (!isMineChanged && hasCovered(theirs, mine)) return "theirs";
+  return (!isMineChanged || !isTheirsChanged) && hasCovered(mine, theirs) ? "mine" : undefined;
 }
 
-/** A summary from elsewhere may cover messages without known ids. */
-function isNothingOrNamed({ covered, levels }: BrainState): boolean {
-  return covered.length > 0 || summaryText(levels) === "";
+/** A summary of unknown origin may cover messages without known ids. */
+function replaces(one: BrainState, other: BrainState): boolean {
+  return hasCovered(one, other) && (other.covered.length > 0 || summaryText(other.levels) === "");
 }
 
-/** True when `one` has summarized every message that `other` has. A full list has lost its oldest ids. */
-function covers(one: BrainState, other: BrainState): boolean {
-  const isCovered = memberOf(one.covered);
-  const first = other.covered.findIndex(isCovered);
-  if (first === -1) return other.covered.length === 0;
-  if (first > 0 && one.covered.length < MOST_COVERED) return false;
-  return other.covered.slice(first).every(isCovered);
+/** True when `one` has summarized every message that `other` has, as far as the limited lists of ids show. */
+function hasCovered(one: BrainState, other: BrainState): boolean {
+  if (one.covered.length < MAX_COVERED) return other.covered.every((id) => one.covered.includes(id));
+  // A full list has lost its oldest ids.
+  const newest = other.covered.at(-1);
+  return newest === undefined || one.covered.includes(newest) || other.covered.length < MAX_COVERED;
 }
 
-/** True when `one` is so much later that it has lost all ids that `other` covers. An older state never has more ids than a later one. */
-function isFarAhead(one: BrainState, other: BrainState): boolean {
-  return one.covered.length >= MOST_COVERED && other.covered.length < MOST_COVERED;
-}
-
-function isSameSummary(one: SummaryLevels, other: SummaryLevels): boolean {
+function isSameSummary({ levels: one }: BrainState, { levels: other }: BrainState): boolean {
   return JSON.stringify([one.oldest, one.older, one.recent]) === JSON.stringify([other.oldest, other.older, other.recent]);
 }
 
-export function eachOnce(messages: readonly Message[]): Message[] {
+function eachOnce(messages: readonly Message[]): Message[] {
   const known = new Set<string>();
   return messages.filter(({ id }) => known.size < known.add(id).size);
-}
-
-function memberOf(ids: readonly string[]): (id: string) => boolean {
-  const all = new Set(ids);
-  return (id) => all.has(id);
 }

@@ -7,7 +7,6 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { beginningOf, charactersAndPairs, runsOf, stableHash } from "./text-terms.ts";
 
-/** Options of one call to an embedder. */
 export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
   /** Some models embed queries and documents in different ways. Default `document`. */
@@ -18,38 +17,35 @@ export interface EmbedOptions {
   readonly onUsage?: ((usage: { readonly inputTokens: number }) => void) | undefined;
 }
 
-/** Turns texts into vectors, so that similar texts are close to each other. Port. */
+/** Turns strings into vectors, so that similar strings are close to each other. Port. */
 export interface Embedder {
   /** Names the model and every setting that changes its vectors. Stored vectors of another id are computed again. */
   readonly id: string;
   /** Numbers of a vector. Default: those of the first vector. */
   readonly dimensions?: number | undefined;
-  /** Limit on the texts per call. */
+  /** Limit on the strings per call. */
   readonly maxBatch: number;
-  /** Limit on the characters per text. Of a longer text the beginning is embedded. */
+  /** Limit on the characters per string. Of a longer one the beginning is embedded. */
   readonly maxChars: number;
-  /** The cosine similarity below which two texts are unrelated. It depends on the model. */
+  /** The cosine similarity below which two strings are unrelated. It depends on the model. */
   readonly threshold: number;
   /** The model's name, by which its price is looked up. */
   readonly model?: string | undefined;
   /** The price, for a model that is not in the price table. */
   readonly price?: ModelPrice | undefined;
-  /** The vectors depend on the texts alone and cost nothing, so a run does not record them. Default false. */
+  /** The vectors depend on the strings alone and cost nothing, so a run does not record them. Default false. */
   readonly isFree?: boolean | undefined;
-  /** Returns one vector for each text, in order. A vector of zeros means that the text cannot be embedded. */
+  /** Returns one vector for each string, in order. A vector of zeros means that the string cannot be embedded. */
   embed(texts: readonly string[], o?: EmbedOptions): Promise<readonly ArrayLike<number>[]>;
 }
 
-/** Limits of the calls of one job. */
 export interface EmbedLimits extends EmbedOptions {
   readonly clock: Clock;
-  /** Milliseconds for one batch; undefined for an embedder that limits its calls itself. */
   readonly timeout: number | undefined;
-  /** The required numbers of a vector, when known. */
   readonly dimensions?: number | undefined;
 }
 
-/** The vectors of consecutive texts; undefined where a text cannot be embedded. */
+/** The vectors of consecutive strings; undefined where one cannot be embedded. */
 export interface EmbeddedBatch {
   readonly from: number;
   readonly vectors: readonly (Float32Array | undefined)[];
@@ -65,16 +61,15 @@ export function fingerprintOf(embedder: Embedder): string {
   return contentHash([VECTOR_VERSION, embedder.id, embedder.dimensions ?? null]).slice(0, 32);
 }
 
-/** Returns the part of a text that is embedded. It is empty for a blank text, because servers refuse a batch with one. */
+/** Empty for a blank text, because servers refuse a batch with one. */
 export function embeddable(embedder: Pick<Embedder, "maxChars">, text: string): string {
   return beginningOf(text, embedder.maxChars).trim();
 }
 
 /**
- * Embeds texts batch by batch. Each batch is checked and yielded before the next, so a failure loses no earlier batch.
+ * Embeds batch by batch. Each batch is checked and yielded before the next, so a failure loses no earlier batch.
  *
- * @throws MemoryError `EMBEDDING_FAILED` when the embedder failed or timed out; `EMBEDDING_INVALID` for a missing vector or a value that is not
- * a finite number; `EMBEDDING_DIMENSION` for a vector of another length. ControlError when the signal aborts.
+ * @throws MemoryError `EMBEDDING_FAILED`, `EMBEDDING_INVALID`, `EMBEDDING_DIMENSION`; ControlError when the signal aborts
  */
 export async function* embedBatches(embedder: Embedder, texts: readonly string[], limits: EmbedLimits): AsyncGenerator<EmbeddedBatch> {
   const step = Math.max(1, Math.floor(embedder.maxBatch));
@@ -87,7 +82,7 @@ export async function* embedBatches(embedder: Embedder, texts: readonly string[]
     if (raw.length !== full.length) {
       throw new MemoryError(
         "EMBEDDING_INVALID",
-        `Expected ${full.length} vectors from embedder ${embedder.id}, got ${raw.length}. Use an embedder that answers every text.`,
+        `Expected ${full.length} vectors from embedder ${embedder.id}, got ${raw.length}. Use an embedder that answers every string.`,
       );
     }
     const made = raw.map((vector) => {
@@ -121,30 +116,22 @@ async function called(embedder: Embedder, texts: readonly string[], limits: Embe
 }
 
 /**
- * Returns the vector scaled to length 1, and the given vector if it has that length; undefined for a vector of zeros.
+ * Returns the vector scaled to length 1; undefined for a vector of zeros.
  *
  * @throws MemoryError `EMBEDDING_INVALID` for a value that is not a finite number
  */
 export function unitVector(vector: ArrayLike<number>, source: string): Float32Array | undefined {
-  const narrow = vector instanceof Float32Array ? vector : undefined;
   let sum = 0;
-  if (narrow !== undefined) {
-    if (Math.abs(dotProduct(narrow, narrow) - 1) < UNIT) return narrow;
-    // Squares of 32-bit numbers do not overflow in 64 bits.
-    for (let n = 0; n < narrow.length; n++) sum += (narrow[n] as number) * (narrow[n] as number);
-    if (sum > 0 && sum < Infinity) return scaled(narrow, 1 / Math.sqrt(sum));
-  }
-  let largest = 0;
   for (let n = 0; n < vector.length; n++) {
     const value = vector[n];
     if (typeof value !== "number" || !Number.isFinite(value)) throw noNumber(value, n, source);
-    largest = Math.max(largest, Math.abs(value));
+    sum += value * value;
   }
-  if (largest === 0) return undefined;
-  // Divided by the largest first, because squares of very large or very small numbers overflow.
-  const wide = Float64Array.from(vector, (value) => value / largest);
-  for (const value of wide) sum += value * value;
-  return scaled(wide, 1 / Math.sqrt(sum));
+  if (sum === Infinity) throw noNumber("numbers whose squares overflow", 0, source);
+  if (sum === 0) return undefined;
+  if (vector instanceof Float32Array && Math.abs(sum - 1) < UNIT) return vector;
+  const length = Math.sqrt(sum);
+  return Float32Array.from(vector, (value) => value / length);
 }
 
 /** The product of two vectors of equal length. Four sums, because the processor can add them in parallel. */
@@ -161,16 +148,10 @@ export function dotProduct(a: Float32Array, b: Float32Array): number {
   return first + second + third + fourth;
 }
 
-function scaled(vector: Float32Array | Float64Array, factor: number): Float32Array {
-  const unit = new Float32Array(vector.length);
-  for (let n = 0; n < unit.length; n++) unit[n] = (vector[n] as number) * factor;
-  return unit;
-}
-
-function noNumber(value: unknown, place: number, source: string): MemoryError {
+function noNumber(value: unknown, index: number, source: string): MemoryError {
   return new MemoryError(
     "EMBEDDING_INVALID",
-    `Expected a vector of finite numbers from ${source}, got ${String(value)} at place ${place}. Mend the embedder; nothing was kept of it.`,
+    `Expected a vector of finite numbers from ${source}, got ${String(value)} at index ${index}. Repair the embedder; nothing of the batch was kept.`,
   );
 }
 
@@ -182,7 +163,7 @@ function otherDimension(embedder: Embedder, expected: number, came: number): Mem
   );
 }
 
-/** Weights of features relative to a whole word. Pieces of words match misspelt and inflected words, but carry less meaning. */
+/** Weights of features relative to a whole word. Pieces match misspelt and inflected words, but carry less meaning. */
 const PIECE = 0.35;
 const PAIR = 0.5;
 /** Words up to this length are mostly function words. */
@@ -190,7 +171,6 @@ const SHORT = 3;
 const SHORT_WORD = 0.4;
 const MAX_CHARS = 20_000;
 
-/** Options of {@link hashingEmbedder}. */
 export interface HashingOptions {
   /** Numbers of a vector, 16 or more. Default 512. */
   readonly dimensions?: number | undefined;
@@ -199,13 +179,10 @@ export interface HashingOptions {
 const hashingOptions: Known<HashingOptions> = { dimensions: kinds.size };
 
 /**
- * An embedder that needs no network, no model and no download: words, pairs of words, pieces of words and, where writing has no spaces
- * (Chinese, Japanese, Korean), characters and pairs of them, hashed into a vector.
+ * An embedder without a network or a model: it hashes words, pairs of words and pieces of words into a vector, and in Chinese, Japanese and
+ * Korean characters and pairs of them. Strings are alike when they share these: it finds no synonym and nothing across languages.
  *
- * It is **lexical**: texts are alike when they share words or pieces of them. It does not know that a car is an automobile, finds no
- * paraphrase and nothing across languages. For that use an embedding model, such as `openaiEmbedder` from `troupe/openai`.
- *
- * @throws UsageError `OPTION_INVALID` for dimensions that are none
+ * @throws UsageError `OPTION_INVALID`
  * @example
  * import { createMessage, hashingEmbedder, MemoryStorage } from "troupe";
  *
@@ -254,12 +231,12 @@ function hashed(text: string, dimensions: number): Float32Array {
   return vector;
 }
 
-/** Each feature has two places with a sign each, so that collisions cancel out on average. */
+/** Each feature has two indexes with a sign each, so that collisions cancel out on average. */
 function addFeature(vector: Float32Array, feature: string, weight: number): void {
   for (const seed of [1, 2]) {
     const hash = stableHash(feature, seed);
-    const place = (hash >>> 1) % vector.length;
-    vector[place] = (vector[place] as number) + ((hash & 1) === 0 ? weight : -weight);
+    const index = (hash >>> 1) % vector.length;
+    vector[index] = (vector[index] as number) + ((hash & 1) === 0 ? weight : -weight);
   }
 }
 

@@ -2,25 +2,20 @@ import { aCount, takes } from "../kernel/argument.ts";
 import { MemoryError } from "../kernel/errors.ts";
 import { dotProduct, unitVector } from "./embedder.ts";
 
-/** A key found by a search. */
+/** A found vector: its key, and its similarity of -1 to 1. */
 export interface VectorHit {
   readonly key: number;
   /** Cosine similarity in [-1, 1]: larger is closer. */
   readonly score: number;
 }
 
-/** Options of a search for vectors. */
+/** Options of a search. */
 export interface VectorSearch {
-  /** Only these. */
-  readonly among?: ReadonlySet<number> | undefined;
   /** Accepts a key. Called only for keys that may be among the best. */
   readonly accept?: ((key: number) => boolean) | undefined;
 }
 
-/**
- * Finds the vectors closest to another. Port: an index in this process, an approximate one, one on a server. An index can be rebuilt from the
- * message store.
- */
+/** Finds the vectors closest to another. Port. An index can be rebuilt from the message store. */
 export interface VectorIndex {
   readonly size: number;
   /** Adds or replaces the vector of a key. @throws MemoryError for a vector of zeros or of another length */
@@ -32,14 +27,11 @@ export interface VectorIndex {
   clear(): void | Promise<void>;
 }
 
-/** Limit on the numbers of a vector. */
-const LONGEST_VECTOR = 65_536;
 /** Hits that are collected before the best are chosen. */
 const FEW_HITS = 16;
 
 /**
- * An index that compares the query with every vector: the default of a memory with an embedder. Above some hundred thousand vectors use an
- * approximate index of your own.
+ * An index that compares the query with every vector: the default of a memory with an embedder, for up to some hundred thousand vectors.
  *
  * @example
  * import { exactIndex, hashingEmbedder, MemoryStorage } from "troupe";
@@ -60,7 +52,7 @@ class ExactIndex implements VectorIndex {
   }
 
   add(key: number, vector: Float32Array): void {
-    const unit = this.#checked(vector, "the vector to keep");
+    const unit = this.#checked(vector, "the vector");
     this.#dimensions = unit.length;
     this.#vectors.set(key, unit.slice());
   }
@@ -69,19 +61,18 @@ class ExactIndex implements VectorIndex {
     return this.#vectors.delete(key);
   }
 
-  search(query: Float32Array, k: number, { among, accept }: VectorSearch = {}): readonly VectorHit[] {
+  search(query: Float32Array, k: number, { accept }: VectorSearch = {}): readonly VectorHit[] {
     takes("the search of an index", "k", k, aCount);
     if (this.size === 0 || k === 0) return [];
-    const unit = this.#checked(query, "the vector to look for");
+    const unit = this.#checked(query, "the vector of the search");
     let hits: VectorHit[] = [];
     let floor = -Infinity;
     const chooseBest = (): void => {
       hits = hits.sort((a, b) => b.score - a.score || a.key - b.key).slice(0, k);
       if (hits.length === k) floor = hits.at(-1)?.score ?? -Infinity;
     };
-    for (const key of among ?? this.#vectors.keys()) {
-      const vector = this.#vectors.get(key);
-      const score = vector === undefined ? Number.NaN : dotProduct(unit, vector);
+    for (const [key, vector] of this.#vectors) {
+      const score = dotProduct(unit, vector);
       if (!(score >= floor) || accept?.(key) === false) continue;
       hits.push({ key, score });
       if (hits.length >= 2 * k + FEW_HITS) chooseBest();
@@ -103,15 +94,8 @@ class ExactIndex implements VectorIndex {
         { data: { expected: this.#dimensions, came: length } },
       );
     }
-    if (length > LONGEST_VECTOR) {
-      throw new MemoryError(
-        "EMBEDDING_DIMENSION",
-        `Expected ${what} to have ${LONGEST_VECTOR} numbers at most, got ${length}. Ask its embedder for fewer.`,
-        { data: { expected: LONGEST_VECTOR, came: length } },
-      );
-    }
     const unit = unitVector(vector, what);
     if (unit !== undefined) return unit;
-    throw new MemoryError("EMBEDDING_INVALID", `Expected ${what} to point somewhere, got nothing but zeros. Leave such texts out.`);
+    throw new MemoryError("EMBEDDING_INVALID", `Expected ${what} to point somewhere, got only zeros. Leave such strings out.`);
   }
 }

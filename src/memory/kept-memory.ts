@@ -5,13 +5,11 @@ import type { Embedder } from "./embedder.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
-import { MemoryStorage } from "./memory-storage.ts";
+import { MemoryStorage, type RankedMessage } from "./memory-storage.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
-import { AskedBefore, wordsOf } from "./text-terms.ts";
-import type { RankedMessage } from "./storage-ranking.ts";
+import { repeatsOf, wordsOf } from "./text-terms.ts";
 import { WriteBehind } from "./write-behind.ts";
 
-/** Options of a {@link KeptMemory}. */
 export interface KeptMemoryOptions {
   readonly parts: RoleMemoryParts;
   readonly role: string;
@@ -25,42 +23,33 @@ export interface KeptMemoryOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Options of a search. */
 export interface KeptSearch {
   /** The questions: a message that repeats one is no answer. */
   readonly asked: readonly string[];
-  /** Ids of messages of this run to leave out. */
   readonly besides: ReadonlySet<string>;
-  /** Texts to leave out, also when another message repeats them. */
+  /** Contents to leave out, also when another message repeats them. */
   readonly known: readonly string[];
   /** The stepped embedder of the role; undefined where it has none. */
   readonly embedder: Embedder | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A found message. */
 export interface KeptMessage extends RankedMessage {
   /** It belongs to this run, or to one that this was forked from. */
   readonly isOwn: boolean;
 }
 
-/** A found message with the messages right before and after it, nearest first. */
-export interface KeptHit extends KeptMessage {
-  readonly neighbours: readonly KeptMessage[];
-}
-
-/** A message of the record, and the run that has stored it. */
 interface Given {
   readonly message: Message;
   readonly storedBy: string;
 }
 
 /** Limit on the changes that wait for a slow or failing store. */
-const MOST_UNSAVED = 10_000;
-/** The factor by which a search asks for more hits, because repeated texts are left out. */
-const DEPTH = 4;
+const MAX_UNSAVED = 10_000;
+/** The factor by which a search requests more hits, because repeated contents are left out. */
+const DEPTH = 25;
 /** Limit on the characters that stay in memory between two turns of a run. */
-const MOST_HELD = 2_000_000;
+const MAX_HELD = 2_000_000;
 /** Timeout of the store in milliseconds. */
 const TIMEOUT = 30_000;
 
@@ -77,7 +66,6 @@ const TIMEOUT = 30_000;
 export class KeptMemory {
   #o: KeptMemoryOptions;
   readonly #store: MessageStore;
-  /** By id. */
   readonly #known = new Map<string, Given>();
   readonly #queue: WriteBehind;
   #opened: MemoryStorage | undefined;
@@ -87,13 +75,9 @@ export class KeptMemory {
   constructor(o: KeptMemoryOptions) {
     this.#o = o;
     this.#store = o.parts.store ?? inMemoryStore();
-    const within = (work: () => Promise<unknown>): Promise<unknown> => this.#withinLimit("to be stored", work);
     this.#queue = new WriteBehind(
-      {
-        add: (messages) => within(() => this.#storage.store(messages, { isRecorded: true })),
-        delete: (id) => within(() => this.#discard(id)),
-      },
-      MOST_UNSAVED,
+      (changes) => this.#withinLimit("to be stored", () => this.#storage.change(changes, { isRecorded: true })),
+      MAX_UNSAVED,
       (error) => this.#o.onError(error),
     );
   }
@@ -128,30 +112,25 @@ export class KeptMemory {
   }
 
   /**
-   * Returns the messages that answer a text best, best first. Messages that repeat the question are left out; of messages with the same words
-   * the newest is returned.
+   * Returns the messages that answer a question best, best first, then the neighbours of each. Messages that repeat the question are left out; of
+   * messages with the same words the newest is returned.
    *
-   * @throws MemoryError, ControlError, whatever the store fails with
+   * @throws MemoryError, ControlError, any error of the store
    */
-  async search(text: string, { asked, besides, known, embedder, signal }: KeptSearch): Promise<KeptHit[]> {
+  async search(question: string, { asked, besides, known, embedder, signal }: KeptSearch): Promise<KeptMessage[]> {
     await this.#takeInherited();
     await this.saved();
-    const { parts } = this.#o;
-    let before: AskedBefore | undefined;
+    const { k } = this.#o.parts;
+    const repeats = repeatsOf(asked);
     const filter = (message: Message, runId: string): boolean =>
-      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) &&
-      !(before ??= new AskedBefore(asked)).has(message.content);
+      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) && !repeats(message.content);
+    const found = await this.#storage.search(question, { filter, embedder, signal, k: k * DEPTH });
     const seen = new Set(known.map(wordsOf));
-    const search = { filter, embedder: embedder && askedOnce(embedder), signal, hybrid: parts.lexical !== undefined };
-    for (let depth = parts.k * DEPTH; ; depth *= DEPTH) {
-      const found = await this.#storage.search(text, { ...search, k: depth });
-      if (found.length === 0) return [];
-      const hits = this.#withoutRepeats(found, seen);
-      if (hits.length >= parts.k || found.length < depth) return this.#withNeighbours(hits.slice(0, parts.k), seen, filter);
-    }
+    return this.#withNeighbours(this.#withoutRepeats(found, seen).slice(0, k), seen, filter);
   }
 
-  goOn(o: Pick<KeptMemoryOptions, "isAncestor" | "onError">): void {
+  /** Continues in another environment of the same run. */
+  continue(o: Pick<KeptMemoryOptions, "isAncestor" | "onError">): void {
     this.#o = { ...this.#o, ...o };
   }
 
@@ -159,9 +138,9 @@ export class KeptMemory {
   async close(): Promise<void> {
     const opened = this.#opened;
     if (opened === undefined) return;
-    const isSmall = opened.held <= MOST_HELD;
+    const isSmall = opened.held <= MAX_HELD;
     if (!isSmall) this.#opened = undefined;
-    await this.#withinLimit("to be let go of", () => (isSmall ? this.#store.close() : opened.close()));
+    await this.#withinLimit("to be released", () => (isSmall ? this.#store.close() : opened.close()));
   }
 
   get held(): number {
@@ -172,7 +151,7 @@ export class KeptMemory {
     return runId === this.#o.runId || this.#o.isAncestor(runId);
   }
 
-  /** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `seen`. */
+  /** Keeps the newest of messages with the same words, at the rank of the best, and leaves out those in `seen`. */
   #withoutRepeats(found: readonly RankedMessage[], seen: ReadonlySet<string>): KeptMessage[] {
     const newest = new Map<string, KeptMessage>();
     for (const each of found) {
@@ -184,23 +163,25 @@ export class KeptMemory {
     return [...newest.values()];
   }
 
-  /** Each neighbour belongs to its best hit, and is not a hit itself. */
+  /** Each neighbour comes once, and is no hit itself. */
   async #withNeighbours(
     hits: readonly KeptMessage[],
     seen: Set<string>,
     isMeant: (message: Message, runId: string) => boolean,
-  ): Promise<KeptHit[]> {
+  ): Promise<KeptMessage[]> {
     for (const { message } of hits) seen.add(wordsOf(message.content));
-    const found: KeptHit[] = [];
+    const all = [...hits];
     for (const hit of hits) {
       const around = await this.#storage.around(hit.place, this.#o.parts.neighbours);
       const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
-      const unscored = meant.map((each) => ({ ...each, score: 0 }));
-      const neighbours = this.#withoutRepeats(unscored, seen);
+      const neighbours = this.#withoutRepeats(
+        meant.map((each) => ({ ...each, score: 0 })),
+        seen,
+      );
       for (const { message } of neighbours) seen.add(wordsOf(message.content));
-      found.push({ ...hit, neighbours });
+      all.push(...neighbours);
     }
-    return found;
+    return all;
   }
 
   get #storage(): MemoryStorage {
@@ -251,19 +232,6 @@ export class KeptMemory {
     const never = new AbortController().signal;
     return withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} ${what}`, never, work);
   }
-
-  /** The record has the deletion, and may add the message again. */
-  async #discard(id: string): Promise<void> {
-    const [found] = await this.#storage.find([{ runId: this.#o.runId, id }]);
-    if (found !== undefined) await this.#storage.discard([found.place]);
-  }
-}
-
-/** Embeds the question once: a deeper search asks for the same vector, and a call may cost money. */
-function askedOnce(embedder: Embedder): Embedder {
-  let vector: ReturnType<Embedder["embed"]> | undefined;
-  const embed: Embedder["embed"] = (texts, o) => (o?.kind === "query" ? (vector ??= embedder.embed(texts, o)) : embedder.embed(texts, o));
-  return { ...embedder, embed };
 }
 
 /** Messages of this run are newer than those of others, and are ordered by their record instead of the clock. */

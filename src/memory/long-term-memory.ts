@@ -16,12 +16,12 @@ export interface LongTermMemoryOptions {
   readonly limit?: number | undefined;
   /** Limit on the changes that wait for the storage. Default 10,000. */
   readonly maxUnsaved?: number | undefined;
-  /** Called when storing in the background has failed. `persist` throws the same error if it fails again. */
+  /** Called when storing in the background has failed. `persist` tries again. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 const longTermMemoryOptions: Known<LongTermMemoryOptions> = {
-  storage: kinds.having("a MemoryStorage or a ShardedStorage", "add", "recover"),
+  storage: kinds.having("a MemoryStorage", "change", "recover"),
   limit: kinds.count,
   maxUnsaved: kinds.count,
   onError: kinds.function,
@@ -32,7 +32,7 @@ export interface FoundMessage {
   readonly message: Message;
   /** The run of the message; empty outside runs. */
   readonly runId: string;
-  /** Cosine similarity from -1 to 1; undefined for a message in memory that contains the text and is not similar enough. */
+  /** Cosine similarity from -1 to 1; undefined for a message in memory that contains the string and is not similar enough. */
   readonly score: number | undefined;
 }
 
@@ -44,10 +44,9 @@ const FOUND = 5;
  * A {@link Memory} that outlives its process: added messages are in memory at once, are stored in the background, and are loaded by `recover`.
  * With a `limit` the newest messages are in memory, and all of them in the storage.
  *
- * LongTermMemory.P1 (`persist`) changes are durable when `persist` has resolved, not before. LongTermMemory.P2 (`WriteBehind.#drain`) a change waits
- * until it is stored. LongTermMemory.P3 (`WriteBehind.#batch`) changes are stored in order. LongTermMemory.P4 (`recover`) `recover` loads the
+ * LongTermMemory.P1 (`persist`) changes are durable when `persist` has resolved, not before. LongTermMemory.P4 (`recover`) `recover` loads the
  * messages of its own run, because ids are unique only within a run; `searchSimilar` finds those of other runs. LongTermMemory.P5 (`delete`) evicted
- * messages stay in the storage, and deleted ones are deleted there. LongTermMemory.P6 (`add`) a message is never changed or marked.
+ * messages stay in the storage, and deleted ones are deleted there.
  *
  * @example
  * import { createMessage, LongTermMemory, MemoryStorage } from "troupe";
@@ -65,22 +64,11 @@ export class LongTermMemory extends Memory {
   /** @throws UsageError `LIMIT_INVALID` */
   constructor(options: LongTermMemoryOptions) {
     checkGivenOptions("new LongTermMemory", options, longTermMemoryOptions);
+    takes("new LongTermMemory", "storage", options.storage, having("a MemoryStorage", "change", "recover"));
     const { storage, limit, maxUnsaved = MAX_UNSAVED, onError = () => {} } = options;
-    takes("new LongTermMemory", "storage", storage, having("a MemoryStorage or a ShardedStorage", "add", "recover"));
     super({ limit });
     this.storage = storage;
-    this.#queue = new WriteBehind(
-      {
-        add: (messages) => storage.addBatch(messages),
-        delete: (id) => storage.delete(id),
-        deleteOlderThan: (timestampMs) => storage.deleteOlderThan(timestampMs),
-        clear: () => storage.clear(),
-        // A storage keeps messages even when their embedder fails.
-        holds: (messages) => messages.every((message) => storage.has(message)),
-      },
-      maxUnsaved,
-      onError,
-    );
+    this.#queue = new WriteBehind((changes) => storage.change(changes), maxUnsaved, onError);
   }
 
   /** Number of changes that are not stored yet. */
@@ -92,10 +80,10 @@ export class LongTermMemory extends Memory {
   async recover(): Promise<Message[]> {
     await this.#queue.flush();
     const stored = await this.storage.recover({ runId: this.storage.runId });
-    // What was stored and is not there any more was deleted elsewhere.
-    const waiting = new Set(this.#queue.changes.flatMap((change) => (change.type === "add" ? [change.message.id] : [])));
-    const held = this.get().filter(({ id }) => waiting.has(id));
-    const deleted = new Set(this.#queue.changes.flatMap((change) => (change.type === "delete" ? [change.id] : [])));
+    // A message that was stored and is no longer there was deleted elsewhere.
+    const added = new Set(this.#queue.changes.map((change) => (change.type === "add" ? change.message.id : "")));
+    const deleted = new Set(this.#queue.changes.map((change) => (change.type === "delete" ? change.id : "")));
+    const held = this.get().filter(({ id }) => added.has(id));
     super.clear();
     for (const message of [...stored.filter(({ id }) => !deleted.has(id)), ...held]) super.add(message);
     return this.get();
@@ -107,15 +95,15 @@ export class LongTermMemory extends Memory {
     await this.storage.persist();
   }
 
-  /** Returns the messages of all runs that are most similar to a text or a message, best first; see {@link MemoryStorage.searchSimilar}. */
+  /** Returns the messages of all runs that are most similar to a string or a message, best first; see {@link MemoryStorage.searchSimilar}. */
   async searchSimilar(target: Message | string, o?: SearchOptions): Promise<SimilarMessage[]> {
     await this.#queue.flush();
     return this.storage.searchSimilar(target, o);
   }
 
   /**
-   * Searches in memory and in the storage. Returns messages of this run that contain the text, newest first, then the most similar messages of
-   * all runs, best first. Each message comes once, and each part has at most `k` (default 5). A blank text finds nothing.
+   * Searches in memory and in the storage. Returns messages of this run that contain the string, newest first, then the most similar messages of
+   * all runs, best first. Each message comes once, and each part has at most `k` (default 5). A blank string finds nothing.
    *
    * @throws MemoryError, UsageError `OPTION_INVALID`, ControlError
    */

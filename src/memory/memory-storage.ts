@@ -1,26 +1,27 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { aTime, takes } from "../kernel/argument.ts";
 import { assertMessage, type Message } from "../message/message.ts";
-import { embedQuery } from "./embedder.ts";
+import { KeyTurns } from "./cache.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import { checkedBatch, idOf, textOf } from "./message-memory.ts";
-import { identityOf, memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
-import { PendingVectors } from "./pending-vectors.ts";
+import { memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import {
   callOf,
   checkSearch,
-  embedderOf,
   FOUND,
   type MemoryStorageOptions,
   partsOf,
+  type Search,
   type SearchOptions,
   type SimilarMessage,
   type StorageCall,
   type StorageParts,
-  type VectorParts,
 } from "./storage-options.ts";
-import { type RankedMessage, type Search, StorageRanking } from "./storage-ranking.ts";
-import { StoredMessages } from "./stored-messages.ts";
+import { StoredMessages, type StoreWatch } from "./stored-messages.ts";
+import { VectorSearch } from "./vector-search.ts";
+import { WordSearch } from "./word-search.ts";
+import { minisearch } from "./word-index.ts";
+import type { StoreChange } from "./write-behind.ts";
 
 /** Milliseconds between the times of two messages that were added together. @internal */
 export const TICK: number = 1 / 1024;
@@ -33,6 +34,12 @@ export interface StoreCall extends StorageCall {
   readonly isRecorded?: boolean;
 }
 
+/** A found message. */
+export interface RankedMessage extends StoredMessage {
+  /** Larger is closer; see {@link SimilarMessage}. */
+  readonly score: number;
+}
+
 /**
  * The long-term memory of one role: its messages in a store, and the search for them.
  *
@@ -40,7 +47,7 @@ export interface StoreCall extends StorageCall {
  *
  * MemoryStorage.L1 (`addBatch`) messages are durable when `add` has resolved; when the embedder fails, `add` rejects, the messages are stored
  * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes
- * nothing. MemoryStorage.L4 (`PendingVectors`) lost or changed vectors, and those of another embedder, are computed again before the next search.
+ * nothing. MemoryStorage.L4 (`VectorSearch`) lost or changed vectors, and those of another embedder, are computed again before the next search.
  * MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other processes. MemoryStorage.L6 (`#expire`) an expired message is
  * never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for its own.
  *
@@ -55,28 +62,19 @@ export interface StoreCall extends StorageCall {
 export class MemoryStorage {
   readonly #parts: StorageParts;
   readonly #known: StoredMessages;
-  /** Undefined without an embedder. */
-  readonly #vectors: PendingVectors | undefined;
-  readonly #ranking: StorageRanking;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** One of the two finds the messages. */
+  readonly #search: VectorSearch | WordSearch;
+  readonly #turns = new KeyTurns();
   #isClosed = false;
 
   /** @throws UsageError `OPTION_INVALID` */
   constructor(options: MemoryStorageOptions) {
     this.#parts = partsOf(options);
-    const { vectors } = this.#parts;
-    this.#known = new StoredMessages(this.#parts, {
-      added: (place) => {
-        this.#vectors?.add(place);
-        this.#ranking.add(place);
-      },
-      removed: async (place) => {
-        await this.#vectors?.forget(place);
-        await this.#ranking.forget(place);
-      },
-    });
-    this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#known);
-    this.#ranking = new StorageRanking(this.#parts, this.#known);
+    const { vectors, lexical = minisearch(), roleId } = this.#parts;
+    const watch: StoreWatch = { added: (place) => this.#search.added(place), removed: (place) => this.#search.removed(place) };
+    this.#known = new StoredMessages(this.#parts, watch);
+    this.#search =
+      vectors === undefined ? new WordSearch(lexical, roleId, this.#known) : new VectorSearch(this.#parts, vectors, this.#known);
   }
 
   get roleId(): string {
@@ -100,10 +98,10 @@ export class MemoryStorage {
 
   /** Number of messages without a vector. */
   get pending(): number {
-    return this.#vectors?.size ?? 0;
+    return this.#vectors?.pending ?? 0;
   }
 
-  /** About how many characters are in memory. @internal */
+  /** Estimated characters in memory. @internal */
   get held(): number {
     return this.#known.held(this.#vectors?.dimensions);
   }
@@ -163,9 +161,22 @@ export class MemoryStorage {
     return this.#inTurn(() => this.#known.removed(identities));
   }
 
-  /** Deletes messages that may be stored here again: they were moved, or a record has deleted them. @internal */
-  discard(places: readonly number[]): Promise<number> {
-    return this.#inTurn(() => this.#known.remove(places, { mayReturn: true }));
+  /** Deletes messages that were moved, and so may be stored here again. @internal */
+  discard(entries: readonly StoredMessage[]): Promise<number> {
+    return this.#inTurn(() => this.#known.remove(entries, { mayReturn: true }));
+  }
+
+  /** Makes changes of the storage's run: additions, or one other change. Vectors are left to `persist` and searches. @internal */
+  change(changes: readonly StoreChange[], o: Pick<StoreCall, "isRecorded"> = {}): Promise<unknown> {
+    const [first] = changes;
+    if (first?.type === "older") return this.deleteOlderThan(first.than);
+    if (first?.type === "clear") return this.clear();
+    // A record has the deletion, and may add the message again.
+    if (first?.type === "delete") return this.#delete({ runId: this.runId, id: first.id }, o.isRecorded);
+    return this.store(
+      changes.flatMap((change) => (change.type === "add" ? [change.message] : [])),
+      o,
+    );
   }
 
   /** Returns all messages in order of arrival, with their runs and times. @internal */
@@ -201,58 +212,42 @@ export class MemoryStorage {
 
   /** Searches with options that are valid. @internal */
   async search(text: string, o: Search): Promise<RankedMessage[]> {
-    const { vectors } = this.#parts;
-    const pending = this.#vectors;
-    if (vectors !== undefined && pending !== undefined) return this.#searchVectors(text, vectors, pending, o);
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
-      if (lookup !== undefined) return this.#ranking.byCandidates(text, o, lookup);
-      await this.#expire();
+      if (lookup === undefined) {
+        await this.#vectors?.load();
+        await this.#expire();
+        if (this.size === 0) return [];
+      }
       throwIfAborted(o.signal);
-      return this.#known.size === 0 ? [] : this.#ranking.byWords(text, o);
-    });
-  }
-
-  async #searchVectors(text: string, vectors: VectorParts, pending: PendingVectors, o: Search): Promise<RankedMessage[]> {
-    const isEmpty = await this.#inTurn(async () => {
-      await this.#sync();
-      return this.size === 0;
-    });
-    const { embedder, timeout } = embedderOf(vectors, o.embedder);
-    const limits = { clock: this.#parts.clock, timeout, signal: o.signal, dimensions: pending.dimensions };
-    const query = isEmpty ? undefined : await embedQuery(embedder, text, limits);
-    return this.#inTurn(async () => {
-      await this.#sync();
-      await this.#expire();
-      await pending.embed(o.signal, o.embedder);
-      return this.#ranking.bySimilarity(text, query, pending.index, { ...o, threshold: o.threshold ?? vectors.threshold });
+      const hits = await this.#search.search(text, o, lookup);
+      return hits.flatMap(({ key, score }) => {
+        const entry = this.#known.at(key);
+        return entry === undefined ? [] : [{ ...entry, score }];
+      });
     });
   }
 
   /** Deletes a message. Returns false when it is not stored. */
   async delete(target: Message | string, o: StorageCall = {}): Promise<boolean> {
     const { runId = this.runId } = callOf("delete", o);
-    const id = idOf(target);
+    return this.#delete({ runId, id: idOf(target) });
+  }
+
+  #delete(identity: MessageIdentity, mayReturn = false): Promise<boolean> {
     return this.#inTurn(async () => {
-      const [found] = await this.#known.find([{ runId, id }]);
-      return found !== undefined && (await this.#known.remove([found.place])) === 1;
+      const [found] = await this.#known.find([identity]);
+      return found !== undefined && (await this.#known.remove([found], { mayReturn })) === 1;
     });
   }
 
   /** Deletes messages before a time in milliseconds, and returns their number. A message without a date has the time it was added. */
   deleteOlderThan(timestampMs: number): Promise<number> {
-    return this.forgetOlderThan(timestampMs).then(({ length }) => length);
-  }
-
-  /** Deletes messages before a time, and returns their identities. @internal */
-  forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
     takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
     return this.#inTurn(async () => {
       await this.#sync();
-      const old = this.#known.olderThan(timestampMs);
-      await this.#known.remove(old.map(({ place }) => place));
-      return old.map(({ runId, message }) => identityOf(runId, message.id));
+      return this.#known.remove(this.#known.olderThan(timestampMs));
     });
   }
 
@@ -269,7 +264,7 @@ export class MemoryStorage {
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
-      await this.#known.remove(this.#known.all().map(({ place }) => place));
+      await this.#known.remove(this.#known.all());
     });
   }
 
@@ -292,24 +287,26 @@ export class MemoryStorage {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#turn;
+    await this.#turns.settled();
     await this.#parts.store.close();
   }
 
   #inTurn<T>(job: () => Promise<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(memoryClosed());
-    const done = this.#turn.then(job);
-    // A failure is the caller's; the next job runs anyway.
-    this.#turn = done.catch(() => {});
-    return done;
+    return this.#turns.take("", job);
+  }
+
+  get #vectors(): VectorSearch | undefined {
+    return this.#search instanceof VectorSearch ? this.#search : undefined;
   }
 
   /** Works with the vectors of all messages. Nothing is read without an embedder. */
-  #withVectors(work: (vectors: PendingVectors) => Promise<void>): Promise<void> {
+  #withVectors(work: (vectors: VectorSearch) => Promise<void>): Promise<void> {
+    const vectors = this.#vectors;
     return this.#inTurn(async () => {
-      if (this.#vectors === undefined) return;
+      if (vectors === undefined) return;
       await this.#sync();
-      await work(this.#vectors);
+      await work(vectors);
     });
   }
 
@@ -334,6 +331,6 @@ export class MemoryStorage {
 
   async #expire(): Promise<number> {
     const { ttl, clock } = this.#parts;
-    return ttl === undefined ? 0 : this.#known.remove(this.#known.olderThan(clock.now() - ttl).map(({ place }) => place));
+    return ttl === undefined ? 0 : this.#known.remove(this.#known.olderThan(clock.now() - ttl));
   }
 }

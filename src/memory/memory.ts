@@ -31,14 +31,13 @@ export interface MemoryOptions {
 const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: kinds.count, onEvict: kinds.function };
 
 /**
- * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival.
- *
- * Owns the messages by identity and in order, the limit and the indexes. Uncommitted changes of an activation belong to its draft.
+ * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival. Owns them, their limit and their
+ * indexes.
  *
  * Memory.M1 (`identityIn`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
- * Memory.M2 (`Arrivals`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
+ * Memory.M2 (`SlotList`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
  * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
- * Memory.M4 (`#evictOldest`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
+ * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
  * a negative `k` is an error.
  *
  * @example
@@ -54,10 +53,10 @@ export class Memory implements MessageMemory {
   readonly #onEvict: ((message: Message) => void) | undefined;
   /** By identity. */
   readonly #held = new Map<string, Slot>();
-  #arrivals = new Arrivals();
+  #all = new SlotList();
   /** Built at the first query. */
-  #byCause: Map<string, Arrivals> | undefined;
-  #byRole: Map<string, Arrivals> | undefined;
+  #byCause: Map<string, SlotList> | undefined;
+  #byRole: Map<string, SlotList> | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
   constructor(options?: MemoryOptions) {
@@ -75,7 +74,7 @@ export class Memory implements MessageMemory {
   }
 
   get size(): number {
-    return this.#arrivals.size;
+    return this.#all.size;
   }
 
   /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message */
@@ -86,13 +85,18 @@ export class Memory implements MessageMemory {
 
   /** Adds a message of the runtime, which is not checked again. @internal */
   put(message: Message, isNew = false): boolean {
-    const identity = this.ignoreId ? message.content : message.id;
+    const identity = identityIn(this, message);
     if (!isNew && this.#held.has(identity)) return false;
-    const slot = this.#arrivals.add(message);
+    const slot = { message, order: this.#all.lastOrder + 1 };
+    this.#all.push(slot);
     this.#held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
-    if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
+    if (this.limit !== undefined && this.size > this.limit) {
+      const oldest = this.#all.at(0) as Message;
+      this.forget(identityIn(this, oldest));
+      this.#onEvict?.(oldest);
+    }
     return true;
   }
 
@@ -106,31 +110,30 @@ export class Memory implements MessageMemory {
     return this.find(target) !== undefined;
   }
 
-  /** True when it has a message of this identity. @internal */
-  holds(identity: string): boolean {
-    return this.#held.has(identity);
+  /** Returns the message of an identity. @internal */
+  held(identity: string): Message | undefined {
+    return this.#held.get(identity)?.message;
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
-    const known = typeof target === "string" ? resolveTarget(this, target) : checkedTarget(target);
-    if (known === undefined) return undefined;
-    return this.#held.get(typeof known === "string" ? known : identityIn(this, known))?.message;
+    const known = resolveTarget(this, checkedTarget(target));
+    return known === undefined ? undefined : this.held(typeof known === "string" ? known : identityIn(this, known));
   }
 
   get(k = 0): Message[] {
-    return this.#arrivals.newest(k === 0 ? Infinity : checkedCount(k));
+    return this.#all.newest(checkedCount(k) || Infinity);
   }
 
-  getByPosition(place: number): Message | undefined {
-    takes("getByPosition", "place", place, aNumber);
-    return this.#arrivals.nth(place);
+  getByPosition(index: number): Message | undefined {
+    takes("getByPosition", "index", index, aNumber);
+    return this.#all.at(index);
   }
 
   getByRole(role: Message["role"]): Message[] {
     takes("getByRole", "role", role, aText);
-    this.#byRole ??= this.#arrivals.grouped((message) => message.role);
-    return this.#byRole.get(role)?.newest(Infinity) ?? [];
+    this.#byRole ??= this.#all.grouped((message) => message.role);
+    return this.#byRole.get(role)?.newest() ?? [];
   }
 
   getByContent(substring: string): Message[] {
@@ -142,7 +145,7 @@ export class Memory implements MessageMemory {
   }
 
   getByAction<P>(address: Address<P>): Message<P>[] {
-    return (this.#causedBy(address)?.newest(Infinity) ?? []) as Message<P>[];
+    return (this.#causedBy(address)?.newest() ?? []) as Message<P>[];
   }
 
   getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
@@ -151,7 +154,7 @@ export class Memory implements MessageMemory {
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {
-    return this.#causedBy(address)?.nth(-1) as Message<P> | undefined;
+    return this.#causedBy(address)?.at(-1) as Message<P> | undefined;
   }
 
   findNews(observed: Iterable<Message>, k = 0): Message[] {
@@ -160,37 +163,48 @@ export class Memory implements MessageMemory {
 
   delete(target: Message | string): boolean {
     const message = this.find(target);
-    this.#forget(message);
-    return message !== undefined;
+    return message !== undefined && this.forget(identityIn(this, message));
   }
 
   deleteNewest(): Message | undefined {
-    const newest = this.#arrivals.nth(-1);
-    this.#forget(newest);
+    const newest = this.#all.at(-1);
+    if (newest !== undefined) this.forget(identityIn(this, newest));
     return newest;
   }
 
   deleteOlderThan(timestampMs: number): number {
     const old = olderThan(this, timestampMs);
-    for (const message of old) this.#forget(message);
+    for (const message of old) this.forget(identityIn(this, message));
     return old.length;
+  }
+
+  /** Deletes the message of an identity. @internal */
+  forget(identity: string): boolean {
+    const slot = this.#held.get(identity);
+    if (slot === undefined) return false;
+    this.#held.delete(identity);
+    slot.order = DELETED;
+    this.#all.dropped();
+    dropFrom(this.#byCause, slot.message.causeBy);
+    dropFrom(this.#byRole, slot.message.role);
+    return true;
   }
 
   clear(): void {
     // An open iteration skips these.
-    for (const slot of this.#arrivals.slots()) slot.order = DELETED;
-    this.#arrivals = new Arrivals();
+    for (const slot of this.#all.slots()) slot.order = DELETED;
+    this.#all = new SlotList();
     this.#held.clear();
     this.#byCause = undefined;
     this.#byRole = undefined;
   }
 
   [Symbol.iterator](): Generator<Message, void> {
-    return this.#arrivals.oldestFirst();
+    return this.#all.oldestFirst();
   }
 
   newestFirst(): Generator<Message, void> {
-    return this.#arrivals.newestFirst();
+    return this.#all.newestFirst();
   }
 
   toJSON(): MemoryJson {
@@ -214,27 +228,9 @@ export class Memory implements MessageMemory {
     return memory;
   }
 
-  #causedBy(address: Address): Arrivals | undefined {
-    this.#byCause ??= this.#arrivals.grouped((message) => message.causeBy);
+  #causedBy(address: Address): SlotList | undefined {
+    this.#byCause ??= this.#all.grouped((message) => message.causeBy);
     return this.#byCause.get(addressOf(address));
-  }
-
-  #evictOldest(): void {
-    const oldest = this.#arrivals.nth(0);
-    this.#forget(oldest);
-    if (oldest !== undefined) this.#onEvict?.(oldest);
-  }
-
-  #forget(message: Message | undefined): void {
-    if (message === undefined) return;
-    const identity = identityIn(this, message);
-    const slot = this.#held.get(identity);
-    if (slot === undefined) return;
-    this.#held.delete(identity);
-    slot.order = DELETED;
-    this.#arrivals.drop();
-    dropFrom(this.#byCause, message.causeBy);
-    dropFrom(this.#byRole, message.role);
   }
 }
 
@@ -275,45 +271,41 @@ const memorySchema = lazily(() =>
   }),
 );
 
-/** The position of a held message. All lists with the message share it. */
+/** The position of a held message, shared by all lists that contain it. */
 interface Slot {
   readonly message: Message;
   /** Grows in order of arrival; `DELETED` after the message was deleted. */
   order: number;
 }
 
-/** The order of a deleted slot. */
 const DELETED = 0;
 /** A list with fewer deleted slots than this is not compacted. */
 const FEW_DELETED = 8;
 
 /**
- * Messages in order of arrival. Owns the list of slots; its memory marks the deleted ones.
+ * Slots in order of arrival. Its memory marks the deleted ones, and reports each to `dropped`.
  *
- * Arrivals.A1 (`drop`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
- * Arrivals.A2 (`slots`) compacting makes a new list, so an open iteration continues over the old one, and skips deleted messages.
+ * SlotList.A1 (`dropped`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
+ * SlotList.A2 (`slots`) compacting makes a new array, so an open iteration continues over the old one, and skips deleted messages.
  */
-class Arrivals {
+class SlotList {
   #slots: Slot[] = [];
   /** Index of the oldest slot that is not deleted. */
   #first = 0;
   size = 0;
 
-  add(message: Message): Slot {
-    const slot = { message, order: (this.#slots.at(-1)?.order ?? DELETED) + 1 };
+  get lastOrder(): number {
+    return this.#slots.at(-1)?.order ?? DELETED;
+  }
+
+  push(slot: Slot): void {
     // The first `push` of an array allocates 17 elements, and most memories hold one message.
     if (this.#slots.length === 0) this.#slots = [slot];
     else this.#slots.push(slot);
     this.size++;
-    return slot;
   }
 
-  push(slot: Slot): void {
-    this.#slots.push(slot);
-    this.size++;
-  }
-
-  drop(): void {
+  dropped(): void {
     const slots = this.#slots;
     this.size--;
     while (slots.at(-1)?.order === DELETED) slots.pop();
@@ -326,23 +318,18 @@ class Arrivals {
   }
 
   slots(): Slot[] {
-    const slots: Slot[] = [];
-    for (const slot of this.#slots) if (slot.order !== DELETED) slots.push(slot);
-    return slots;
+    return this.#slots.filter(({ order }) => order !== DELETED);
   }
 
-  /** Returns the message at an index counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
-  nth(index: number): Message | undefined {
-    if (!Number.isInteger(index) || index >= this.size || index < -this.size) return undefined;
+  at(index: number): Message | undefined {
     const fromStart = index < 0 ? this.size + index : index;
-    if (this.#slots.length - this.#first === this.size) return this.#slots[this.#first + fromStart]?.message;
-    if (fromStart >= this.size / 2) return this.newest(this.size - fromStart)[0];
-    let left = fromStart;
-    for (const message of this.oldestFirst()) if (left-- === 0) return message;
-    return undefined;
+    if (!Number.isInteger(index) || fromStart < 0 || fromStart >= this.size) return undefined;
+    if (fromStart === this.size - 1) return this.#slots.at(-1)?.message;
+    const hasHoles = this.#slots.length - this.#first > this.size;
+    return hasHoles && fromStart > 0 ? this.slots()[fromStart]?.message : this.#slots[this.#first + fromStart]?.message;
   }
 
-  newest(k: number): Message[] {
+  newest(k = Infinity): Message[] {
     const messages: Message[] = [];
     for (let n = this.#slots.length - 1; n >= this.#first && messages.length < k; n--) {
       const { message, order } = this.#slots[n] as Slot;
@@ -368,21 +355,21 @@ class Arrivals {
     }
   }
 
-  grouped(keyOf: (message: Message) => string): Map<string, Arrivals> {
-    const groups = new Map<string, Arrivals>();
+  grouped(keyOf: (message: Message) => string): Map<string, SlotList> {
+    const groups = new Map<string, SlotList>();
     for (const slot of this.slots()) listOf(groups, keyOf(slot.message)).push(slot);
     return groups;
   }
 }
 
-function listOf(lists: Map<string, Arrivals>, key: string): Arrivals {
+function listOf(lists: Map<string, SlotList>, key: string): SlotList {
   let list = lists.get(key);
-  if (list === undefined) lists.set(key, (list = new Arrivals()));
+  if (list === undefined) lists.set(key, (list = new SlotList()));
   return list;
 }
 
-function dropFrom(lists: Map<string, Arrivals> | undefined, key: string): void {
+function dropFrom(lists: Map<string, SlotList> | undefined, key: string): void {
   const list = lists?.get(key);
-  list?.drop();
+  list?.dropped();
   if (list?.size === 0) lists?.delete(key);
 }

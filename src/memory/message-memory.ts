@@ -9,11 +9,7 @@ export interface MemoryJson {
   readonly messages: readonly ReturnType<typeof serializeMessage>[];
 }
 
-/**
- * The queries of a memory.
- *
- * A string in place of a message is its id. With `ignoreId` an id means the newest message that has it, which is found by a scan.
- */
+/** The queries of a memory. A string in place of a message is its id; with `ignoreId` it means the newest message of that id. */
 export interface ReadableMemory extends Iterable<Message> {
   /** True when the content decides whether two messages are the same, false when the id does. */
   readonly ignoreId: boolean;
@@ -28,11 +24,11 @@ export interface ReadableMemory extends Iterable<Message> {
    * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
    */
   get(k?: number): Message[];
-  /** Returns the message at a place in order of arrival; negative places count from the end. */
-  getByPosition(place: number): Message | undefined;
+  /** Returns the message at an index in order of arrival; negative indexes count from the end. */
+  getByPosition(index: number): Message | undefined;
   /** Returns the messages of a chat role in order of arrival. O(result). */
   getByRole(role: Message["role"]): Message[];
-  /** Returns the messages whose content contains the text, in order of arrival. Reads every message. */
+  /** Returns the messages whose content contains the string, in order of arrival. Reads every message. */
   getByContent(substring: string): Message[];
   /** The same as {@link ReadableMemory.getByContent}. */
   tryRemember(keyword: string): Message[];
@@ -42,11 +38,7 @@ export interface ReadableMemory extends Iterable<Message> {
   getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[];
   /** Returns the newest message caused by an action. O(1). */
   newestBy<P>(address: Address<P>): Message<P> | undefined;
-  /**
-   * Returns the observed messages that are not among `get(k)`, each once, in the given order. O(observed + k).
-   *
-   * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
-   */
+  /** Returns the observed messages that are not among `get(k)`, each once, in the given order. O(observed + k). @throws as `get` */
   findNews(observed: Iterable<Message>, k?: number): Message[];
   /** Iterates oldest first. A message deleted meanwhile is skipped; a message added meanwhile may be visited. */
   [Symbol.iterator](): Iterator<Message>;
@@ -65,11 +57,7 @@ export interface MessageMemory extends ReadableMemory {
   delete(target: Message | string): boolean;
   /** Deletes and returns the newest message. */
   deleteNewest(): Message | undefined;
-  /**
-   * Deletes messages with a lower timestamp, in milliseconds, and returns their number.
-   *
-   * @throws UsageError `ARGUMENT_INVALID` for NaN.
-   */
+  /** Deletes messages with a lower timestamp, in milliseconds, and returns their number. @throws UsageError `ARGUMENT_INVALID` for NaN */
   deleteOlderThan(timestampMs: number): number;
   clear(): void;
 }
@@ -82,15 +70,6 @@ export function containing(memory: ReadableMemory, substring: string): Message[]
 export function olderThan(memory: ReadableMemory, timestampMs: number): Message[] {
   takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
   return Array.from(memory).filter((message) => message.timestamp < timestampMs);
-}
-
-export function newestOf(memory: ReadableMemory, k: number): Message[] {
-  const messages: Message[] = [];
-  for (const message of memory.newestFirst()) {
-    if (messages.length === k) break;
-    messages.push(message);
-  }
-  return messages.reverse();
 }
 
 export function namesOf(addresses: Iterable<Address>): Set<string> {

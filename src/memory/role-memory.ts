@@ -11,7 +11,7 @@ import type { VectorIndex } from "./exact-index.ts";
 import { MEMORY_REACHES, type MemoryReach } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
 import { MemoryDigest, memoryLine } from "./recall-window.ts";
-import { aDuration, aSimilarity, assertNoVectorOptions } from "./storage-options.ts";
+import { aDuration, aSimilarity, checkVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 
 /** The shares of the recall budget, from 0 to 1, together at most 1. The next part may use what one part leaves. */
@@ -34,24 +34,21 @@ export interface RecallOptions {
   readonly k?: number;
   /** Minimum similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
-  /**
-   * Messages before and after a related one, in its own run, that are recalled with it if they fit: they often contain the answer.
-   * Default 1; 0: none.
-   */
+  /** Messages before and after a related one, in its own run, that are recalled with it if they fit. Default 1; 0: none. */
   readonly neighbours?: number;
   /** Limit on the milliseconds of the embedder for one recall, at most half of the role's `timeout`. Default 30,000. */
   readonly timeout?: number;
 }
 
 const share: Shape = { says: "a number from 0 to 1", fits: (value) => typeof value === "number" && value >= 0 && value <= 1 };
-const MOST_NEIGHBOURS = 20;
+const MAX_NEIGHBOURS = 20;
 
 const recallOptions: Known<RecallOptions> = {
   maxTokens: kinds.count,
   shares: kinds.record(share),
   k: kinds.count,
   threshold: aSimilarity,
-  neighbours: { says: `a whole number from 0 to ${MOST_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MOST_NEIGHBOURS },
+  neighbours: { says: `a whole number from 0 to ${MAX_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MAX_NEIGHBOURS },
   timeout: aDuration,
 };
 
@@ -66,12 +63,9 @@ export interface RoleMemoryOptions {
   readonly embedder?: Embedder;
   /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/memory`; with an embedder none. */
+  /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
-  /**
-   * How far the role remembers. Default: for the user that its run names, else for the conversation; for all runs where the run has no scope, as
-   * outside of a server.
-   */
+  /** How far the role remembers. Default: for the user that its run names, else for the conversation; without a scope for all runs. */
   readonly scope?: MemoryReach;
   /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number;
@@ -94,11 +88,9 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   tokens: kinds.tokenCounter,
 };
 
-/** The validated options with their defaults. */
 export interface RoleMemoryParts extends Omit<RoleMemoryOptions, "recall" | "summary" | "tokens"> {
   readonly summary: { readonly model: ChatModel | undefined } | undefined;
   readonly tokens: TokenCounter;
-  /** Tokens of messages as recalled lines. */
   readonly sizes: MessageSizes;
   readonly digest: MemoryDigest;
   readonly maxTokens: number;
@@ -131,10 +123,10 @@ export function roleMemoryParts(
   if (own === false || (own === undefined && shared === undefined)) return undefined;
   const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
-  if (rest.embedder === undefined && !isPart) assertNoVectorOptions({ threshold, index: rest.index }, "of a role's memory");
+  if (!isPart) checkVectorOptions({ ...rest, threshold }, "of a role's memory");
   return {
     ...rest,
-    ...(rest.embedder === undefined && rest.lexical === undefined ? { lexical: minisearch } : {}),
+    lexical: rest.lexical ?? minisearch,
     tokens,
     digest: new MemoryDigest(),
     sizes: new MessageSizes(tokens, (message) => `${memoryLine(message)}\n`),

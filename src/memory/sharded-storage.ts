@@ -6,24 +6,18 @@ import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, TICK } from "./memory-storage.ts";
 import { checkedBatch } from "./message-memory.ts";
 import { scopeKey } from "./memory-scope.ts";
-import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import { identityOf, type MessageToStore } from "./message-store.ts";
 import { stableHash } from "./text-terms.ts";
 import { FOUND, type SearchOptions, searchOptions, type SimilarMessage, type StorageCall, callOf } from "./storage-options.ts";
-
-/** Messages moved together. */
-const MOVED = 500;
 
 /** Options of a {@link ShardedStorage}. */
 export interface ShardedStorageOptions {
   /** The shards in a fixed order. More may be added at the end. */
   readonly shards: readonly MemoryStorage[];
-  /** Former shards. `recover` moves their messages. */
-  readonly retired?: readonly MemoryStorage[] | undefined;
 }
 
 const shardedStorageOptions: Known<ShardedStorageOptions> = {
   shards: kinds.list(kinds.having("a MemoryStorage", "add", "recover")),
-  retired: kinds.list(kinds.having("a MemoryStorage", "add", "recover")),
 };
 
 /** Returns the shard of a message. It is the same in every process and version. */
@@ -34,8 +28,8 @@ export function shardOf(runId: string, id: string, count: number): number {
 /**
  * One long-term memory over several storages. A stable hash of (run, id) names the shard of a message. A search asks all shards.
  *
- * ShardedStorage.H1 (`#move`) `recover` with another list of shards stores messages in the right shard, then removes them from the wrong one.
- * ShardedStorage.H2 (`#move`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found once.
+ * ShardedStorage.H1 (`#moveFrom`) `recover` with another list of shards stores messages in the right shard, then removes them from the wrong one.
+ * ShardedStorage.H2 (`#moveFrom`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found once.
  * ShardedStorage.H3 (`#nextTime`) messages keep the order in which they were added. Moved messages are embedded again.
  *
  * @example
@@ -49,23 +43,20 @@ export function shardOf(runId: string, id: string, count: number): number {
  */
 export class ShardedStorage {
   readonly #shards: readonly MemoryStorage[];
-  /** The shards and the retired ones. */
-  readonly #everywhere: readonly MemoryStorage[];
   #newest = 0;
 
   /** @throws UsageError `OPTION_INVALID` for no shards, or one that is named twice */
   constructor(options: ShardedStorageOptions) {
     checkGivenOptions("new ShardedStorage", options, shardedStorageOptions);
-    const { shards, retired = [] } = options;
+    const { shards } = options;
     takes("new ShardedStorage", "shards", shards, listOf(having("a MemoryStorage", "add", "recover")));
-    takes("new ShardedStorage", "retired", retired, listOf(having("a MemoryStorage", "add", "recover")));
-    if (shards.length === 0 || new Set([...shards, ...retired]).size < shards.length + retired.length) {
+    if (shards.length === 0 || new Set(shards).size < shards.length) {
       throw new UsageError(
         "OPTION_INVALID",
         `Expected one or more different storages as shards, got ${shards.length}, or one of them twice.`,
       );
     }
-    const scopes = [...shards, ...retired].map(({ scope }) => scopeKey({ ...scope, role: "" }));
+    const scopes = shards.map(({ scope }) => scopeKey({ ...scope, role: "" }));
     const other = scopes.find((scope) => scope !== scopes[0]);
     if (other !== undefined) {
       throw new UsageError(
@@ -74,17 +65,16 @@ export class ShardedStorage {
       );
     }
     this.#shards = shards;
-    this.#everywhere = [...shards, ...retired];
   }
 
   /** Number of known messages. A message in two shards counts twice until `recover`. */
   get size(): number {
-    return this.#everywhere.reduce((sum, shard) => sum + shard.size, 0);
+    return this.#shards.reduce((sum, shard) => sum + shard.size, 0);
   }
 
-  /** Moves messages from wrong shards, then returns all messages in order of arrival. */
+  /** Moves messages to their shards, then returns all messages in order of arrival. */
   async recover(): Promise<Message[]> {
-    for (const [which, shard] of this.#everywhere.entries()) await this.#moveFrom(shard, which);
+    for (const [which, shard] of this.#shards.entries()) await this.#moveFrom(shard, which);
     const lists = await Promise.all(this.#shards.map((shard) => shard.entries()));
     return lists
       .flat()
@@ -94,7 +84,7 @@ export class ShardedStorage {
 
   has(target: Message | string, o: StorageCall = {}): boolean {
     callOf("has", o);
-    return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
+    return this.#shards.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
   async add(message: Message, o: StorageCall = {}): Promise<boolean> {
@@ -105,7 +95,7 @@ export class ShardedStorage {
   async addBatch(messages: Iterable<Message>, o: StorageCall = {}): Promise<number> {
     callOf("addBatch", o);
     const given = [...checkedBatch(messages)];
-    const newest = Math.max(...(await Promise.all(this.#everywhere.map((shard) => shard.nextTime()))));
+    const newest = Math.max(...(await Promise.all(this.#shards.map((shard) => shard.nextTime()))));
     const parts = new Map<MemoryStorage, MessageToStore[]>();
     const { runId = this.#runId } = o;
     for (const message of given) {
@@ -124,14 +114,11 @@ export class ShardedStorage {
     return added;
   }
 
-  /**
-   * Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no
-   * `hybrid`.
-   */
-  async searchSimilar(target: Message | string, given: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+  /** Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. */
+  async searchSimilar(target: Message | string, given: SearchOptions = {}): Promise<SimilarMessage[]> {
     checkKnownOptions("searchSimilar", given, searchOptions);
     const { k = FOUND, ...o } = given;
-    const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
+    const lists = await Promise.all(this.#shards.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = lists.flat().sort((a, b) => b.score - a.score);
     const seen = new Set<string>();
     const once = merged.filter(({ runId, message }) => {
@@ -142,22 +129,22 @@ export class ShardedStorage {
   }
 
   async delete(target: Message | string, o?: StorageCall): Promise<boolean> {
-    const gone = await Promise.all(this.#everywhere.map((shard) => shard.delete(target, o)));
+    const gone = await Promise.all(this.#shards.map((shard) => shard.delete(target, o)));
     return gone.includes(true);
   }
 
   /** Deletes messages before a time in every shard, and returns their number. */
   async deleteOlderThan(timestampMs: number): Promise<number> {
-    const gone = await Promise.all(this.#everywhere.map((shard) => shard.forgetOlderThan(timestampMs)));
-    return new Set(gone.flat()).size;
+    const deleted = await Promise.all(this.#shards.map((shard) => shard.deleteOlderThan(timestampMs)));
+    return deleted.reduce((sum, count) => sum + count, 0);
   }
 
   async persist(o?: StorageCall): Promise<void> {
-    await Promise.all(this.#everywhere.map((shard) => shard.persist(o)));
+    await Promise.all(this.#shards.map((shard) => shard.persist(o)));
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#everywhere.map((shard) => shard.close()));
+    await Promise.all(this.#shards.map((shard) => shard.close()));
   }
 
   /** Times grow over all shards, so that messages of different shards keep their order. */
@@ -175,17 +162,14 @@ export class ShardedStorage {
   }
 
   async #moveFrom(shard: MemoryStorage, which: number): Promise<void> {
-    const misplaced = (await shard.entries()).filter((entry) => shardOf(entry.runId, entry.message.id, this.#shards.length) !== which);
-    for (let from = 0; from < misplaced.length; from += MOVED) await this.#move(shard, misplaced.slice(from, from + MOVED));
-  }
-
-  async #move(shard: MemoryStorage, entries: readonly StoredMessage[]): Promise<void> {
-    for (const [which, target] of this.#shards.entries()) {
-      const theirs = entries.filter((entry) => shardOf(entry.runId, entry.message.id, this.#shards.length) === which);
-      if (theirs.length === 0) continue;
-      await target.adopt(theirs);
+    const count = this.#shards.length;
+    const misplaced = (await shard.entries()).filter((entry) => shardOf(entry.runId, entry.message.id, count) !== which);
+    for (const [n, target] of this.#shards.entries()) {
+      const entries = misplaced.filter((entry) => shardOf(entry.runId, entry.message.id, count) === n);
+      if (entries.length === 0) continue;
+      await target.adopt(entries);
       // Removed last: a message in two shards is found once, a message in none would be lost.
-      await shard.discard(theirs.map(({ place }) => place));
+      await shard.discard(entries);
     }
   }
 }

@@ -28,7 +28,7 @@ export function callOf(what: string, o: StorageCall): StorageCall {
 
 /** Options of a {@link MemoryStorage}. */
 export interface MemoryStorageOptions {
-  /** Any text. It separates the roles of one store. */
+  /** Any string. It separates the roles of one store. */
   readonly roleId: string;
   /** Whose memory of the role it is. Default: one for everybody. */
   readonly scope?: Scope | undefined;
@@ -40,7 +40,7 @@ export interface MemoryStorageOptions {
   readonly embedder?: Embedder | undefined;
   /** Belongs to this storage alone, and needs an embedder. Default: `exactIndex()`. */
   readonly index?: VectorIndex | undefined;
-  /** Finds messages by their words. Belongs to this storage alone. Default: an index of words; with an embedder none. */
+  /** Finds messages by their words where there is no embedder. Belongs to this storage alone. Default: an index of words. */
   readonly lexical?: LexicalIndex | undefined;
   /** Minimum similarity of a hit, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number | undefined;
@@ -55,7 +55,7 @@ export const aSimilarity: Shape = {
   says: "a similarity from -1 to 1 (larger is closer)",
   fits: (value) => typeof value === "number" && value >= -1 && value <= 1,
 };
-const aName: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "" };
+const aName: Shape = { says: "a string that is not empty", fits: (value) => typeof value === "string" && value !== "" };
 export const aDuration: Shape = { says: "milliseconds above 0", fits: (value) => typeof value === "number" && value > 0 };
 
 const memoryStorageOptions: Known<MemoryStorageOptions> = {
@@ -80,25 +80,20 @@ export interface SearchOptions {
   readonly threshold?: number | undefined;
   /** Accepts a message of a run as a hit. */
   readonly filter?: ((message: Message, runId: string) => boolean) | undefined;
-  /**
-   * Search for words too, and merge both rankings by reciprocal rank. The threshold applies to vectors only. Default false. Without an
-   * embedder the search is by words alone.
-   */
-  readonly hybrid?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Used instead of the storage's embedder: the same model, with recorded and limited calls. */
   readonly embedder?: Embedder | undefined;
 }
 
-/** The names of the options. @internal */
 export const searchOptions: Known<SearchOptions> = {
   k: kinds.count,
   threshold: aSimilarity,
   filter: kinds.function,
-  hybrid: kinds.boolean,
   signal: kinds.signal,
   embedder: kinds.embedder,
 };
+
+export type Search = SearchOptions & { readonly k: number };
 
 /** A message found by a search. */
 export interface SimilarMessage {
@@ -112,24 +107,22 @@ export interface SimilarMessage {
   readonly runId: string;
 }
 
-/** The validated options with their defaults. */
 export interface StorageParts {
   readonly scope: MemoryScope;
   /** The key of the scope in the store. */
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
-  /** Undefined for a search by words alone. */
+  /** Undefined where messages are found by words. */
   readonly vectors: VectorParts | undefined;
+  /** Undefined where messages are found by vectors. */
   readonly lexical: LexicalIndex | undefined;
   readonly ttl: number | undefined;
   readonly clock: Clock;
 }
 
-/** The parts that compute and search vectors. */
 export interface VectorParts {
   readonly embedder: Embedder;
-  /** The index that the user gave. */
   readonly index: VectorIndex | undefined;
   readonly threshold: number;
   /** Milliseconds that one call to the embedder may take. */
@@ -137,43 +130,30 @@ export interface VectorParts {
 }
 
 const TIMEOUT = 60_000;
-/** Default number of found messages. */
 export const FOUND = 4;
 
 export function partsOf(options: MemoryStorageOptions): StorageParts {
   checkGivenOptions("new MemoryStorage", options, memoryStorageOptions);
   if (options.roleId === undefined) throw invalid("roleId", aName.says, undefined);
-  const { roleId, runId = "", ttl, timeout = TIMEOUT, embedder, lexical } = options;
-  if (embedder === undefined) assertNoVectorOptions(options);
+  const { roleId, runId = "", ttl, timeout = TIMEOUT, embedder, index, lexical, clock = systemClock, store = inMemoryStore() } = options;
+  checkVectorOptions(options, "of a long-term memory");
   checkScope("the scope of a long-term memory", options.scope);
   const scope: MemoryScope = { ...options.scope, role: roleId };
-  const { store = inMemoryStore() } = options;
-  const base = { scope, roleId: scopeKey(scope), runId, store, ttl, clock: options.clock ?? systemClock };
+  const base = { scope, roleId: scopeKey(scope), runId, store, ttl, clock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
   const { threshold = embedder.threshold } = options;
-  return { ...base, vectors: { embedder, index: options.index, threshold, timeout }, lexical };
+  return { ...base, vectors: { embedder, index, threshold, timeout }, lexical: undefined };
 }
 
-/**
- * Rejects options of vectors where there is no embedder.
- *
- * @param whose `of a long-term memory`
- * @throws UsageError `OPTION_INVALID`
- */
-export function assertNoVectorOptions(
-  { threshold, index }: { readonly threshold?: unknown; readonly index?: unknown },
-  whose: string = "of a long-term memory",
+export function checkVectorOptions(
+  { embedder, threshold, index }: { readonly [Name in "embedder" | "threshold" | "index"]?: unknown },
+  whose: string,
 ): void {
-  if (threshold !== undefined) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected no threshold ${whose} without an embedder, got ${valueText(threshold)}: what is found by words has scores that can be compared within one answer only. Leave it out, or give an embedder, such as hashingEmbedder().`,
-    );
-  }
-  if (index === undefined) return;
+  const [name, value] = Object.entries({ threshold, index }).find(([, given]) => given !== undefined) ?? [];
+  if (embedder !== undefined || name === undefined) return;
   throw new UsageError(
     "OPTION_INVALID",
-    `Expected no index of vectors ${whose} without an embedder, which would make them. Leave it out, or give an embedder, such as hashingEmbedder().`,
+    `Expected no ${name} ${whose} without an embedder, got ${valueText(value)}: it is for vectors. Leave it out, or give an embedder, such as hashingEmbedder().`,
   );
 }
 
@@ -186,22 +166,11 @@ export function embedderOf(
   return { embedder: given, timeout: undefined };
 }
 
-export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions): void {
+export function checkSearch({ vectors }: StorageParts, o: SearchOptions): void {
   checkKnownOptions("searchSimilar", o, searchOptions);
-  if (vectors === undefined) {
-    assertNoVectorOptions(o, "in a search of a memory");
-    if (o.embedder === undefined) return;
-    throw new UsageError(
-      "OPTION_INVALID",
-      "Expected a storage with an embedder for a search that brings one, got one that looks for words. Give the storage the same embedder.",
-    );
-  }
-  if (o.hybrid === true && lexical === undefined) {
-    throw new UsageError(
-      "OPTION_INVALID",
-      "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
-    );
-  }
+  if (vectors !== undefined) return;
+  checkVectorOptions({ threshold: o.threshold }, "in a search of a memory");
+  if (o.embedder !== undefined) throw invalid("embedder", "absent in a search of a storage without one", o.embedder.id);
 }
 
 function invalid(option: string, expected: string, came: unknown): UsageError {

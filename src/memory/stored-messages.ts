@@ -1,22 +1,27 @@
 import { assertMessage, type Message } from "../message/message.ts";
-import type { MessageIdentity, MessageLookup, MessageToStore, RemoveOptions, StoredMessage, StoreState } from "./message-store.ts";
-import type { StorageParts } from "./storage-options.ts";
+import {
+  identityOf,
+  type MessageIdentity,
+  type MessageLookup,
+  type MessageToStore,
+  type RemoveOptions,
+  type StoredMessage,
+  type StoreState,
+} from "./message-store.ts";
+import type { Search, StorageParts } from "./storage-options.ts";
 
 /** Places on each side of a message that are searched for its neighbours: other runs may be stored between them. */
-const MOST_REACH = 64;
-/** Places on each side of a message that are read first for its neighbours. */
-const NEAR = 4;
-/** So few new messages are read completely, even when the store has a lookup, because ranking all messages is better. */
+const REACH = 32;
+/** At most this many new messages are read completely even when the store has a lookup, because ranking all messages is better. */
 const FEW = 1_000;
-/** So many known messages are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
+/** More known messages than this are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
 const MANY = 10_000;
 
-/** Characters that a message takes besides its text, a character of it with its index, and a number of its vector. */
-const OF_A_MESSAGE = 300;
-const INDEXED = 3;
-const OF_A_NUMBER = 2;
+/** Estimated characters that a message takes besides its content, a character of it with its index, and a number of its vector. */
+const PER_MESSAGE = 300;
+const PER_CHARACTER = 3;
+const PER_NUMBER = 2;
 
-/** Called when a message becomes known, and when it was removed. */
 export interface StoreWatch {
   added(place: number): void;
   removed(place: number): Promise<void>;
@@ -34,20 +39,11 @@ export class StoredMessages {
   readonly #watch: StoreWatch;
   /** Undefined when all messages are needed: for vectors, ages, or an index that keeps them. */
   readonly #lookup: MessageLookup | undefined;
-  /** By place. */
-  #messages = new Map<number, StoredMessage>();
-  /** True while `#messages` is in order of arrival. */
-  #isSorted = true;
-  /** In the known messages, and in indexes of their words. */
+  readonly #messages = new Map<number, StoredMessage>();
+  readonly #places = new Map<string, number>();
+  #state: StoreState = { last: 0, removals: 0 };
   #characters = 0;
   #lastPlace = 0;
-  /** By run, then id. */
-  readonly #places = new Map<string, Map<string, number>>();
-  /** How far the store has been read. */
-  #state: StoreState = { last: 0, removals: 0 };
-  /** No message is older than this. */
-  #oldest = Infinity;
-  /** The newest time at which a known message was added to the store. */
   #newestAdded = 0;
 
   constructor(parts: StorageParts, watch: StoreWatch) {
@@ -62,7 +58,7 @@ export class StoredMessages {
   }
 
   held(dimensions: number = 0): number {
-    return this.#characters + this.size * (OF_A_MESSAGE + OF_A_NUMBER * dimensions);
+    return this.#characters + this.size * (PER_MESSAGE + PER_NUMBER * dimensions);
   }
 
   at(place: number): StoredMessage | undefined {
@@ -70,21 +66,24 @@ export class StoredMessages {
   }
 
   placeOf(runId: string, id: string): number | undefined {
-    return this.#places.get(runId)?.get(id);
+    return this.#places.get(identityOf(runId, id));
+  }
+
+  /** Turns the filter of a search into a condition on places. */
+  accepting(filter: Search["filter"]): ((place: number) => boolean) | undefined {
+    if (filter === undefined) return undefined;
+    return (place) => {
+      const { message, runId } = this.#messages.get(place) as StoredMessage;
+      return filter(message, runId);
+    };
   }
 
   all(): StoredMessage[] {
-    if (!this.#isSorted) this.#messages = new Map([...this.#messages].sort(([a], [b]) => a - b));
-    this.#isSorted = true;
-    return [...this.#messages.values()];
+    return [...this.#messages.values()].sort((a, b) => a.place - b.place);
   }
 
   olderThan(time: number): StoredMessage[] {
-    if (this.#oldest >= time) return [];
-    const all = this.all();
-    // A message that is not removed must be found again.
-    this.#oldest = all.reduce((oldest, entry) => Math.min(oldest, timeOf(entry)), Infinity);
-    return all.filter((entry) => timeOf(entry) < time);
+    return [...this.#messages.values()].filter((entry) => timeOf(entry) < time);
   }
 
   async readAll(): Promise<void> {
@@ -94,7 +93,8 @@ export class StoredMessages {
     let seen = this.#state.last;
     if (state.last > seen) {
       for await (const page of store.read(roleId, seen)) {
-        for (const { place } of this.#learn(page)) seen = Math.max(seen, place);
+        this.#learn(page);
+        seen = Math.max(seen, page.at(-1)?.place ?? 0);
       }
     }
     this.#state = { last: Math.max(seen, state.last), removals: state.removals };
@@ -128,31 +128,39 @@ export class StoredMessages {
 
   async readAt(lookup: MessageLookup, places: readonly number[]): Promise<void> {
     const unknown = places.filter((place) => !this.#messages.has(place));
-    if (unknown.length === 0) return;
-    this.#learn(await lookup.read(this.#parts.roleId, unknown));
+    if (unknown.length > 0) this.#learn(await lookup.read(this.#parts.roleId, unknown));
   }
 
-  /** Returns the message of each identity; undefined for none. */
   async find(identities: readonly MessageIdentity[]): Promise<readonly (StoredMessage | undefined)[]> {
     const lookup = await this.readNew();
     if (lookup === undefined) return identities.map(({ runId, id }) => this.at(this.placeOf(runId, id) ?? 0));
     const places = await lookup.placesOf(this.#parts.roleId, identities);
-    const known = places.filter((place) => place !== undefined);
-    await this.readAt(lookup, known);
+    await this.readAt(
+      lookup,
+      places.filter((place) => place !== undefined),
+    );
     return places.map((place) => this.at(place ?? 0));
   }
 
+  /** Returns up to `count` messages of the same run on each side of a place, the nearest first. */
   async around(place: number, count: number): Promise<readonly StoredMessage[]> {
     if (count === 0) return [];
     const lookup = await this.readNew();
-    if (lookup !== undefined) {
-      const near = Math.min(NEAR * count, MOST_REACH);
-      await this.readAt(lookup, placesAround(place, near));
-      const found = this.#knownAround(place, count, near);
-      if (found.length === 2 * count) return found;
-      await this.readAt(lookup, placesAround(place, MOST_REACH));
-    }
-    return this.#knownAround(place, count, MOST_REACH);
+    const reach = Array.from({ length: REACH }, (_, n) => n + 1);
+    const sides = [reach.map((step) => place - step), reach.map((step) => place + step)];
+    if (lookup !== undefined)
+      await this.readAt(
+        lookup,
+        sides.flat().filter((each) => each > 0),
+      );
+    const runId = this.at(place)?.runId;
+    const found = sides.flatMap((side) =>
+      side
+        .map((each) => this.at(each))
+        .filter((entry) => entry?.runId === runId)
+        .slice(0, count),
+    );
+    return found.filter((entry) => entry !== undefined).sort((a, b) => Math.abs(a.place - place) - Math.abs(b.place - place));
   }
 
   async add(entries: readonly MessageToStore[]): Promise<number> {
@@ -176,30 +184,26 @@ export class StoredMessages {
     return store.removed(roleId, identities);
   }
 
-  async remove(places: readonly number[], o?: RemoveOptions): Promise<number> {
-    if (places.length === 0) return 0;
+  async remove(entries: readonly StoredMessage[], o?: RemoveOptions): Promise<number> {
+    if (entries.length === 0) return 0;
+    const places = entries.map(({ place }) => place);
     const removed = await this.#parts.store.remove(this.#parts.roleId, places, o);
     for (const place of places) await this.#forget(place);
     this.#state = { ...this.#state, removals: this.#state.removals + removed };
     return removed;
   }
 
-  #learn(messages: readonly StoredMessage[]): readonly StoredMessage[] {
+  #learn(messages: readonly StoredMessage[]): void {
     for (const entry of messages) {
       const { place, runId, message, addedAt } = entry;
       if (this.#messages.has(place)) continue;
       this.#messages.set(place, entry);
-      this.#characters += INDEXED * message.content.length;
-      if (place < this.#lastPlace) this.#isSorted = false;
-      else this.#lastPlace = place;
-      let run = this.#places.get(runId);
-      if (run === undefined) this.#places.set(runId, (run = new Map<string, number>()));
-      run.set(message.id, place);
+      this.#places.set(identityOf(runId, message.id), place);
+      this.#characters += PER_CHARACTER * message.content.length;
+      this.#lastPlace = Math.max(this.#lastPlace, place);
       this.#newestAdded = Math.max(this.#newestAdded, addedAt);
-      this.#oldest = Math.min(this.#oldest, timeOf(entry));
       this.#watch.added(place);
     }
-    return messages;
   }
 
   async #forget(place: number): Promise<void> {
@@ -207,38 +211,19 @@ export class StoredMessages {
     const entry = this.#messages.get(place);
     if (entry === undefined) return;
     this.#messages.delete(place);
-    this.#characters -= INDEXED * entry.message.content.length;
-    const run = this.#places.get(entry.runId);
-    if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
-    if (run?.size === 0) this.#places.delete(entry.runId);
+    this.#characters -= PER_CHARACTER * entry.message.content.length;
+    const identity = identityOf(entry.runId, entry.message.id);
+    if (this.#places.get(identity) === place) this.#places.delete(identity);
   }
 
   async #forgetRemoved(removals: number): Promise<void> {
     if (this.size > 0) {
       const { store, roleId } = this.#parts;
-      const there = new Set(await store.places(roleId));
-      for (const { place } of this.all()) if (!there.has(place)) await this.#forget(place);
+      const left = new Set(await store.places(roleId));
+      for (const place of [...this.#messages.keys()]) if (!left.has(place)) await this.#forget(place);
     }
     this.#state = { ...this.#state, removals };
   }
-
-  #knownAround(place: number, count: number, farthest: number): readonly StoredMessage[] {
-    const runId = this.at(place)?.runId;
-    const found: StoredMessage[] = [];
-    for (const step of [-1, 1]) {
-      for (let reach = 1, left = count; reach <= farthest && left > 0; reach += 1) {
-        const entry = this.at(place + step * reach);
-        if (entry === undefined || entry.runId !== runId) continue;
-        found.push(entry);
-        left -= 1;
-      }
-    }
-    return found.sort((a, b) => Math.abs(a.place - place) - Math.abs(b.place - place));
-  }
-}
-
-function placesAround(place: number, reach: number): number[] {
-  return Array.from({ length: 2 * reach + 1 }, (_, n) => place - reach + n).filter((each) => each > 0);
 }
 
 /** The time of a message. A message without a date, or with one in the future, has the time it was added to the store. */

@@ -1,10 +1,5 @@
 import { lazily } from "../kernel/lazily.ts";
 
-/*
- * The terms of a text for a search by words: words, and for Chinese, Japanese and Korean, which have no spaces, characters and pairs of them.
- */
-
-/** Scripts without spaces between words. */
 const CJK = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
 /** Made on first use, because making them takes milliseconds. */
 const patterns = lazily(() => ({
@@ -13,7 +8,6 @@ const patterns = lazily(() => ({
   cjk: new RegExp(`^[${CJK}]`, "u"),
 }));
 
-/** A sequence of characters of one kind of script. */
 export interface TextRun {
   readonly text: string;
   readonly isCjk: boolean;
@@ -30,7 +24,6 @@ export function runsOf(text: string): TextRun[] {
   return found;
 }
 
-/** Returns the terms of a text: words, and characters and pairs in scripts without spaces. */
 export function termsOf(text: string): string[] {
   return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : [run.text]));
 }
@@ -45,11 +38,7 @@ export function beginningOf(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
 
-/*
- * English function words: the list of the Snowball project (snowballstem.org/algorithms/english/stop.txt) with the parts of its contractions.
- * They are removed from questions only, and only where another word is left, so that a text in another language is still found by them.
- */
-
+/** English function words: the list of the Snowball project (snowballstem.org/algorithms/english/stop.txt) with the parts of its contractions. */
 const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
 itself they them their theirs themselves what which who whom whose this that these those am is are was were be been being have has had having do
@@ -59,26 +48,14 @@ where why how all any both each few more most other some such no nor not only ow
 aren wasn weren hasn haven hadn won wouldn couldn shouldn`.split(/\s+/),
 );
 
-/** Returns the terms of the content words of a question, or of all its words when it has none. */
+/** Returns the terms of the content words of a question, or of all its words when it has none, as in another language. */
 export function contentTermsOf(question: string): string[] {
   const terms = termsOf(question);
-  const telling = terms.filter((term) => !FUNCTION_WORDS.has(term));
-  return telling.length > 0 ? telling : terms;
+  const content = terms.filter((term) => !FUNCTION_WORDS.has(term));
+  return content.length > 0 ? content : terms;
 }
 
-/*
- * Texts that repeat another text. Only filler words may differ: two facts that differ in a number, a name, an order or a "not" are two facts.
- */
-
-/** Two questions that share this part of their content words ask the same. */
-const SAME_QUESTION = 0.75;
 const FILLERS: ReadonlySet<string> = new Set("a an the please so well just oh ok okay very really".split(" "));
-const QUESTION_WORDS: ReadonlySet<string> = new Set("who whom whose what which when where why how do does did".split(" "));
-/** Characters that punctuation and fillers may add to a text, besides doubling it. */
-const ROOM_FOR_FILLERS = 100;
-/** Characters that contain the first word. */
-const FIRST_WORDS = 80;
-const QUESTION_END = /[?？؟]["'”’)\]\s]*$/;
 
 /** Returns the words of a text in order. They are equal for texts that differ only in case, punctuation, spaces and fillers. */
 export function wordsOf(text: string): string {
@@ -86,38 +63,29 @@ export function wordsOf(text: string): string {
   return words.length > 0 ? words.join(" ") : text.trim();
 }
 
-/** Recognizes texts that repeat a question: the same words, or a question with nearly the same content words. */
-export class AskedBefore {
-  readonly #words: ReadonlySet<string>;
-  readonly #questions: readonly ReadonlySet<string>[];
-  /** A longer text has other words. */
-  readonly #longest: number;
+/** Two questions that share this part of their content words ask the same. */
+const SAME_QUESTION = 0.75;
+const QUESTION_WORDS: ReadonlySet<string> = new Set("who whom whose what which when where why how do does did".split(" "));
+const QUESTION_END = /[?？؟]["'”’)\]\s]*$/;
 
-  constructor(asked: readonly string[]) {
-    this.#words = new Set(asked.map(wordsOf));
-    this.#longest = Math.max(0, ...asked.map(({ length }) => 2 * length + ROOM_FOR_FILLERS));
-    this.#questions = asked.filter(isQuestion).map((question) => new Set(contentTermsOf(question)));
-  }
-
-  has(text: string): boolean {
-    if (this.#questions.length > 0 && isQuestion(text)) {
-      const terms = new Set(contentTermsOf(text));
-      if (this.#questions.some((question) => overlap(question, terms) >= SAME_QUESTION)) return true;
-    }
-    return text.length <= this.#longest && this.#words.has(wordsOf(text));
-  }
+/** Returns a check for strings that repeat a question: the same words, or a question with nearly the same content words. */
+export function repeatsOf(asked: readonly string[]): (text: string) => boolean {
+  const words = new Set(asked.map(wordsOf));
+  const questions = asked.filter(isQuestion).map((question) => new Set(contentTermsOf(question)));
+  return (text) => {
+    if (words.has(wordsOf(text))) return true;
+    if (questions.length === 0 || !isQuestion(text)) return false;
+    const terms = new Set(contentTermsOf(text));
+    return questions.some((question) => overlap(question, terms) >= SAME_QUESTION);
+  };
 }
 
 function isQuestion(text: string): boolean {
-  if (QUESTION_END.test(text.slice(-8))) return true;
-  const [first = ""] = wordsOf(text.slice(0, FIRST_WORDS)).split(" ");
-  return QUESTION_WORDS.has(first);
+  return QUESTION_END.test(text.slice(-8)) || QUESTION_WORDS.has(wordsOf(text).split(" ")[0] ?? "");
 }
 
-/** The share of common terms among all terms. */
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let common = 0;
-  for (const term of a) if (b.has(term)) common += 1;
+  const common = [...a].filter((term) => b.has(term)).length;
   return common / Math.max(1, a.size + b.size - common);
 }
 

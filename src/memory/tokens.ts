@@ -2,7 +2,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 
-/** Counts the tokens of a text. */
+/** Counts the tokens of a string. */
 export interface TokenCounter {
   /** The name in screens and errors: "estimate", or the name of an encoding. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface TokenCounter {
 
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Characters that take about one token each. Ranges of UTF-16 code units. */
+/** Characters that take about one token each, as ranges of UTF-16 code units. */
 const CJK: readonly (readonly [number, number])[] = [
   [0x1100, 0x11ff],
   [0x2e80, 0xa4cf],
@@ -24,30 +24,26 @@ const CJK: readonly (readonly [number, number])[] = [
   [0xff00, 0xffef],
 ];
 
-/** Most texts have none of these characters, and need not be read one by one. */
+/** Most strings have none of these characters. */
 const WIDE = /[\u1100-\uffff]/;
 
-/**
- * Estimates the tokens of a text: a quarter of its characters, and one for each Chinese, Japanese or Korean character.
- */
+/** A quarter of the characters, and one for each Chinese, Japanese or Korean character. */
 export function estimateTokens(text: string): number {
   if (!WIDE.test(text)) return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
   let cjk = 0;
   let others = 0;
-  for (let place = 0; place < text.length; place++) {
-    const unit = text.charCodeAt(place);
+  for (let n = 0; n < text.length; n++) {
+    const unit = text.charCodeAt(n);
     if (isCjk(unit)) {
       cjk++;
-      if (isHighHalf(unit)) place++;
+      if (isHighHalf(unit)) n++;
     } else others++;
   }
   return cjk + Math.ceil(others / CHARACTERS_PER_TOKEN);
 }
 
-/** {@link estimateTokens} as a counter: the default. */
 export const estimatedTokens: TokenCounter = { name: "estimate", count: estimateTokens };
 
-/** True when a UTF-16 code unit begins a character that takes about one token. */
 export function isCjk(unit: number): boolean {
   return unit >= 0x1100 && CJK.some(([first, last]) => unit >= first && unit <= last);
 }
@@ -56,16 +52,10 @@ function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Tokens of a message besides its text. */
 const PER_MESSAGE = 4;
 /** Tokens of a picture of unknown size, as providers count it at most. */
 const PER_IMAGE = 1_024;
 
-/**
- * Estimates the tokens of a chat message.
- *
- * @throws UsageError `TOKENS_INVALID` when the counter does not return a number synchronously.
- */
 export function messageTokens(message: ChatMessage, counter: TokenCounter): number {
   const { content, name, toolCalls = [], images = [] } = message;
   const words = [content, name, ...toolCalls.flatMap((call) => [call.function.name, call.function.arguments])];

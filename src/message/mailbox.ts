@@ -5,19 +5,17 @@ import { valueText } from "../kernel/value-text.ts";
 
 /** Limits the messages that wait for a role. */
 export interface Mailbox {
-  /** Most messages that wait for one role, 1 or more. Default 1,000,000. */
+  /** Limit on the messages that wait for one role, 1 or more. Default 1,000,000. */
   readonly limit?: number;
   /**
    * The treatment of further messages. `refuse`: the sender fails with a QueueFullError `MAILBOX_FULL`; when several roles together exceed the limit
    * in one round, the run fails at the end of that round. `drop-oldest`: the oldest waiting message is dropped, and a notice `message.dropped`
-   * reports it. `block`: the message waits with its sender, which does not act until all its messages are delivered; when all roles wait for
-   * each other, the run fails with `MAILBOX_DEADLOCK`, and messages from outside are refused. Default `refuse`.
+   * reports it. Default `refuse`.
    */
-  readonly overflow?: "refuse" | "drop-oldest" | "block";
+  readonly overflow?: "refuse" | "drop-oldest";
 }
 
 const mailboxParts: Known<Mailbox> = { limit: kinds.checked, overflow: kinds.checked };
-const OVERFLOWS: ReadonlySet<unknown> = new Set(["refuse", "drop-oldest", "block"]);
 
 /** Default of {@link Mailbox.limit}. */
 export const MAILBOX_LIMIT = 1_000_000;
@@ -27,7 +25,7 @@ export function checkMailbox(mailbox: Mailbox | undefined): void {
   checkKnownOptions("the option mailbox", mailbox, mailboxParts);
   const { limit = MAILBOX_LIMIT, overflow = "refuse" } = mailbox ?? {};
   if (!Number.isSafeInteger(limit) || limit < 1) throw refused("mailbox.limit", "a whole number of 1 or more", limit);
-  if (!OVERFLOWS.has(overflow)) throw refused("mailbox.overflow", '"refuse", "drop-oldest" or "block"', overflow);
+  if (overflow !== "refuse" && overflow !== "drop-oldest") throw refused("mailbox.overflow", '"refuse" or "drop-oldest"', overflow);
 }
 
 function refused(name: string, expected: string, came: unknown): UsageError {

@@ -17,7 +17,7 @@ import type { RoleState } from "./record/role-state.ts";
 import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
-import { assertRoomAt, assertRoomOutside, deadlock } from "./record/delivery.ts";
+import { assertRoomAt, assertRoomOutside } from "./record/delivery.ts";
 import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
@@ -214,15 +214,11 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   mayAct({ index }: RoleState): boolean {
-    return this.#parts.hired.definitions[index] !== undefined && !this.state.blocked.has(index);
+    return this.#parts.hired.definitions[index] !== undefined;
   }
 
   isPlain({ index }: RoleState): boolean {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
-  }
-
-  assertNoDeadlock(): void {
-    if (this.state.blocked.size > 0) throw deadlock(this.state);
   }
 
   onMail(wake: () => void): void {

@@ -1,6 +1,5 @@
 import type { EdgePolicy } from "./edges/edge-policy.ts";
 import type { HiredRoles } from "./hired-roles.ts";
-import type { Json } from "../kernel/json.ts";
 import type { RunState } from "./record/run-state.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { matcherOf, namesInEdges } from "./edges/pairs.ts";
@@ -22,28 +21,16 @@ export function firstWarnings(
   ];
 }
 
-interface NamedState {
-  readonly roles: ReadonlyMap<string, { readonly profile: string }>;
-  readonly scheduler: string;
-  readonly parameters: Json;
-}
-
-function unknownNames({ roles, scheduler, parameters }: NamedState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
-  const absent = (name: string): boolean => !roles.has(name);
+function unknownNames({ roles, scheduler, parameters }: RunState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
   const lists = scheduler === "staged" && isRecord(parameters) && parameters["stages"];
-  const named = isList(lists) ? lists.flat().filter(isText).filter(absent) : [];
+  const staged = isList(lists) ? lists.flat().filter(isText) : [];
+  const profiles = new Set(staged.length === 0 ? [] : [...roles.values()].map(({ profile }) => profile));
   return [
     ...namesInEdges(edges)
-      .filter((name) => !hasOneOf(roles.keys(), name))
+      .filter((name) => ![...roles.keys()].some(matcherOf([name])))
       .map((name) => `A policy of the edges names ${name}, and no role has ${name.includes("*") ? "a name of that form" : "that name"}.`),
-    ...named
-      .filter((name) => ![...roles.values()].some(({ profile }) => profile === name))
+    ...staged
+      .filter((name) => !roles.has(name) && !profiles.has(name))
       .map((name) => `A stage names ${name}, and no role has that name or profile.`),
   ];
-}
-
-function hasOneOf(names: Iterable<string>, pattern: string): boolean {
-  const isMeant = matcherOf([pattern]);
-  for (const name of names) if (isMeant(name)) return true;
-  return false;
 }

@@ -87,7 +87,7 @@ export class RoleMemories {
     const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
     const isAncestor = (id: string): boolean => this.#ancestors.some((point) => point.runId === id);
     const { role: _role, ...scope } = memoryScope(name, this.#parts.state().scope, runId(), options.scope);
-    warm?.goOn({ isAncestor, onError });
+    warm?.continue({ isAncestor, onError });
     const kept = warm ?? new KeptMemory({ parts: options, role: name, scope, runId: runId(), isAncestor, clock, onError });
     const memory = { options, kept, mask };
     this.#memories.set(name, memory);

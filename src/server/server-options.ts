@@ -8,7 +8,7 @@ import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Cache } from "../memory/cache.ts";
-import { checkForgetful } from "../memory/forget-in-store.ts";
+import { checkForgetful } from "../memory/forget.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";

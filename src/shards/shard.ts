@@ -83,7 +83,6 @@ class Shard {
       endRound: barrier,
       advance: (tick) => host.advance(tick),
       onMail: (wake) => host.onMail(wake),
-      assertNoDeadlock: () => host.assertNoDeadlock(),
     };
   }
 

@@ -55,7 +55,7 @@ const worldOptions: Known<WorldOptions<Json>> = { params: kinds.checked, seed: k
  * with the same seed.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`, `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`;
- * `SHARDS_MAILBOX` for mailboxes that block their senders; `POPULATION_TOO_LARGE`; and as `addRole` of an environment
+ * `POPULATION_TOO_LARGE`; and as `addRole` of an environment
  */
 export function environmentOf<P extends Json>(world: ShardedWorld<P>, options: WorldOptions<P>): Environment {
   takes("environmentOf", "world", world, having("a world made by shardedWorld", "make", "runShard"));

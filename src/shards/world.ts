@@ -45,7 +45,7 @@ export interface ListedWorld {
   readonly options: Omit<EnvironmentOptions, "seed" | "journal" | "id">;
 }
 
-/** @throws UsageError `WORLD_INVALID`, `SHARDS_SCHEDULER`, `SHARDS_MAILBOX`, `OPTION_UNKNOWN` */
+/** @throws UsageError `WORLD_INVALID`, `SHARDS_SCHEDULER`, `OPTION_UNKNOWN` */
 export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): ListedWorld {
   const made: unknown = world.make(params);
   if (!isWorld(made)) {
@@ -57,13 +57,6 @@ export function listedWorld<P extends Json>(world: ShardedWorld<P>, params: P): 
   checkKnownOptions("a world", made, worldParts);
   checkWorldOptions(made.options ?? {});
   const roles = Array.from(made.roles, (one) => ({ role: one.role, name: one.name ?? one.role.name }));
-  const blocks = [made.options?.mailbox, ...new Set(roles.map(({ role }) => role.mailbox))].some((box) => box?.overflow === "block");
-  if (blocks) {
-    throw new UsageError(
-      "SHARDS_MAILBOX",
-      "Expected a world with mailboxes that refuse or drop messages, got one that blocks its senders. Take another overflow, or run it in one Environment.",
-    );
-  }
   return { roles, messages: [...(made.messages ?? [])], options: made.options ?? {} };
 }
 

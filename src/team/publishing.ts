@@ -130,9 +130,8 @@ function receiptIn(answer: unknown): RunReceipt {
   return { message: parseMessage(message), recipients: names, waits: waits === true };
 }
 
-function isUnread({ roles, pending, held }: RunState, { message: { id }, recipients }: Receipt): boolean {
-  const isHeld = pending.some(({ sent }) => sent.message.id === id) || held.some(({ message }) => message.id === id);
-  return isHeld || recipients.some((name) => roles.get(name)?.mailbox.has(id) === true);
+function isUnread({ roles, pending }: RunState, { message: { id }, recipients }: Receipt): boolean {
+  return pending.some(({ sent }) => sent.message.id === id) || recipients.some((name) => roles.get(name)?.mailbox.has(id) === true);
 }
 
 function assertSize({ bounds: { messageLimit = DEFAULT_MESSAGE_LIMIT } }: RunState, content: string): void {

@@ -35,7 +35,7 @@ export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly Tea
   return [...missing, ...hired.flatMap((role) => differencesOf(then.get(role.name), role))];
 }
 
-export function teamDifferenceText({ role, kind, trait, from, to }: TeamDifference): string {
+function teamDifferenceText({ role, kind, trait, from, to }: TeamDifference): string {
   if (kind === "changed") return `${role}: ${trait} was ${from}, is ${to}`;
   return kind === "missing" ? `${role} is missing` : `${role} is new`;
 }

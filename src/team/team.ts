@@ -319,7 +319,7 @@ export class Team {
   replay(runId: string, o: ReplayOptions = {}): Run {
     checkKnownOptions("replay", o, replayOptions);
     const crew = this.#runs.crewOf(runId).made;
-    const scratch = memoryJournal({ events: Number.MAX_SAFE_INTEGER });
+    const scratch = memoryJournal();
     const replay = async (controls: RunControls): Promise<RunResult> => {
       // Loaded here because most programs never replay.
       const { replayRun } = await import("./replay.ts");

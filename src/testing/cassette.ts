@@ -24,7 +24,6 @@ export interface Cassette {
 
 /** Largest file, in bytes: a cassette is held in memory whole. */
 const MAX_FILE = 64 * 1024 * 1024;
-const ROOM = 100_000;
 
 const CassetteSchema = z.strictObject({
   troupe: z.literal("cassette"),
@@ -81,7 +80,7 @@ export async function readCassette(path: string): Promise<Cassette> {
 export async function cassetteJournal(cassette: Cassette): Promise<Journal> {
   takes("cassetteJournal", "cassette", cassette, aCassette);
   const { runId, events } = cassette;
-  const journal = memoryJournal({ events: events.length + ROOM });
+  const journal = memoryJournal();
   await journal.create(runId);
   const { epoch } = await journal.claim(runId);
   await journal.append(runId, epoch, 0, events);

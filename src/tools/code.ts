@@ -1,25 +1,21 @@
-import { checkGivenOptions } from "../kernel/known-options.ts";
 import { z } from "zod";
+import { checkGivenOptions } from "../kernel/known-options.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
-import { type ToolResult, toolFailure } from "../tool/tool-result.ts";
-import type { Sandbox } from "../workspace/sandbox.ts";
+import { toolFailure, type ToolResult } from "../tool/tool-result.ts";
 import { Turns } from "../workspace/workspace.ts";
-import { commandResult, commandTraits, keepChanges, commandToolOptions, type CommandToolOptions } from "./command.ts";
-import { runSandboxed } from "./sandboxed-command.ts";
-import { runStep } from "./shell.ts";
+import { commandResult, type CommandToolOptions, commandToolOptions, commandTraits, keepChanges } from "./command.ts";
+import { runCommand, START } from "./sandboxed-command.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
 /** Seconds. */
 const TIMEOUT = 5;
-const LONGEST_TIMEOUT = 300;
+const MAX_TIMEOUT = 300;
 
 const parameters = z.object({
   language: z.enum(["javascript", "python"]),
   code: z.string().describe("The whole program. Only what it prints is seen: print what you want to know."),
-  timeout: z.number().int().min(1).max(LONGEST_TIMEOUT).default(TIMEOUT).describe("Seconds after which it is killed with all it started."),
+  timeout: z.number().int().min(1).max(MAX_TIMEOUT).default(TIMEOUT).describe("Seconds after which it is killed with all it started."),
 });
-
-type CodeArguments = z.infer<typeof parameters>;
 
 /** Makes a tool that runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
 export function codeTool(options: CommandToolOptions): Tool {
@@ -32,21 +28,14 @@ export function codeTool(options: CommandToolOptions): Tool {
       "Runs a program in JavaScript (Node.js, `import` and `require` both work) or Python 3 in the project's folder, inside a sandbox (usually without network), " +
       "and tells its exit code, stdout and stderr. Nothing lasts from one call to the next but the files it writes in the project.",
     parameters,
-    ...commandTraits(LONGEST_TIMEOUT),
-    execute: (args, ctx) => runCode({ sandbox, files, refuse }, args, ctx),
+    ...commandTraits(MAX_TIMEOUT),
+    execute: async ({ language, code, timeout }, ctx) => {
+      const program = language === "python" ? "python" : "node";
+      const ran = await runCommand(sandbox, workspace.root, { program, text: code, state: START, timeout: timeout * 1000 }, ctx);
+      if (ran.recorded.kind === "not run") return toolFailure(ran.recorded.reason);
+      return commandResult(ran.recorded.report, await keepChanges(files, ctx, ran, refuse), timeout);
+    },
   });
-}
-
-async function runCode(
-  { sandbox, files, refuse }: { readonly sandbox: Sandbox; readonly files: ToolFiles; readonly refuse: CommandToolOptions["refuse"] },
-  { language, code, timeout }: CodeArguments,
-  ctx: ToolContext,
-): Promise<ToolResult> {
-  const program = language === "python" ? "python" : "node";
-  const command = { program, text: code, place: { cwd: "", env: {} }, timeout: timeout * 1000 } as const;
-  const ran = await runStep((one, signal) => runSandboxed(sandbox, files.workspace.root, one, signal), command, ctx);
-  if (ran.recorded.kind === "not run") return toolFailure(ran.recorded.reason);
-  return commandResult(ran.recorded.report, await keepChanges(files, ctx, ran, refuse), timeout);
 }
 
 /** Seconds. */
@@ -54,11 +43,9 @@ const CELL_TIMEOUT = 30;
 
 const cellParameters = z.object({
   code: z.string().describe("The cell. What it prints is seen, and the value of its last expression."),
-  timeout: z.number().int().min(1).max(LONGEST_TIMEOUT).default(CELL_TIMEOUT).describe("Seconds for this cell and the ones before it."),
+  timeout: z.number().int().min(1).max(MAX_TIMEOUT).default(CELL_TIMEOUT).describe("Seconds for this cell and the ones before it."),
   restart: z.boolean().default(false).describe("Forget all cells before this one."),
 });
-
-type CellArguments = z.infer<typeof cellParameters>;
 
 const CELLS =
   "Runs a cell of Python 3 in the project's folder, inside a sandbox (usually without network). Names of earlier cells that succeeded are there, as in a " +
@@ -68,13 +55,12 @@ const CELLS =
 /** Makes a tool that runs cells of Python with the names of the cells before: each call runs the earlier cells again. */
 export function pythonTool(options: CommandToolOptions): Tool {
   checkGivenOptions("pythonTool", options, commandToolOptions);
-  const files = new ToolFiles(options.workspace);
-  const notebooks = new ToolStates(() => new Notebook(options, files));
+  const notebooks = new ToolStates(() => new Notebook(options));
   return defineTool({
     name: "python",
     description: CELLS,
     parameters: cellParameters,
-    ...commandTraits(LONGEST_TIMEOUT),
+    ...commandTraits(MAX_TIMEOUT),
     execute: (args, ctx) => notebooks.of(ctx).run(args, ctx),
   });
 }
@@ -87,28 +73,26 @@ export function pythonTool(options: CommandToolOptions): Tool {
  */
 class Notebook {
   readonly #options: CommandToolOptions;
-  readonly #files: ToolFiles;
   readonly #turns = new Turns();
   #cells: readonly string[] = [];
 
-  constructor(options: CommandToolOptions, files: ToolFiles) {
+  constructor(options: CommandToolOptions) {
     this.#options = options;
-    this.#files = files;
   }
 
-  run(args: CellArguments, ctx: ToolContext): Promise<ToolResult> {
+  run(args: z.infer<typeof cellParameters>, ctx: ToolContext): Promise<ToolResult> {
     return this.#turns.take(() => this.#run(args, ctx));
   }
 
-  async #run({ code, timeout, restart }: CellArguments, ctx: ToolContext): Promise<ToolResult> {
+  async #run({ code, timeout, restart }: z.infer<typeof cellParameters>, ctx: ToolContext): Promise<ToolResult> {
     if (code.trim() === "") return toolFailure("Expected a cell, got nothing but space.");
+    const { sandbox, workspace, refuse } = this.#options;
     const cells = [...(restart ? [] : this.#cells), code];
-    const command = { program: "cells", text: JSON.stringify(cells), place: { cwd: "", env: {} }, timeout: timeout * 1_000 } as const;
-    const { sandbox, workspace } = this.#options;
-    const ran = await runStep((one, signal) => runSandboxed(sandbox, workspace.root, one, signal), command, ctx);
+    const command = { program: "cells", text: JSON.stringify(cells), state: START, timeout: timeout * 1_000 } as const;
+    const ran = await runCommand(sandbox, workspace.root, command, ctx);
     if (ran.recorded.kind === "not run") return toolFailure(`${ran.recorded.reason} With restart: true the earlier cells are forgotten.`);
     const { report } = ran.recorded;
     if (report.code === 0) this.#cells = cells;
-    return commandResult(report, await keepChanges(this.#files, ctx, ran, this.#options.refuse), timeout);
+    return commandResult(report, await keepChanges(new ToolFiles(workspace), ctx, ran, refuse), timeout);
   }
 }

@@ -16,9 +16,7 @@ import { reasonOf, type ToolFiles } from "./tool-files.ts";
 
 /** Options of tools that run commands and code. */
 export interface MachineOptions {
-  /** The project, a workspace on disk. */
   readonly workspace: Workspace;
-  /** Runs commands and code; `chooseSandbox` of `troupe/workspace` returns one. */
   readonly sandbox: Sandbox;
 }
 
@@ -72,12 +70,10 @@ function failureOf({ timedOut, signal, code }: CommandReport, timeout: number): 
   return code === 0 ? undefined : `exit code ${code ?? "unknown"}`;
 }
 
-/** Removes colours and other sequences that steer a terminal. */
 function shownOutput(text: string): string {
   return seenText(stripVTControlCharacters(text)).trimEnd();
 }
 
-/** The changes of a command that reached the project, and those that did not. */
 interface KeptChanges {
   readonly written: readonly string[];
   readonly removed: readonly string[];
@@ -86,11 +82,8 @@ interface KeptChanges {
 
 const NONE: FileChanges = { written: [], removed: [], skipped: [], files: 0 };
 
-/** A removal of more files than this, and of more than half of the project, is more likely a mistake. */
 const MANY = 20;
-/** More removals are always a mistake. */
 const MOST = 500;
-/** Limit on the paths, and on the reasons, that are named. */
 const SHOWN = 10;
 
 /** Writes the changes of a command into the project, through the rules of the workspace. */
@@ -131,7 +124,6 @@ export async function keepChanges(
   return { written, removed, refused };
 }
 
-/** The changes in words for a model; undefined when nothing changed. */
 function changesText({ written, removed, refused }: KeptChanges): string | undefined {
   const lines = [
     ...(written.length === 0 ? [] : [`Files written: ${named(written)}.`]),
@@ -141,7 +133,6 @@ function changesText({ written, removed, refused }: KeptChanges): string | undef
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-/** True when all of a project is removed, or most of a large one, with few files in its place. */
 function removesTooMuch({ removed, written, files }: FileChanges): boolean {
   if (removed.length > MOST) return true;
   if (written.length * 2 >= removed.length) return false;

@@ -25,11 +25,8 @@ export async function checkWritten(rules: EditRules, ctx: ToolContext, paths: re
   return faults ?? undefined;
 }
 
-/** The state that the tools of one workspace share. */
 interface Editing {
-  /** One tool at a time changes the workspace, across all agents. */
   readonly turns: Turns;
-  /** A history for each agent. */
   readonly histories: ToolStates<EditHistory>;
 }
 
@@ -50,19 +47,16 @@ interface PastEdit {
   /** The earlier content; undefined when there was no file. */
   readonly before: string | undefined;
   readonly afterHash: string;
-  /** The part of the file that the agent had seen before. */
   readonly seen: SeenFile | undefined;
 }
 
 interface SeenFile {
   readonly hash: string;
-  /** Lines that the agent has not seen. */
   readonly unseen: readonly LineRange[];
 }
 
 const MOST_EDITS = 100;
 const MOST_CHARACTERS = 5_000_000;
-/** Ranges that a reason names. */
 const SHOWN = 3;
 
 /**
@@ -136,7 +130,6 @@ function allOf(text: string): LineRange {
   return { from: 1, to: linesOf(text).length };
 }
 
-/** The parts of a range that are outside of another. */
 function without({ from, to }: LineRange, shown: LineRange): LineRange[] {
   const parts = [
     { from, to: Math.min(to, shown.from - 1) },

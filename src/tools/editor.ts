@@ -24,7 +24,6 @@ const editorOptions: Known<EditorOptions> = {
 };
 
 const LISTED = 500;
-/** Lines shown around an edit. */
 const AROUND = 4;
 /** Milliseconds of one command, with the check of what it wrote. */
 export const EDIT_TIME = 180_000;
@@ -153,7 +152,6 @@ class Editing {
     return this.#checked(path, `${found.kind === "text" ? "Wrote over" : "Created"} ${path}: ${Buffer.byteLength(content)} bytes.`);
   }
 
-  /** The result of a change, with the faults that the check finds in the file. */
   async #checked(path: string, done: string): Promise<ToolResult> {
     const faults = await checkWritten(this.#rules, this.#ctx, [path]);
     return faults === undefined ? toolOutput(done) : toolFailure(faults, { output: done });
@@ -193,7 +191,6 @@ class Editing {
 
 interface EditKind {
   readonly isWhole?: boolean;
-  /** See {@link ToolFiles.write}. */
   readonly fromRecord?: boolean | undefined;
 }
 

@@ -180,7 +180,6 @@ function fitsSegment(text: string, pattern: string): boolean {
   return fitsAll(Array.from(text), Array.from(pattern), "*", (character, wanted) => wanted === "?" || wanted === character);
 }
 
-/** Computes, row by row, which prefixes of the parts each prefix of the pattern fits. A star fits any number of parts. */
 function fitsAll(
   parts: readonly string[],
   pattern: readonly string[],

@@ -1,6 +1,4 @@
-/** Elements whose content is not shown. */
 const UNREAD: ReadonlySet<string> = new Set("script style template svg math iframe object canvas audio video title".split(" "));
-/** Elements that begin a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
   "address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form header hr main nav ol p pre section summary table tr ul".split(
     " ",
@@ -8,7 +6,6 @@ const BLOCKS: ReadonlySet<string> = new Set(
 );
 const HEADING = /^h[1-6]$/;
 const LONGEST_LINK = 500;
-/** Longest attributes of a tag that are read. */
 const LONGEST_ATTRIBUTES = 4000;
 
 /** The text of a page in one pass, with links as `[text](address)`. @param base makes links absolute */
@@ -71,7 +68,6 @@ class PageReader {
     this.#at = end === -1 ? this.#html.length : end + mark.length;
   }
 
-  /** The place of the `>` that ends a tag, or the end of the page. A `>` in quotes does not count. */
   #tagEnd(from: number): number {
     const mark = /[>"']/g;
     mark.lastIndex = from;
@@ -124,7 +120,6 @@ function attribute(attributes: string, name: string): string {
   return found?.[1] ?? found?.[2] ?? found?.[3] ?? "";
 }
 
-/** Trims the ends of lines and joins empty lines. */
 function tidied(text: string): string {
   const lines = text.split("\n").map((line) => line.trimEnd());
   return lines
@@ -134,7 +129,6 @@ function tidied(text: string): string {
     .trim();
 }
 
-/** Names and characters that pages use most; other references stay as they are written. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ...["nbsp", "ensp", "emsp", "thinsp"].map((name) => [name, " "] as const),
   ["shy", ""],

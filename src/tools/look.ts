@@ -13,7 +13,6 @@ import { createRequire } from "node:module";
 
 /** Options of looking at files. */
 export interface LookOptions {
-  /** Only files inside of it can be looked at. */
   readonly workspace: Workspace;
   /** Reads PDF files. Default: the package `unpdf`, which is not installed with this one; without it a PDF file is refused with that advice. */
   readonly readPdf?: ReadPdf;
@@ -21,10 +20,8 @@ export interface LookOptions {
 
 const lookOptions: Known<LookOptions> = { workspace: kinds.workspace, readPdf: kinds.function };
 
-/** Limit on the bytes of a picture that model servers take, and of a document. */
 const MOST_PICTURE = 3_750_000;
 const MOST_DOCUMENT = 20 * 1024 * 1024;
-/** Pages of one call. */
 const MOST_PAGES = 20;
 const MOST_TEXT = 16_000;
 
@@ -86,14 +83,12 @@ async function documentOf(path: string, bytes: Uint8Array, from: number, readPdf
   return toolOutput(quoteOutside(`the file ${visible(path)}`, shown.join("\n\n").slice(0, MOST_TEXT)), rest);
 }
 
-/** As many pages as fit into one result, at least the first. */
 function fitting(pages: readonly string[]): readonly string[] {
   let left = MOST_TEXT;
   const fit = pages.findIndex((page, place) => (left -= page.length + 2) < 0 && place > 0);
   return fit === -1 ? pages : pages.slice(0, fit);
 }
 
-/** The media type by the first bytes; undefined for a file that is no picture for models. */
 function pictureIn(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -102,7 +97,6 @@ function pictureIn(bytes: Uint8Array): string | undefined {
   return start.startsWith("RIFF") && start.slice(8) === "WEBP" ? "image/webp" : undefined;
 }
 
-/** PDF readers look for the mark in the first kilobyte. */
 function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 1024)).toString("latin1").includes("%PDF-");
 }
@@ -138,10 +132,8 @@ interface PdfDocument {
   destroy(): Promise<void>;
 }
 
-/** Runs no code of a document, and fetches nothing for it. */
 const SAFELY = { isEvalSupported: false, useSystemFonts: false, disableFontFace: true, stopAtErrors: false, verbosity: 0 };
 
-/** Reads pages with the package `unpdf`. */
 const readWithUnpdf: ReadPdf = async (bytes, { from, most, signal }) => {
   const { getDocumentProxy } = loadPackage();
   // It takes over the bytes, and refuses a Buffer.

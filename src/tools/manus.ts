@@ -35,7 +35,6 @@ const manusToolsOptions: Known<ManusTools> = {
 /** Options of an agent whose own tools are made for it. */
 export type MachineAgentOptions = Omit<AgentOptions, "name" | "tools" | "memory"> & {
   readonly name?: string;
-  /** Additional tools. */
   readonly tools?: Iterable<Tool>;
   /** Keeps the conversation. Default: in this process. */
   readonly memory?: ChatMemory;

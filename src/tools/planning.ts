@@ -44,7 +44,6 @@ export function boardPlan(title: string, fields: readonly StepFields[], before: 
   return { title, steps: settled(steps) };
 }
 
-/** Opens completed steps that depend on an open one. */
 function settled(steps: readonly PlanStep[]): readonly PlanStep[] {
   const done = new Set<number>();
   return steps.map((step) => {
@@ -185,7 +184,6 @@ class PlanBoard {
     return args.plan_id === undefined ? toolFailure("Expected `plan_id`.") : this.#on(args, work);
   }
 
-  /** Uses the named plan, or else the active one. */
   #on({ plan_id: named }: PlanningArguments, work: (id: string, plan: BoardPlan) => ToolResult): ToolResult {
     const id = named ?? this.#active;
     if (id === undefined) return toolFailure("Expected `plan_id`: no plan is active.");

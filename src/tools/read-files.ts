@@ -20,7 +20,6 @@ const readFilesOptions: Known<ReadFilesOptions> = { workspace: kinds.workspace, 
 
 const LIMIT = 48_000;
 const MOST_FILES = 50;
-/** Room for the line above each file, the fences, and faults. */
 const AROUND_FILES = 20_000;
 
 const line = z.number().int().min(1);

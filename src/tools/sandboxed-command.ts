@@ -1,86 +1,56 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type JsonObject, parsedJson } from "../kernel/json.ts";
+import type { ToolContext } from "../tool/tool.ts";
 import { visible } from "../workspace/path-rules.ts";
-import type { BinaryContent } from "../workspace/recorded-files.ts";
 import { driverIn } from "../workspace/sandbox-mounts.ts";
-import { endText, type Sandbox, type SandboxRequest, type SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 
-export interface ShellPlace {
+/** The folder and the environment in which a command begins. */
+export interface ShellState {
   /** Relative to the project, empty for its root; or absolute. */
   readonly cwd: string;
   /** Differences from the environment of the sandbox; null removes a variable. */
   readonly env: Readonly<Record<string, string | null>>;
 }
 
-export interface SandboxedCommand {
+export const START: ShellState = { cwd: "", env: {} };
+
+interface SandboxedCommand {
   readonly program: "sh" | "node" | "python" | "cells";
-  /** The command, the text of the program, or the list of cells as JSON. */
   readonly text: string;
-  readonly place: ShellPlace;
+  readonly state: ShellState;
   /** Milliseconds. */
   readonly timeout: number;
 }
 
-export interface CommandReport {
-  readonly code?: number | null | undefined;
-  readonly signal?: string | null | undefined;
-  readonly timedOut: boolean;
-  readonly isThere: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** True when the command ran in a shell that was begun for it; left out where each command has a process of its own. */
-  readonly isNew?: boolean | undefined;
-  /** True when that shell ended with the command. */
-  readonly hasEnded?: boolean | undefined;
-  readonly left?: { readonly cwd: string; readonly env: Readonly<Record<string, string | null>> } | undefined;
-  readonly changes: {
-    readonly written: readonly ({ readonly path: string; readonly content: string } | ({ readonly path: string } & BinaryContent))[];
-    readonly removed: readonly string[];
-    readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-    readonly files: number;
-  };
-}
-
-export type FileChanges = CommandReport["changes"];
-
-export type CommandOutcome =
-  | { readonly kind: "ran"; readonly report: CommandReport }
-  | { readonly kind: "not run"; readonly reason: string };
-
-/** Stands in an environment for the project's folder, which is another for each command. No environment can have it by itself. */
+/** Represents the project's folder in an environment, which is another for each command. No environment can have it by itself. */
 const PROJECT_MARK = "\0project\0";
-/** Folders of others, and caches that Python's programs leave wherever they run. Their changes are not seen. */
-export const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
+const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /** Linux takes no single argument of 128 KiB or more. */
-const LONGEST_TEXT = 120_000;
+const MAX_TEXT = 120_000;
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
-export const MOST_FILES: number = 100_000;
-const MOST_SKIPPED = 50;
-/** The default limit of a file of a workspace. */
+const MAX_FILES = 100_000;
+const MAX_SKIPPED = 50;
 const FILE_BYTES = 1024 ** 2;
-/** Limit on the bytes of a shell's environment, as JSON. */
-const LONGEST_ENVIRONMENT = 60_000;
-/** JSON may write a character of a change as six. */
-export const REPORT_BYTES: number = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
+const MAX_ENVIRONMENT = 60_000;
+const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 /** Milliseconds for copying and comparing the project around the command. */
-export const DRIVER_TIME: number = 60_000;
+const DRIVER_TIME = 60_000;
 
-/** The bounds of the driver. */
-const driverBounds: JsonObject = {
+const bounds: JsonObject = {
   outputBytes: OUTPUT_BYTES,
   changedBytes: CHANGED_BYTES,
   changedFiles: CHANGED_FILES,
-  mostFiles: MOST_FILES,
-  mostSkipped: MOST_SKIPPED,
+  mostFiles: MAX_FILES,
+  mostSkipped: MAX_SKIPPED,
   projectMark: PROJECT_MARK,
   fileBytes: FILE_BYTES,
   unseen: UNSEEN,
 };
 
-/** A text that systems take in paths and environments; it may hold the mark of the project's folder. */
 const plain = z.string().refine((text) => !text.replaceAll(PROJECT_MARK, "").includes("\0"));
 
 const Report = z.object({
@@ -89,8 +59,6 @@ const Report = z.object({
   timedOut: z.boolean(),
   /** False when the working folder no longer exists. */
   isThere: z.boolean(),
-  isNew: z.boolean().optional(),
-  hasEnded: z.boolean().optional(),
   stdout: z.string(),
   stderr: z.string(),
   left: z.object({ cwd: plain.max(4096), env: z.record(z.string().regex(/^[^=\0]+$/), plain.nullable()) }).optional(),
@@ -98,72 +66,80 @@ const Report = z.object({
     written: z
       .array(z.union([z.object({ path: z.string(), content: z.string() }), z.object({ path: z.string(), base64: z.string() })]))
       .max(CHANGED_FILES),
-    removed: z.array(z.string()).max(MOST_FILES),
-    skipped: z.array(z.object({ path: z.string(), reason: z.string().max(200) })).max(MOST_SKIPPED),
-    /** Files of the project before the command. */
+    removed: z.array(z.string()).max(MAX_FILES),
+    skipped: z.array(z.object({ path: z.string(), reason: z.string().max(200) })).max(MAX_SKIPPED),
     files: z.number().int(),
   }),
 });
+
+export type CommandReport = z.infer<typeof Report>;
+export type FileChanges = CommandReport["changes"];
+
+type CommandOutcome = { readonly kind: "ran"; readonly report: CommandReport } | { readonly kind: "not run"; readonly reason: string };
+
+interface RanCommand {
+  /** Without secrets, as in the record: results and state are the same live and from there. */
+  readonly recorded: CommandOutcome;
+  /** The changes, with secrets if the command ran now. */
+  readonly changes: FileChanges | undefined;
+  readonly fromRecord: boolean;
+}
+
+/** Runs a command on a copy of a project as one step: recorded with its outcome, and never repeated. */
+export async function runCommand(sandbox: Sandbox, root: string, command: SandboxedCommand, ctx: ToolContext): Promise<RanCommand> {
+  const { program, text, state, timeout } = command;
+  const request = { program, text, ...state, timeout };
+  let ran: CommandOutcome | undefined;
+  const recorded = await ctx.step({ kind: "tool", name: "run in sandbox", request, idempotent: false }, async () => {
+    ran = await runSandboxed(sandbox, root, command, ctx.signal);
+    return ran;
+  });
+  const outcome = ran ?? recorded;
+  return { recorded, changes: outcome.kind === "ran" ? outcome.report.changes : undefined, fromRecord: ran === undefined };
+}
 
 /** Runs a command on a copy of a project, and returns its end and the files it changed there. */
 export async function runSandboxed(
   sandbox: Sandbox,
   root: string,
-  command: SandboxedCommand,
+  { program, text, state, timeout }: SandboxedCommand,
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
-  const { program, text, place, timeout } = command;
   const fault = faultOf(text);
   if (fault !== undefined) return { kind: "not run", reason: fault };
   const mark = randomBytes(16).toString("hex");
-  const order = { program, text, cwd: place.cwd, env: place.env, timeout, files: { written: [], removed: [] }, mark };
+  const { path, mounts } = driverIn(sandbox, "tools", "shell.mjs");
   const result = await sandbox.run({
     root,
-    ...driverRequest(sandbox, { once: true }),
-    input: `${JSON.stringify(order)}\n`,
+    command: ["node", path],
+    mounts,
+    input: JSON.stringify({ program, text, ...state, timeout, mark, bounds }),
     timeout: timeout + DRIVER_TIME,
     outputLimit: REPORT_BYTES,
     signal,
   });
   const line = "stdout" in result ? result.stdout.split("\n").find((one) => one.startsWith(`${mark} `)) : undefined;
-  const outcome = line === undefined ? undefined : readReport(line.slice(mark.length + 1), place);
-  if (outcome?.kind !== "ran") return outcome ?? outcomeOf(result, signal);
-  const { isNew: _new, hasEnded: _ended, ...report } = outcome.report;
-  return { kind: "ran", report };
+  const read = line === undefined ? undefined : Report.safeParse(parsedJson(line.slice(mark.length + 1))).data;
+  if (read === undefined) return { kind: "not run", reason: reasonFor(result, signal) };
+  const { left, ...report } = read;
+  if (left === undefined) return { kind: "ran", report };
+  const isSmall = Buffer.byteLength(JSON.stringify(left.env)) <= MAX_ENVIRONMENT;
+  return { kind: "ran", report: { ...report, left: isSmall ? left : { cwd: left.cwd, env: state.env } } };
 }
 
-/** The driver of a shell, as a request of a sandbox. */
-export function driverRequest(sandbox: Sandbox, more: JsonObject = {}): Pick<SandboxRequest, "command" | "mounts"> {
-  const { path, mounts } = driverIn(sandbox, "tools", "shell.mjs");
-  return { command: ["node", path, JSON.stringify({ ...driverBounds, ...more })], mounts };
-}
-
-/** Why a text cannot be run; undefined when it can. */
-export function faultOf(text: string): string | undefined {
+/** Why a string cannot be run; undefined when it can. */
+function faultOf(text: string): string | undefined {
   if (text.trim() === "") return "Expected something to run, got nothing but space.";
   if (text.includes("\0")) return "Expected text without NUL characters. Write the character as an escape of the language.";
   const bytes = Buffer.byteLength(text);
-  if (bytes <= LONGEST_TEXT) return undefined;
-  return `Expected at most ${LONGEST_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
+  if (bytes <= MAX_TEXT) return undefined;
+  return `Expected at most ${MAX_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-export function outcomeOf(result: SandboxResult, signal: AbortSignal): CommandOutcome {
-  if (result.kind === "refused") return { kind: "not run", reason: `Nothing is run here: ${result.reason}. ${result.hint}` };
+function reasonFor(result: SandboxResult, signal: AbortSignal): string {
+  if (result.kind === "refused") return `Nothing is run here: ${result.reason}. ${result.hint}`;
   const lost = result.kind === "limit" || result.kind === "timeout" ? "; nothing it changed is kept" : "";
-  const stderr = result.kind === "exited" ? result.stderr : "";
-  return notRun(stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr);
-}
-
-export function notRun(why: string): CommandOutcome {
-  return { kind: "not run", reason: `Expected the command to end and be reported, but ${visible(why.trim(), 500)}.` };
-}
-
-/** Undefined for a text that is no report: the command may have written it. */
-export function readReport(stdout: string, place: ShellPlace): CommandOutcome | undefined {
-  const read = Report.safeParse(parsedJson(stdout));
-  if (!read.success) return undefined;
-  const { left, ...report } = read.data;
-  if (left === undefined) return { kind: "ran", report };
-  const isSmall = Buffer.byteLength(JSON.stringify(left.env)) <= LONGEST_ENVIRONMENT;
-  return { kind: "ran", report: { ...report, left: isSmall ? left : { cwd: left.cwd, env: place.env } } };
+  const stderr = result.kind === "exited" ? result.stderr.trim() : "";
+  const why = stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr;
+  return `Expected the command to end and be reported, but ${visible(why, 500)}.`;
 }

@@ -16,9 +16,7 @@ export interface SearchQuery {
   readonly text: string;
   /** Limit on the results. */
   readonly limit: number;
-  /** Two letters, as "en". */
   readonly language?: string;
-  /** Two letters, as "us". */
   readonly country?: string;
 }
 
@@ -56,7 +54,6 @@ export interface HttpSearchOptions {
 
 const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: kinds.text, access: kinds.object };
 
-/** Asks a server, and reads the results of an answer that has some. */
 async function searched(request: WebRequest & SearchCall, read: (answer: WebAnswer) => SearchOutcome): Promise<SearchOutcome> {
   const answer = await getWeb(request);
   if (answer.kind !== "answer") return { kind: "failed", reason: answer.reason };
@@ -81,7 +78,6 @@ function retryAfter({ headers }: WebAnswer, now: number): number | undefined {
 }
 
 const DUCKDUCKGO = "https://html.duckduckgo.com/html/";
-/** Tags end at the next bracket of either kind, so the time is linear. */
 const LINK = /<a\s[^<>]{0,4000}>/gi;
 const TAG = /<[a-z]{1,10}\s[^<>]{0,4000}>/gi;
 const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
@@ -130,7 +126,6 @@ function lineOf(html: string, base: string): string {
   return plainLine(end === -1 ? html.slice(0, 500) : html.slice(0, end), base);
 }
 
-/** The text of markup on one line. */
 function plainLine(html: string, base: string): string {
   return seenText(readHtml(html, base).text).replace(/\s+/g, " ").trim();
 }

@@ -90,7 +90,6 @@ function lineAt(text: string, place: number): number {
   return lineStarts(text.slice(0, place)).length;
 }
 
-/** Names lines that differ from the first wanted one in spaces alone. */
 function nearText(text: string, old: string): string {
   const wanted = plain(linesOf(old).find((line) => line.trim() !== "") ?? "");
   if (wanted === "") return "";
@@ -117,7 +116,6 @@ export const NO_LINES: LineRange = { from: 1, to: 0 };
 
 const LONGEST_VIEW = 16_000;
 const LONGEST_LINE = 2000;
-/** Control and format characters but tab. */
 const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Lines of a file as a model reads them, and which they are. */
@@ -125,7 +123,6 @@ export interface LineView {
   readonly text: string;
   /** The lines that it shows; an empty range when it shows none, or one of them is cut. */
   readonly shown: LineRange;
-  /** Number of lines of the file. */
   readonly of: number;
 }
 

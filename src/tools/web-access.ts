@@ -74,7 +74,6 @@ async function addressesOf(host: string, resolve: ResolveHost): Promise<readonly
 
 const systemResolve: ResolveHost = (hostname) => lookup(hostname, { all: true });
 
-/** Networks of IPv4 that are not the public internet, by IANA's registry of special addresses, and one cloud's wire server. */
 const SPECIAL_V4 = blockList(
   "ipv4",
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
@@ -102,7 +101,6 @@ export function isPublicAddress(address: string): boolean {
   return !address.includes("%") && PUBLIC_V6.check(address, "ipv6") && !SPECIAL_V6.check(address, "ipv6");
 }
 
-/** The IPv4 address inside `::ffff:0:0/96` or `64:ff9b::/96`. */
 function innerV4(address: string): string | undefined {
   // A URL writes every form of an address in the same short one.
   const plain = new URL(`http://[${address.split("%")[0] ?? ""}]`).hostname.slice(1, -1);

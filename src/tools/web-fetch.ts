@@ -96,7 +96,6 @@ function contentType({ headers, body }: WebAnswer): string {
   return isBinary(body) ? "application/octet-stream" : "text/plain";
 }
 
-/** The text of a page; undefined when it is no text. */
 function readPage({ body, url }: WebAnswer, type: string): string | undefined {
   const [media = ""] = type.split(";");
   const isText = /^text\/|[/+](json|xml|yaml|javascript|ecmascript|x-ndjson)$|^application\/(x-sh|toml|sql|graphql)$/.test(media.trim());

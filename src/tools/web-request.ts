@@ -26,7 +26,6 @@ export interface WebRequest {
 
 export interface WebAnswer {
   readonly kind: "answer";
-  /** The address after redirects. */
   readonly url: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

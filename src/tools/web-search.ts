@@ -21,7 +21,6 @@ export interface WebSearchOptions {
 const webSearchOptions: Known<WebSearchOptions> = { providers: kinds.list(kinds.searchProvider), maxWait: kinds.milliseconds };
 
 const MAX_WAIT = 10_000;
-/** The wait when a provider names none. */
 const USUAL_WAIT = 2000;
 const MOST_RESULTS = 20;
 const LONGEST_FIELD = 500;
@@ -83,7 +82,6 @@ async function searchAll(
 
 const NOTHING = "found nothing";
 
-/** Asks a provider, and once more when it is busy and the wait is short enough. */
 async function askProvider(provider: SearchProvider, query: SearchQuery, maxWait: number, ctx: ToolContext): Promise<SearchOutcome> {
   const first = await askOnce(provider, query, ctx);
   if (first.kind !== "busy") return first;

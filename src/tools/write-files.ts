@@ -62,7 +62,6 @@ export function writeFilesTool(options: WriteFilesOptions): Tool {
   });
 }
 
-/** The result of writing one file. */
 type Written =
   | { readonly kind: "new" | "changed" | "same"; readonly path: string }
   | { readonly kind: "refused"; readonly path: string; readonly reason: string };

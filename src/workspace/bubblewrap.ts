@@ -16,9 +16,10 @@ import {
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxLimits,
+  type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
-import { runLimited, startBy, type TalkedRequest } from "./cgroup.ts";
+import { runLimited } from "./cgroup.ts";
 import { NOBODY } from "./temporary-owner.ts";
 
 export interface BubblewrapMeans {
@@ -33,11 +34,9 @@ export interface BubblewrapMeans {
   readonly cgroups: { readonly parent: string } | { readonly reason: string };
 }
 
-/** The user a command believes to be. */
 const INSIDE_USER = "1000";
 /** Bytes of the page in which memory is given to a file, however small. */
 const PAGE = 4096;
-/** The folders of the room itself. */
 const ROOM_ENTRIES = 4;
 const NODE = "/troupe/node";
 /** The project as it was, read only, beside the folder in which a command works. */
@@ -46,13 +45,11 @@ export const SOURCE_FOLDER = "/source";
 /** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
 const WRAPPERS = 4;
 
-/** Fills the project's folder, which is memory, from the read-only copy, and becomes the command, which comes as arguments. */
 const ENTER: readonly string[] = ["/bin/sh", "-c", `cp -R ${SOURCE_FOLDER}/. /project/ && exec "$@"`, "enter"];
 
 /** Mounts the room where only the sandbox sees it, and becomes bubblewrap, which alone cannot bound the number of files. */
 const FURNISH = '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" && shift 3 && exec "$@"';
 
-/** Does the same, waits for bubblewrap and copies a folder of the room to the disk, whose size the room bounds. */
 const FURNISH_AND_KEEP =
   '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" || exit 1; room=$3 folder=$4 kept=$5; shift 5; "$@"; ' +
   'code=$?; if [ "$code" = 0 ] && [ -d "$room/project/$folder" ] && [ ! -L "$room/project/$folder" ]; then cp -R -P "$room/project/$folder" "$kept" || exit 1; fi; exit "$code"';
@@ -66,87 +63,75 @@ const NOTHING_KEPT: Refusal = {
 /** A sandbox of namespaces by bubblewrap. Invariants S1-S7 of sandbox.ts. */
 export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
-  const missing = missingOf(means);
   const as = means.setpriv === undefined ? "" : ", as nobody";
-  const run = async (request: TalkedRequest): Promise<SandboxResult> => {
+  const run = async (request: SandboxRequest): Promise<SandboxResult> => {
     const limits = sandboxLimits(request.limits);
     checkSandboxRequest(request);
     const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
     if (refusal !== undefined) return refusal;
-    return inCopy(request.root, { owner, signal: request.signal }, async (copy) => {
-      const { network = [] } = request;
+    const { network = [], keep, signal } = request;
+    return inCopy(request.root, { owner, signal }, async (copy) => {
       const gate = network.length === 0 ? undefined : await openGate(copy.scratch, network, owner);
       try {
-        return await runInside(means, request, copy, { owner, limits, missing, gate });
+        const kept = join(copy.scratch, "kept");
+        const words = await wordsFor(means, request, copy, { owner, limits, gate, kept });
+        // bubblewrap's own environment can be read from inside, at /proc/1/environ.
+        const place = { cwd: "/", env: plainEnvironment() };
+        const result = await runLimited(request, words, place, {
+          limits,
+          cgroups: "parent" in means.cgroups ? means.cgroups.parent : undefined,
+          folders: ["/project", "/tmp", "/dev/shm"],
+          entries: copy.entries + ROOM_ENTRIES,
+          wrappers: WRAPPERS,
+        });
+        if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(kept, keep.folder), keep.to);
+        return result;
       } finally {
         gate?.close();
       }
     });
   };
-  return {
-    kind: "bubblewrap",
-    describe: [`bubblewrap: a copy of the project, no network, no other files, no keys${as}`, ...missing].join("; "),
-    missing,
-    run,
-    start: startBy(run),
-  };
+  const what = `bubblewrap: a copy of the project, no network, no other files, no keys${as}`;
+  return { kind: "bubblewrap", describe: [what, ...missingOf(means)].join("; "), run };
 }
 
 interface InsideOptions {
   readonly owner: number | undefined;
   readonly limits: SandboxLimits;
-  readonly missing: readonly string[];
   readonly gate: NetworkGate | undefined;
+  /** Where a kept folder goes. */
+  readonly kept: string;
 }
 
-async function runInside(
+/** The words that start the command: those that drop root, make the room, and become bubblewrap. */
+async function wordsFor(
   means: BubblewrapMeans,
-  request: TalkedRequest,
-  copy: ProjectCopy,
-  { owner, limits, missing, gate }: InsideOptions,
-): Promise<Exclude<SandboxResult, Refusal>> {
-  const { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep } = request;
-  const carried = gate === undefined ? [] : [{ from: join(driverFolder("workspace"), "carrier.mjs"), to: CARRIER }];
-  const shown = [...gateWords(gate), ...(await mountWords([...mounts, ...carried], { scratch: copy.scratch, owner, signal }))];
-  const node = await findNode(copy.scratch, owner !== undefined);
-  const etc = await writeEtc(copy.scratch, owner);
-  const room = join(copy.scratch, "room");
-  const kept = join(copy.scratch, "kept");
+  { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep, command }: SandboxRequest,
+  { scratch, project, bytes, entries }: ProjectCopy,
+  { owner, limits, gate, kept }: InsideOptions,
+): Promise<string[]> {
+  const carrier = gate === undefined ? [] : [{ from: join(driverFolder("workspace"), "carrier.mjs"), to: CARRIER }];
+  const shown = [...gateWords(gate), ...(await mountWords([...mounts, ...carrier], { scratch, owner, signal }))];
+  const node = await findNode(scratch, owner !== undefined);
+  const etc = await writeEtc(scratch, owner);
+  const room = join(scratch, "room");
   for (const folder of [room, kept]) await mkdir(folder);
   await own([room, kept], owner);
   const bounds = { ...limits, processes: means.limitsProcesses ? limits.processes : undefined };
   const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, bounds);
-  const [name, ...args] = request.command;
-  const carrier = gate === undefined ? [] : carrierWords(NODE);
-  const command = [...ENTER, ...each, ...carrier, name === "node" ? NODE : name, ...args];
-  const size = limits.bytes + copy.bytes + PAGE * copy.entries;
+  const [name, ...args] = command;
+  const carried = gate === undefined ? [] : carrierWords(NODE);
+  const size = limits.bytes + bytes + PAGE * entries;
+  const files = limits.files + entries + ROOM_ENTRIES;
   const writable = means.room === undefined ? tmpfsWords(size) : bindWords(room);
-  const words = [
-    ...dropWords(means.setpriv),
-    ...(means.room === undefined
-      ? []
-      : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES, keep: keep && [keep.folder, kept] })),
-    ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project, shown }), "--", ...command],
+  return [
+    ...(means.setpriv === undefined ? [] : [means.setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--"]),
+    ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files, keep: keep && [keep.folder, kept] })),
+    ...[means.bwrap, ...profile(means, { node, etc, writable, source: project, shown }), "--"],
+    ...[...ENTER, ...each, ...carried, name === "node" ? NODE : name, ...args],
   ];
-  // bubblewrap's own environment can be read from inside, at /proc/1/environ.
-  const result = await runLimited(
-    request,
-    words,
-    { cwd: "/", env: plainEnvironment() },
-    {
-      limits,
-      missing,
-      cgroups: "parent" in means.cgroups ? means.cgroups.parent : undefined,
-      folders: ["/project", "/tmp", "/dev/shm"],
-      entries: copy.entries + ROOM_ENTRIES,
-      wrappers: WRAPPERS,
-    },
-  );
-  if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(kept, keep.folder), keep.to);
-  return result;
 }
 
-/** Root of an own namespace, which is `nobody` outside, may mount memory. */
 function roomWords(
   { unshare, mount }: { unshare: string; mount: string },
   room: string,
@@ -166,21 +151,12 @@ function tmpfsWords(size: number): string[] {
   return ["/dev/shm", "/tmp", "/project"].flatMap((folder) => ["--size", String(size), "--tmpfs", folder]);
 }
 
-function dropWords(setpriv: string | undefined): string[] {
-  return setpriv === undefined ? [] : [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--"];
-}
-
 /** The arguments of bubblewrap. Order matters: each mounts on what the ones before made. */
 function profile(
   means: BubblewrapMeans,
-  {
-    node,
-    etc,
-    writable,
-    source,
-    shown,
-  }: { node: string; etc: string; writable: readonly string[]; source: string; shown: readonly string[] },
+  given: { node: string; etc: string; writable: readonly string[]; source: string; shown: readonly string[] },
 ): string[] {
+  const { node, etc, writable, source, shown } = given;
   return [
     ...["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
     ...(means.forbidsNamespaces ? ["--disable-userns"] : []),

@@ -21,7 +21,6 @@ import { limitError } from "./workspace.ts";
  * sha256 than expected are not given to git. Bundle.B4 (`bundleWorkspace`) the user's index and branches are left as they are.
  */
 
-/** The ref of the present files. */
 const PRESENT = "refs/troupe/present";
 /** Milliseconds: a large history takes longer than other commands. */
 const BUNDLE_TIME = 600_000;
@@ -39,7 +38,6 @@ export interface WorkspaceBundle {
 
 /** Options of {@link bundleWorkspace}. */
 export interface BundleOptions {
-  /** The project's folder. */
   readonly root: string;
   /** Bytes that the bundle may have. Default 256 MiB. */
   readonly mostBytes?: number;
@@ -104,7 +102,6 @@ export async function restoreBundle(options: RestoreBundleOptions): Promise<void
   }
 }
 
-/** Puts the refs into their places, the present files into the folder, and the last commit into the index. */
 async function checkOut(
   git: GitProgram,
   refs: ReadonlyMap<string, string>,
@@ -139,7 +136,6 @@ function bundleError(expected: string, came: string): WorkspaceError {
   return new WorkspaceError("WORKSPACE_BUNDLE", `Expected ${expected} in the bundle of a workspace, got ${came}. Make it again.`);
 }
 
-/** The repository at the folder itself; made where there is none. */
 async function repositoryAt(folder: string, signal: AbortSignal | undefined): Promise<GitProgram> {
   const root = await ifThere(realpath(folder));
   if (root === undefined) throw new WorkspaceError("WORKSPACE_IO", `Expected the folder "${visible(folder)}", but it is not there.`);

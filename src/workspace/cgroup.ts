@@ -4,18 +4,9 @@ import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
 import { stateOfProcess } from "../adapters/process-identity.ts";
 import { procText } from "../adapters/proc-file.ts";
-import {
-  type Refusal,
-  type Sandbox,
-  SANDBOX_OUTPUT,
-  SANDBOX_TIMEOUT,
-  type SandboxLimits,
-  type SandboxRequest,
-  type SandboxResult,
-} from "./sandbox.ts";
+import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
 import { ownerOfFolder, temporaryPrefix } from "./temporary-owner.ts";
-import { LONGEST_TIMEOUT, type ProcessRequest, runProcess } from "./process.ts";
-import { PassThrough, type Readable } from "node:stream";
+import { type ProcessRequest, runProcess } from "./process.ts";
 
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */
@@ -144,13 +135,11 @@ function isWritable(path: string): boolean {
 export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
   readonly cgroups: string | undefined;
-  /** The bounds that are not kept, for the result. */
-  readonly missing: readonly string[];
 }
 
 /** Runs a program with bounds for all it starts: in a cgroup where one can be made, and watched, for a cgroup counts no files. */
 export async function runLimited(
-  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input, talk }: TalkedRequest,
+  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input }: SandboxRequest,
   words: readonly string[],
   place: Pick<ProcessRequest, "cwd" | "env">,
   options: LimitedOptions,
@@ -162,33 +151,15 @@ export async function runLimited(
     const result = await runProcess({
       ...place,
       ...(input === undefined ? {} : { stdin: input }),
-      ...(talk === undefined ? {} : { stdin: talk.input, onOutput: talk.onOutput }),
       ...{ file, args, timeout, outputLimit, signal },
       onStart: (pid) => watch.start(pid),
     });
-    const unbounded = options.missing.length === 0 ? {} : { missing: options.missing };
     const breach = watch.breach ?? group?.breach;
-    if (breach === undefined || !("stdout" in result)) return { ...result, ...unbounded };
+    if (breach === undefined || !("stdout" in result)) return result;
     const { stdout, stderr, isCut } = result;
-    return { kind: "limit", ...breach, stdout, stderr, isCut, ...unbounded };
+    return { kind: "limit", ...breach, stdout, stderr, isCut };
   } finally {
     watch.stop();
     group?.end();
   }
-}
-
-/** A request of `run`, or of a program that stays and is talked to. */
-export interface TalkedRequest extends SandboxRequest {
-  readonly talk?: { readonly input: Readable; readonly onOutput: (chunk: Uint8Array) => void };
-}
-
-/** Makes the `start` of a sandbox from its `run`: one way into the sandbox, whether a program stays or not. */
-export function startBy(run: (request: TalkedRequest) => Promise<SandboxResult>): NonNullable<Sandbox["start"]> {
-  return ({ onOutput, timeout = LONGEST_TIMEOUT, ...request }) => {
-    const input = new PassThrough();
-    const ended = run({ ...request, timeout, talk: { input, onOutput } }).finally(() => input.destroy());
-    // Who started it hears of a failure where they wait for the end, and may not have come to that yet.
-    ended.catch(() => {});
-    return { write: (text) => void (input.destroyed || input.write(text)), ended };
-  };
 }

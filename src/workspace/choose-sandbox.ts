@@ -4,7 +4,7 @@ import { writeFile, mkdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
-import { findCgroups, type LimitedOptions, runLimited, startBy, type TalkedRequest } from "./cgroup.ts";
+import { findCgroups, runLimited } from "./cgroup.ts";
 import { temporaryFolder, inCopy, keepFolder } from "./project-copy.ts";
 import { runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
@@ -17,15 +17,14 @@ import {
   type Refusal,
   refusedSandbox,
   type Sandbox,
-  type SandboxMount,
   SANDBOX_TIMEOUT,
   sandboxLimits,
   type SandboxMode,
+  type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
 import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
 
-/** A working sandbox answers in a fraction of this. */
 const PROBE_TIMEOUT = 20_000;
 const PROBE_WORD = "the sandbox works";
 
@@ -64,7 +63,6 @@ export async function probeBubblewrap(): Promise<Sandbox> {
   return refused(`bubblewrap is installed but does not work here: ${first}`, hintFor(first));
 }
 
-/** From the whole profile down to what can be left out and still isolates. */
 async function meansOf(bwrap: string): Promise<BubblewrapMeans[]> {
   const isRoot = process.getuid?.() === 0;
   const setpriv = isRoot ? findProgram("setpriv") : undefined;
@@ -88,7 +86,6 @@ async function knowsDisableUserns(bwrap: string): Promise<boolean> {
   return help.kind === "exited" && help.stdout.includes("--disable-userns");
 }
 
-/** The fault of a sandbox; undefined when it ran Node.js. */
 async function troubleOf(sandbox: Sandbox): Promise<string | undefined> {
   const { path: project, remove } = temporaryFolder("troupe-probe-");
   try {
@@ -122,67 +119,45 @@ function refused(reason: string, hint: string): Sandbox {
 /** Runs commands as the user of this process, on a copy without its environment. It limits accidents, not malicious code. */
 export function plainSandbox(): Sandbox {
   const prlimit = findPrlimit();
-  const limits = prlimit === undefined ? "no limits of memory and file size (prlimit is missing)" : "memory and file size limited";
   const cgroups = process.platform === "linux" ? findCgroups() : { reason: "there is no cgroup v2" };
-  const missing = missingOf(cgroups);
-  const run = async (request: TalkedRequest): Promise<SandboxResult> => {
-    checkSandboxRequest(request);
-    const refusal = missingMount(request.mounts) ?? movedMount(request.mounts) ?? openNetwork(request.network);
-    if (refusal !== undefined) return refusal;
-    const held: LimitedOptions = {
-      limits: sandboxLimits(request.limits),
-      missing,
-      cgroups: "parent" in cgroups ? cgroups.parent : undefined,
-    };
-    return inCopy(request.root, { signal: request.signal }, (copy) => runPlainly(request, copy.scratch, { prlimit, held }));
-  };
-  return {
-    kind: "none",
-    describe: [`no isolation: a copy of the project, an environment without keys, ${limits}`, ...missing].join("; "),
-    missing,
-    run,
-    start: startBy(run),
-  };
-}
-
-/** The refusal of a mount at another path: without isolation every file has the path of the machine. */
-function movedMount(mounts: readonly SandboxMount[] = []): Refusal | undefined {
-  const moved = mounts.find(({ from, to }) => from !== to);
-  if (moved === undefined) return undefined;
-  const reason = `without isolation ${moved.from} cannot be shown as ${moved.to}`;
-  return { kind: "refused", reason, hint: "Use bubblewrap, or the same path inside and outside." };
-}
-
-function openNetwork(hosts: readonly string[] = []): Refusal | undefined {
-  if (hosts.length === 0) return undefined;
-  const reason = `without isolation the command would reach more of the network than ${hosts.join(", ")}`;
-  return { kind: "refused", reason, hint: "Use bubblewrap: --sandbox auto. Or do the step yourself." };
-}
-
-function missingOf(cgroups: ReturnType<typeof findCgroups>): string[] {
-  const together = canMeasureTrees ? `watched every ${WATCH_INTERVAL} ms` : "no limit";
-  return [
-    ...("parent" in cgroups ? [] : [`memory and processes together: ${together}, ${cgroups.reason}`]),
+  const parent = "parent" in cgroups ? cgroups.parent : undefined;
+  const watched = canMeasureTrees ? `watched every ${WATCH_INTERVAL} ms` : "no limit";
+  const describe = [
+    "no isolation: a copy of the project, an environment without keys",
+    prlimit === undefined ? "no limits of memory and file size (prlimit is missing)" : "memory and file size limited",
+    ...("parent" in cgroups ? [] : [`memory and processes together: ${watched}, ${cgroups.reason}`]),
     "number of files and bytes in all of them: no limit",
   ];
+  const run = async (request: SandboxRequest): Promise<SandboxResult> => {
+    checkSandboxRequest(request);
+    const refusal = missingMount(request.mounts) ?? openness(request);
+    const limits = sandboxLimits(request.limits);
+    if (refusal !== undefined) return refusal;
+    const { command, timeout = SANDBOX_TIMEOUT, keep } = request;
+    const each = prlimit === undefined ? [] : limitWords(prlimit, timeout, { ...limits, processes: undefined });
+    const [name, ...args] = command;
+    const words = [...each, name === "node" ? process.execPath : name, ...args];
+    return inCopy(request.root, { signal: request.signal }, async ({ scratch, project }) => {
+      const home = join(scratch, "home");
+      await mkdir(home);
+      const result = await runLimited(request, words, { cwd: project, env: environmentIn(home) }, { limits, cgroups: parent });
+      if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(project, keep.folder), keep.to);
+      return result;
+    });
+  };
+  return { kind: "none", describe: describe.join("; "), run };
 }
 
-async function runPlainly(
-  request: TalkedRequest,
-  scratch: string,
-  { prlimit, held }: { readonly prlimit: string | undefined; readonly held: LimitedOptions },
-): Promise<Exclude<SandboxResult, Refusal>> {
-  const home = join(scratch, "home");
-  await mkdir(home);
-  const [name, ...args] = request.command;
-  const each =
-    prlimit === undefined ? [] : limitWords(prlimit, request.timeout ?? SANDBOX_TIMEOUT, { ...held.limits, processes: undefined });
-  const words = [...each, name === "node" ? process.execPath : name, ...args];
-  const project = join(scratch, "project");
-  const result = await runLimited(request, words, { cwd: project, env: environmentIn(home) }, held);
-  const { keep } = request;
-  if (keep !== undefined && result.kind === "exited" && result.code === 0) await keepFolder(join(project, keep.folder), keep.to);
-  return result;
+/** The refusal of what would be more open without isolation than was asked for. */
+function openness({ mounts = [], network = [] }: SandboxRequest): Refusal | undefined {
+  const moved = mounts.find(({ from, to }) => from !== to);
+  if (moved !== undefined) {
+    const reason = `without isolation ${moved.from} cannot be shown as ${moved.to}`;
+    return { kind: "refused", reason, hint: "Use bubblewrap, or the same path inside and outside." };
+  }
+  if (network.length === 0) return undefined;
+  const reason = `without isolation the command would reach more of the network than ${network.join(", ")}`;
+  return { kind: "refused", reason, hint: "Use bubblewrap: --sandbox auto. Or do the step yourself." };
 }
 
 function environmentIn(home: string): Record<string, string> {

@@ -24,7 +24,6 @@ export function trailersOf({ trailers = {}, key }: Pick<CommitRequest, "trailers
   return key === undefined ? trailers : { ...trailers, [KEY_TRAILER]: trailerText(key) };
 }
 
-/** A value as a trailer has it. */
 function trailerText(value: string): string {
   return oneLine(value, 500);
 }

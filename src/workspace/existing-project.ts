@@ -15,7 +15,6 @@ import { checkTreeName, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link openExisting}. */
 export interface ExistingProjectOptions {
-  /** The project's folder. It must be there. */
   readonly root: string;
   /** Names the work, such as a run: the same name continues it. 1 to 80 letters, digits, `-`, `_` and `.`. */
   readonly name: string;
@@ -81,7 +80,6 @@ async function realRoot(root: string): Promise<string> {
   }
 }
 
-/** Why a folder is not worked on as a repository. */
 async function folderReason(root: string, reason: string, signal: AbortSignal | undefined): Promise<string> {
   const git = GitProgram.find(root);
   if (git === undefined) return reason;
@@ -165,7 +163,6 @@ function ownOptions({ limits, signal, isOwn = () => false }: ExistingProjectOpti
   return { isOwn, ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
 }
 
-/** Commits what the run wrote and is in no commit yet. @returns paths of the run that are not committed, and those that someone else changed */
 async function commitRest(workspace: FileWorkspace, git: GitProgram, request: CommitRequest): Promise<readonly string[]> {
   const { signal } = request;
   const changed = (await uncommittedPaths(git, signal)).filter((path) => path !== ".troupe" && !path.startsWith(".troupe/"));

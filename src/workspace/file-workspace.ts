@@ -55,9 +55,7 @@ export interface FileWorkspace extends Workspace {
   readonly git: GitState;
   /** Finds git, and makes the repository when there is none. @throws WorkspaceError `WORKSPACE_GIT` when a demanded git cannot be used. */
   prepareGit(signal?: AbortSignal): Promise<GitState>;
-  /** Paths that were written or removed here, or adopted, committed or not; sorted. */
   readonly changed: readonly string[];
-  /** Contents of others that were replaced or removed here, and where they are kept. */
   readonly kept: readonly KeptFile[];
   /** Returns those paths that hold what the run wrote, here or, as `isOwn` says, before; the next commit has them. */
   adopt(paths: readonly string[]): Promise<readonly string[]>;
@@ -230,7 +228,6 @@ class DiskWorkspace implements FileWorkspace {
     }
   }
 
-  /** Runs a change of one file in its turn, with the path checked and every failure typed. */
   async #change<T>(path: string, doing: string, work: (normal: string) => Promise<T>): Promise<T> {
     const normal = checkPath(path);
     return this.#turns.take(async () => {
@@ -277,7 +274,6 @@ class DiskWorkspace implements FileWorkspace {
     this.#changed.add(path);
   }
 
-  /** Refuses a path in a repository of its own inside the project, whose history is not the project's, and keeps contents of others. */
   async #prepareChange(root: string, path: string, next: Buffer | undefined): Promise<void> {
     const closed = this.#closed.find((folder) => path.startsWith(`${folder}/`));
     const nested = closed ?? (this.#others === undefined ? undefined : await nestedRepository(root, path));
@@ -285,7 +281,6 @@ class DiskWorkspace implements FileWorkspace {
     await this.#others?.keep(root, path, next);
   }
 
-  /** Removes what killed runs left half written, before the first file is. Nothing that fails here keeps a run from writing. */
   #sweep(root: string): Promise<unknown> {
     this.#swept ??= sweepProject(root);
     return this.#swept;
@@ -315,7 +310,6 @@ async function isFolder(root: string, path: string): Promise<boolean> {
   return true;
 }
 
-/** The folder with a repository of its own that a path lies in, below the root. */
 async function nestedRepository(root: string, path: string): Promise<string | undefined> {
   const segments = path.split("/");
   for (let depth = 1; depth < segments.length; depth++) {

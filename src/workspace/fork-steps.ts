@@ -26,7 +26,6 @@ function checkArguments(door: string, steps: StepPort, project: ForkedProject, n
   takes(door, "name", name, aText);
 }
 
-/** Changes a fork in a step that a resumed run repeats, and a replay does not. */
 function changeFork<T extends Json>(
   { steps, project, name, step }: { steps: StepPort; project: ForkedProject; name: string; step: string },
   otherwise: T,

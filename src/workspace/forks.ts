@@ -15,7 +15,6 @@ import { checkTreeName, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link workspaceForks}. */
 export interface WorkspaceForksOptions {
-  /** The project. */
   readonly workspace: FileWorkspace;
   /** Limits of each fork. Default: those of a workspace. */
   readonly limits?: Partial<WorkspaceLimits>;
@@ -30,7 +29,6 @@ export type ForkComparison =
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
 export interface ForkUpdate {
-  /** Paths that are now in the fork as they are in the project, or merged. */
   readonly updated: readonly string[];
   /** Paths with both versions between marks of git, or, where one side removed the file or it is binary, as the fork has them. */
   readonly conflicts: readonly string[];
@@ -56,7 +54,6 @@ export interface WorkspaceForks {
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
   /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */
   missing(signal?: AbortSignal): Promise<string | undefined>;
-  /** Removes a fork with all that is not merged. One that is not open is no error. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
 }
 
@@ -123,13 +120,11 @@ class DiskForks implements WorkspaceForks {
 
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison> {
     return this.#turns.take(async () => {
-      const base = await this.#base(name, signal);
-      const [fork, project] = [this.workspace(name), this.#project];
+      const { trees, base } = await this.#opened(name, signal);
       const [changes, conflicts]: [FileChange[], string[]] = [[], []];
-      for (const path of await base.changedIn(fork)) {
+      for (const path of await this.#changedIn(this.workspace(name), base, signal)) {
         if (only?.includes(path) === false) continue;
-        const ours = await textOf(project, path);
-        const merged = await mergeFile({ base: await base.textOf(path), ours, theirs: await textOf(fork, path) }, signal);
+        const { ours, merged } = await this.#merged(trees, { name, base, path }, signal);
         if (merged.kind === "conflict" || !isWritable(merged.text, ours)) conflicts.push(path);
         else if (merged.text !== ours) changes.push({ path, content: merged.text ?? null });
       }
@@ -139,19 +134,19 @@ class DiskForks implements WorkspaceForks {
 
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate> {
     return this.#turns.take(async () => {
-      const base = await this.#base(name, signal);
+      const { trees, base } = await this.#opened(name, signal);
       const fork = this.workspace(name);
       const [updated, conflicts]: [string[], string[]] = [[], []];
-      for (const path of await base.changedIn(this.#project)) {
-        const theirs = await textOf(fork, path);
-        const merged = await mergeFile({ base: await base.textOf(path), ours: await textOf(this.#project, path), theirs }, signal);
+      for (const path of await this.#changedIn(this.#project, base, signal)) {
+        const { theirs, merged } = await this.#merged(trees, { name, base, path }, signal);
         const text = merged.kind === "clean" ? merged.text : (merged.marked ?? theirs);
         const isKept = text === theirs || !isWritable(text, theirs);
         if (merged.kind === "conflict" || (isKept && text !== theirs)) conflicts.push(path);
         else if (!isKept) updated.push(path);
         if (!isKept) await (text === undefined ? fork.remove(path) : fork.write(path, text));
       }
-      await base.renew();
+      // The project's present files are the common version from now on.
+      await trees.keepBase(name, await trees.snapshot(signal), signal);
       return { updated, conflicts };
     });
   }
@@ -165,7 +160,6 @@ class DiskForks implements WorkspaceForks {
     });
   }
 
-  /** The worktrees, or why there can be none. */
   async #worktrees(signal: AbortSignal | undefined): Promise<Worktrees | string> {
     const root = await ifThere(realpath(this.#project.root));
     return root === undefined ? "its folder is not there" : Worktrees.open(root, signal);
@@ -178,71 +172,42 @@ class DiskForks implements WorkspaceForks {
     throw new WorkspaceError("WORKSPACE_GIT", `Expected a git repository with a commit for the fork "${name}", but ${trees}. ${advice}`);
   }
 
-  /** The common version of the project and a fork. */
-  async #base(name: string, signal: AbortSignal | undefined): Promise<ForkBase> {
+  async #opened(name: string, signal: AbortSignal | undefined): Promise<{ readonly trees: Worktrees; readonly base: string }> {
     checkTreeName(name);
     const trees = await this.#trees(name, signal);
     const found = await trees.find(name, signal);
-    if (found !== undefined) return new ForkBase(trees, { name, base: found.base, project: this.#project, signal });
+    if (found !== undefined) return { trees, base: found.base };
     throw new WorkspaceError("WORKSPACE_FORK", `Expected the fork "${name}" to be open, but it is not. Open it first.`);
-  }
-}
-
-interface BaseParts {
-  readonly name: string;
-  /** Id of the commit. */
-  readonly base: string;
-  readonly project: FileWorkspace;
-  readonly signal: AbortSignal | undefined;
-}
-
-class ForkBase {
-  readonly #trees: Worktrees;
-  readonly #parts: BaseParts;
-
-  constructor(trees: Worktrees, parts: BaseParts) {
-    this.#trees = trees;
-    this.#parts = parts;
   }
 
   /** Paths that may differ between the common version and a workspace. */
-  async changedIn(workspace: FileWorkspace): Promise<readonly string[]> {
-    const { base, project, signal } = this.#parts;
-    const git = workspace === project ? this.#trees.git : await programAt(workspace.root, signal);
+  async #changedIn(workspace: FileWorkspace, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    const git = GitProgram.find(await realpath(workspace.root));
+    if (git === undefined) throw new WorkspaceError("WORKSPACE_GIT", "Expected git on the PATH, but it is gone. Install it, then resume.");
+    await git.disarm(signal);
     const differing = (await git.run([...DIFF, base, "--"], { signal })).split("\0");
     const others = (await git.run(["ls-files", "-z", "--others", "--exclude-standard"], { signal })).split("\0");
     return [...new Set([...differing, ...others, ...workspace.pending])].filter(isNormalPath).sort();
   }
 
-  async textOf(path: string): Promise<MaybeText> {
-    const { base, signal } = this.#parts;
+  async #merged(
+    trees: Worktrees,
+    { name, base, path }: { readonly name: string; readonly base: string; readonly path: string },
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly ours: MaybeText; readonly theirs: MaybeText; readonly merged: MergedFile }> {
     // With filters: in the form in which a checkout writes it.
-    const found = await this.#trees.git.call(["cat-file", "--filters", `${base}:${path}`], { signal });
-    return found.kind === "exited" && found.code === 0 ? found.stdout : undefined;
-  }
-
-  /** Makes the project's present files the common version. */
-  async renew(): Promise<void> {
-    const { name, signal } = this.#parts;
-    await this.#trees.keepBase(name, await this.#trees.snapshot(signal), signal);
+    const found = await trees.git.call(["cat-file", "--filters", `${base}:${path}`], { signal });
+    const before = found.kind === "exited" && found.code === 0 ? found.stdout : undefined;
+    const [ours, theirs] = [await textOf(this.#project, path), await textOf(this.workspace(name), path)];
+    return { ours, theirs, merged: await mergeFile({ base: before, ours, theirs }, signal) };
   }
 }
 
-async function programAt(root: string, signal: AbortSignal | undefined): Promise<GitProgram> {
-  const git = GitProgram.find(root);
-  if (git === undefined) throw new WorkspaceError("WORKSPACE_GIT", "Expected git on the PATH, but it is gone. Install it, then resume.");
-  await git.disarm(signal);
-  return git;
-}
-
-/** A text, or undefined where there is no file. */
 type MaybeText = string | undefined;
 type Versions<Text> = Readonly<Record<"base" | "ours" | "theirs", Text>>;
 
-/** The merged file, or a conflict with a text that marks both sides, where both have one. */
 type MergedFile = { readonly kind: "clean"; readonly text: MaybeText } | { readonly kind: "conflict"; readonly marked: MaybeText };
 
-/** The side that changed counts; where both did, git merges their lines. A file that one side removed or both made is a conflict. */
 async function mergeFile({ base, ours, theirs }: Versions<MaybeText>, signal?: AbortSignal): Promise<MergedFile> {
   if (ours === theirs || theirs === base) return { kind: "clean", text: ours };
   if (ours === base) return { kind: "clean", text: theirs };

@@ -8,7 +8,6 @@ import { findProgram, plainEnvironment } from "./program-path.ts";
 import { emailOf, personName } from "./commit-text.ts";
 import type { CommitRequest } from "./workspace.ts";
 
-/** No git command of ours takes longer, even on a slow disk. */
 const GIT_TIMEOUT = 60_000;
 
 /** The `git` program at one folder, with settings that keep a repository from running programs or asking questions. */
@@ -129,7 +128,6 @@ export function describeFailure(result: ProcessResult): string {
   }
 }
 
-/** Settings that keep a repository's or a user's configuration from running programs or asking questions. They win over every file. */
 const GIT_SETTINGS: readonly string[] = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",

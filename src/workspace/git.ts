@@ -1,11 +1,10 @@
 import { ifThere, succeeds } from "../kernel/system-error.ts";
-import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { commitMessage, KEY_TRAILER, trailersOf } from "./commit-text.ts";
 import { describeFailure, type GitCallOptions, GitProgram, outputOf, personEnvironment } from "./git-program.ts";
-import { type HeldFile, holdFile } from "./held-folder.ts";
+import { withHeld } from "./held-folder.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import type { CommitRequest } from "./workspace.ts";
 
@@ -16,18 +15,14 @@ export type GitState =
   | { readonly kind: "none"; readonly reason: string };
 
 export interface PathsCommit extends Omit<CommitRequest, "paths"> {
-  /** In normal form. A path with no file is removed from the tree. */
   readonly paths: readonly string[];
 }
 
 export interface RepositoryState {
-  /** Paths that differ from the last commit, untracked ones included; a folder of which nothing is tracked stands for all in it and ends in `/`. */
   readonly changed: readonly string[];
-  /** An unfinished operation of the user, such as `a merge`. */
   readonly underWay: string | undefined;
 }
 
-/** Files in git's own folder that are there while something is under way. */
 const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
   ["MERGE_HEAD", "a merge"],
   ["rebase-merge", "a rebase"],
@@ -112,21 +107,18 @@ export class GitRepository {
     const own = { signal, env: { GIT_INDEX_FILE: index } };
     const { commit: head, tree: before } = await this.#head(signal);
     await this.#git.run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
-    const entries = await this.#entriesOf(request.paths, head, signal);
-    await this.#git.run(["update-index", "-z", "--index-info"], { ...own, stdin: entries });
+    await this.#stage(request.paths, own);
     const tree = await this.#git.run(["write-tree"], own);
     const isSame = head === undefined ? (await this.#git.run(["ls-files", "-z"], own)) === "" : tree === before;
     if (isSame || (await this.#isMade(request, own))) return undefined;
     const parent = head === undefined ? [] : ["-p", head];
     const message = commitMessage(request.message, trailersOf(request));
-    const id = await this.#git.run(["commit-tree", tree, ...parent], { signal, env: personEnvironment(request), stdin: message });
+    const env = personEnvironment(request);
+    const id = await this.#git.run(["commit-tree", tree, ...parent], { signal, env, stdin: message });
     // The index before the branch: interrupted between the two, the next commit finds HEAD unchanged and does both again.
-    await this.#git.run(["update-index", "-z", "--index-info"], { signal, stdin: entries });
+    await this.#stage(request.paths, { signal });
     const reason = `commit: ${message.slice(0, message.indexOf("\n"))}`;
-    await this.#git.run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], {
-      signal,
-      env: personEnvironment(request),
-    });
+    await this.#git.run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], { signal, env });
     return id;
   }
 
@@ -139,57 +131,25 @@ export class GitRepository {
     return compared.kind === "exited" && compared.code === 0;
   }
 
-  /** Lines for `update-index --index-info`: mode, id and path of each file; mode 0 removes one, if there is a commit it can be in. */
-  async #entriesOf(paths: readonly string[], head: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-    const modes = new Map<string, string>();
-    for (const path of paths) {
-      const stats = await this.#statsOf(path);
-      if (stats !== undefined) modes.set(path, (stats.mode & 0o100) === 0 ? "100644" : "100755");
-    }
-    const ids = await this.#hashes([...modes.keys()], signal);
-    const files = [...modes].map(([path, mode]) => `${mode} ${ids.get(path) ?? ""}\t${path}\0`);
-    const removed = head === undefined ? [] : paths.filter((path) => !modes.has(path));
-    return [...removed.map((path) => `0 ${"0".repeat(head?.length ?? 0)}\t${path}\0`), ...files].join("");
+  /** Brings paths into an index as they are in the folder. Ignore rules have no say; a path with no plain file is removed. */
+  async #stage(paths: readonly string[], options: GitCallOptions): Promise<void> {
+    const files: string[] = [];
+    for (const path of paths) if (await this.#isFile(path)) files.push(path);
+    const removed = paths.filter((path) => !files.includes(path));
+    const listed = (some: readonly string[]): string => some.map((path) => `${path}\0`).join("");
+    if (removed.length > 0)
+      await this.#git.run(["update-index", "-z", "--force-remove", "--stdin"], { ...options, stdin: listed(removed) });
+    if (files.length > 0)
+      await this.#git.run(["update-index", "-z", "--add", "--replace", "--stdin"], { ...options, stdin: listed(files) });
   }
 
-  /** Writes the contents into the repository. Line ends are converted only where the user's checkout converts them. */
-  async #hashes(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
-    const ids = new Map<string, string>();
-    const converted = await this.#convertedPaths(paths, signal);
-    for (const isConverted of [false, true]) {
-      const some = paths.filter((path) => converted.has(path) === isConverted);
-      if (some.length === 0) continue;
-      const how = isConverted ? (["-c", "core.autocrlf=input", "hash-object"] as const) : (["hash-object", "--no-filters"] as const);
-      const hashed = await this.#git.run([...how, "-w", "--stdin-paths"], { signal, stdin: some.map((path) => `${path}\n`).join("") });
-      for (const [at, id] of hashed.split("\n").entries()) ids.set(some[at] ?? "", id);
-    }
-    return ids;
-  }
-
-  /** Files with CRLF that git knows with LF, and new ones with CRLF of which the attributes say that they are text. */
-  async #convertedPaths(paths: readonly string[], signal: AbortSignal | undefined): Promise<ReadonlySet<string>> {
-    const converted = new Set<string>();
-    if (this.isNew || paths.length === 0) return converted;
-    const asked = ["ls-files", "--eol", "-z", "--cached", "--others", "--", ...paths] as const;
-    const listed = await this.#git.run(asked, { signal, env: { GIT_LITERAL_PATHSPECS: "1" } });
-    for (const line of listed.split("\0")) {
-      const [, index = "", attributes = "", path = ""] = /^i\/(\S*)\s+w\/(?:crlf|mixed)\s+attr\/([^\t]*)\t(.+)$/su.exec(line) ?? [];
-      if (index === "lf" || (index === "" && /(?:^|\s)text(?:=auto)?(?:\s|$)/.test(attributes))) converted.add(path);
-    }
-    return converted;
-  }
-
-  /** The file at a path; undefined when nothing is there now, or something that is no file of the project: a folder, a link. */
-  async #statsOf(path: string): Promise<Stats | undefined> {
-    let file: HeldFile | undefined;
+  /** False where something is that is no file of the project: a folder, a link. */
+  async #isFile(path: string): Promise<boolean> {
     try {
-      file = await holdFile(this.#git.root, path, false);
-      return await file?.stats();
+      return (await withHeld(this.#git.root, path, false, (file) => file.stats())) !== undefined;
     } catch (error) {
-      if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return undefined;
+      if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return false;
       throw error;
-    } finally {
-      await file?.close();
     }
   }
 

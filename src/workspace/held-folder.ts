@@ -147,7 +147,6 @@ export async function holdFile(root: string, path: string, make: boolean, reach:
   return new HeldFile(path, name, folders);
 }
 
-/** One folder, and which one it was when it was entered. */
 class HeldFolder {
   readonly path: string;
   readonly name: string;
@@ -227,7 +226,6 @@ function isSame(one: BigIntStats, other: BigIntStats | undefined): boolean {
 
 /** The folder of this package in a project: never listed, never copied into a sandbox, never in git. */
 const OWN = ".troupe";
-/** Keeps everything in the folder out of git, itself too. */
 const IGNORE = ".gitignore";
 /** Stands for a file, so that its folder is made. */
 const PLACE = "place";

@@ -16,8 +16,7 @@ export { workspaceForks, type WorkspaceForks } from "./forks.ts";
 export { commitFiles, compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
 
 // Where a project's own code runs.
-export type { Sandbox, SandboxMode, SandboxProcess, SandboxRequest } from "./sandbox.ts";
-export type { SandboxResult } from "./sandbox.ts";
+export type { Sandbox, SandboxMode, SandboxRequest, SandboxResult } from "./sandbox.ts";
 export { refusedSandbox } from "./sandbox.ts";
 export { chooseSandbox } from "./choose-sandbox.ts";
 export { type ProjectTests, runProjectTests } from "./run-tests.ts";

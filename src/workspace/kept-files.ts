@@ -7,7 +7,6 @@ import { limitError } from "./workspace.ts";
 /** A file with a content that the run did not write, which the run replaced or removed. */
 export interface KeptFile {
   readonly path: string;
-  /** The place of its earlier content, below the project's folder. */
   readonly keptAt: string;
 }
 
@@ -66,7 +65,6 @@ export class KeptFiles {
     this.#written.set(path, sha256Of(content));
   }
 
-  /** The first place that is free or has this content already. */
   async #placeFor(root: string, path: string, content: Buffer): Promise<string> {
     for (let number = 1; ; number++) {
       const place = `${KEPT_FOLDER}/${path}${number === 1 ? "" : `.${number}`}`;

@@ -6,14 +6,12 @@ import type { LimitHit, SandboxLimits } from "./sandbox.ts";
 
 /** Milliseconds between two looks. */
 export const WATCH_INTERVAL = 250;
-/** The file system type that statfs gives for memory. */
 const TMPFS = 0x01021994;
 
 export interface LimitWatchOptions {
   readonly limits: SandboxLimits;
   /** Folders of the command whose files count, as the command names them; several on one file system count once. */
   readonly folders?: readonly string[];
-  /** Files and folders that were there before. */
   readonly entries?: number;
   /** Processes of the sandbox itself: they are measured with the command's, and may come on top of its limit. Default 0. */
   readonly wrappers?: number;
@@ -73,7 +71,6 @@ export class LimitWatch {
   }
 }
 
-/** Counts the files in folders as the innermost process sees them; 0 without permission. */
 function filesIn(folders: readonly string[], pids: readonly number[]): number {
   for (const pid of [...pids].reverse()) {
     const counted = folders.map((folder) => countIn(`/proc/${pid}/root${folder}`));
@@ -103,7 +100,6 @@ function kill(target: number): void {
 }
 
 export interface TreeUsage {
-  /** The process, then its descendants by depth. */
   readonly pids: readonly number[];
   readonly threads: number;
   /**
@@ -169,7 +165,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Undefined for a process that is gone, or that ended and only waits to be heard of. */
 function parentAndThreads(fields: readonly string[]): readonly [parent: number | undefined, threads: number] {
   const isThere = fields.length > 17 && !hasEnded(fields);
   return [isThere ? Number(fields[1]) : undefined, Number(fields[17])];

@@ -23,7 +23,6 @@ export interface MemoryCommit {
   readonly author: string;
   readonly date: number;
   readonly trailers: Readonly<Record<string, string>>;
-  /** Paths that changed, sorted. */
   readonly paths: readonly string[];
 }
 
@@ -37,7 +36,6 @@ export interface MemoryWorkspace extends Workspace {
 export interface MemoryWorkspaceOptions {
   /** Default: 500 files, 10 MiB together, 1 MiB each. */
   readonly limits?: Partial<WorkspaceLimits>;
-  /** Files that are there already, by path; like a user's own they are not committed and not counted. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -74,7 +72,6 @@ class HeldWorkspace implements MemoryWorkspace {
   readonly #files = new Map<string, string>();
   readonly #tree = new Map<string, string>();
   readonly #uncommitted = new Set<string>();
-  /** The tree of each commit that has a key. */
   readonly #keyed = new Map<string, ReadonlyMap<string, string>>();
 
   constructor({ limits, files = {} }: MemoryWorkspaceOptions) {

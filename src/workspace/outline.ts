@@ -4,7 +4,6 @@ import { aText, takes } from "../kernel/argument.ts";
 const LONGEST_LINE = 400;
 const MOST_LINES = 20_000;
 const MOST_NAMES = 200;
-/** Share of the characters that long lines may have before a file counts as minified. */
 const MOST_LONG = 0.5;
 
 const SCRIPT: readonly RegExp[] = [
@@ -81,7 +80,6 @@ function namesOn(line: string, pattern: RegExp): string[] {
   return found.flatMap((match) => (match?.[1] === undefined ? [] : [match[1].trim()]));
 }
 
-/** True for a text most of which is in lines that no one reads. */
 function isMinified(content: string): boolean {
   let long = 0;
   for (const line of content.split("\n", MOST_LINES)) if (line.length > LONGEST_LINE) long += line.length;

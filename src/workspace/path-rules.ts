@@ -16,13 +16,10 @@ const SEGMENT_BYTES = 200;
 const PATH_BYTES = 400;
 const DEPTH = 20;
 
-/** Device names that Windows resolves in any folder and with any extension. */
 const RESERVED = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])$/i;
-/** Control and format characters, line separators, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** Characters that Windows forbids in names; a colon also opens a second stream of a file there. */
 const NOT_PORTABLE = /[<>:"|?*]/;
-/** The short names NTFS may give to hidden folders. */
 const SHORT_NAME = /^(git|troupe)~[0-9]+$/i;
 
 /**

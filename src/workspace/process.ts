@@ -4,12 +4,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { plainEnvironment } from "./program-path.ts";
-import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */
 export interface ProcessRequest {
-  /** A program's path, or a name looked up on the PATH of `env`. */
   readonly file: string;
   readonly args?: readonly string[];
   readonly cwd: string;
@@ -23,11 +21,8 @@ export interface ProcessRequest {
   /** Bytes kept of stdout, and of stderr. Default 1 MiB; more is read and dropped. */
   readonly outputLimit?: number;
   /** Written to the program's stdin, which is then closed. Default: stdin is empty. */
-  readonly stdin?: string | Readable;
-  /** Hears stdout as it comes; then the result has none. */
-  readonly onOutput?: ((chunk: Uint8Array) => void) | undefined;
+  readonly stdin?: string;
   readonly clock?: Clock;
-  /** Hears the id of the program's process, which leads its group, as soon as it has begun. */
   readonly onStart?: (pid: number) => void;
 }
 
@@ -51,11 +46,9 @@ export type ProcessResult =
 /** The longest time a timer of Node.js can wait, in ms; it takes a longer one for none at all. */
 export const LONGEST_TIMEOUT: number = 2 ** 31 - 1;
 
-/** One mebibyte. */
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds to read pipes after the program has ended: a process that left its group may still hold them. */
 const DRAIN = 1_000;
-/** Process groups exist on POSIX systems only. */
 const HAS_GROUPS = process.platform !== "win32";
 
 /** Runs a program in a process group of its own, which is killed with it. Rejects only for arguments that no program can take. */
@@ -112,16 +105,14 @@ class RunningProcess {
     // When this process ends at once, nothing it started may outlive it.
     this.#cancels.push(atExit(() => this.#killGroup("SIGKILL")));
     const { stdin, stdout, stderr } = this.#child;
-    const { stdin: given, onOutput = (chunk: Buffer) => this.#stdout.add(chunk) } = this.#request;
     this.#child.on("error", (error) => this.#failToStart(error));
     this.#child.on("exit", (code, signal) => this.#exit(code, signal));
     this.#child.on("close", () => this.#settle());
-    stdout?.on("data", onOutput);
+    stdout?.on("data", (chunk: Buffer) => this.#stdout.add(chunk));
     stderr?.on("data", (chunk: Buffer) => this.#stderr.add(chunk));
     // A program may end without reading its input; that shows in its result, not here.
     stdin?.on("error", () => {});
-    if (typeof given === "object" && stdin !== null) given.pipe(stdin);
-    else stdin?.end(given);
+    stdin?.end(this.#request.stdin);
     this.#limitTime();
     this.#heedSignal();
     if (this.#child.pid !== undefined) this.#request.onStart?.(this.#child.pid);
@@ -189,7 +180,6 @@ class RunningProcess {
   }
 }
 
-/** Work to do when this process exits, in the order added. One listener does all of it. */
 const duties = new Set<() => void>();
 
 /** Runs a function when this process ends, the newest first. The returned function cancels it. */

@@ -17,7 +17,6 @@ export interface FileDifference {
 
 /** The changes since the work began. Plain JSON. */
 export interface ProjectChanges {
-  /** Sorted by path. */
   readonly files: readonly FileDifference[];
   /** As `git diff` prints it; empty where there is no git. Its text comes from files: escape it before it reaches a terminal. */
   readonly diff: string;
@@ -47,7 +46,6 @@ export async function committedChanges(
   return { files: differencesIn(named), diff: stdout, isCut, commit, left: [] };
 }
 
-/** The pairs of a letter and a path that `--name-status -z` prints. */
 function differencesIn(text: string): FileDifference[] {
   const parts = text.split("\0");
   const files: FileDifference[] = [];
@@ -66,7 +64,6 @@ export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): P
   return lines.flatMap((line) => (line.length > 3 ? [line.slice(3)] : []));
 }
 
-/** Equal files on an equal commit make an equal commit. */
 const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
 /** Milliseconds: a large project takes longer than other commands. */
 const PRESENT_TIME = 600_000;
@@ -136,7 +133,6 @@ async function unkeptDiff(
   }
 }
 
-/** The bytes of a file; undefined when no plain file is there. */
 async function contentAt(root: string, path: string): Promise<Buffer | undefined> {
   try {
     return await withHeld(root, path, false, async (file) => (await contentOf(file, path))?.content);

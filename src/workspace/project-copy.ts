@@ -11,25 +11,19 @@ import type { Refusal, SandboxResult } from "./sandbox.ts";
 import { sweepFoldersOnce } from "./sweep.ts";
 import { temporaryPrefix } from "./temporary-owner.ts";
 
-/** Enough for a large project with installed packages; far from what fills a disk. */
 const COPIED_FILES = 100_000;
 const COPIED_BYTES = 512 * 1024 * 1024;
-/** Files that are copied at the same time. */
 const TOGETHER = 32;
 
 export interface ProjectCopy {
-  /** The temporary folder; the copy is its subfolder `project`. */
   readonly scratch: string;
   readonly project: string;
   readonly bytes: number;
-  /** Files and folders. */
   readonly entries: number;
-  /** Deletes it. Gives a line to show when that failed, for whatever a program did to its rights. */
   remove(): Promise<string | undefined>;
 }
 
 export interface CopyOptions {
-  /** User and group that shall own the copy; needs root. */
   readonly owner?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,7 +45,6 @@ export async function copyProject(root: string, options: CopyOptions = {}): Prom
 
 export interface TemporaryFolder {
   readonly path: string;
-  /** Deletes it with all it holds. Gives a line to show when that failed, for whatever a program did to its rights. */
   remove(): Promise<string | undefined>;
 }
 
@@ -109,7 +102,6 @@ export async function inCopy(
   return leftover !== undefined && "stderr" in result ? { ...result, stderr: result.stderr + leftover } : result;
 }
 
-/** Does some work for each item, a few at a time. When one fails, those under way are waited for, and no more are begun. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += TOGETHER) {
     const ended = await Promise.allSettled(items.slice(at, at + TOGETHER).map(work));

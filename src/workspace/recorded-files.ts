@@ -37,7 +37,6 @@ export type FileState = string | typeof ABSENT;
 export class RecordedFiles {
   readonly #files = new Map<string, FilePlace>();
   readonly #writes = new Map<string, Write>();
-  /** Sequence number of the last event that a fork shares with its parent. */
   #shared = -1;
 
   /** Takes in the next event of the run. */
@@ -131,7 +130,6 @@ export function contentToWrite(content: string | BinaryContent): string | Uint8A
 interface Write {
   readonly path: string;
   readonly state: FileState;
-  /** From the parent of a fork. */
   readonly isTaken: boolean;
 }
 
@@ -233,7 +231,6 @@ export interface ChangedFile {
   readonly change: "changed" | "removed" | "added";
 }
 
-/** Files that an error names. */
 const SHOWN = 20;
 
 /** Returns the differences between a workspace and the record of a run, sorted by path. Call it before the run is resumed: roles replace files. */

@@ -14,7 +14,6 @@ import type { Workspace } from "./workspace.ts";
 /** Options of {@link repoMap}. */
 export interface RepoMapOptions {
   readonly workspace: Workspace;
-  /** Most tokens of the map, as an estimate. At least 50 are used. */
   readonly budget: number;
   /** The task: files and names that share words with it come first. Default: the most important files come first. */
   readonly focus?: string;
@@ -23,16 +22,13 @@ export interface RepoMapOptions {
 
 const repoMapOptions: Known<RepoMapOptions> = { workspace: kinds.workspace, budget: kinds.count, focus: kinds.text, signal: kinds.signal };
 
-/** Files that are read for their names, the likeliest ones first, and their bytes, each and all together. */
 const MOST_READ = 1_500;
 const MOST_BYTES = 256 * 1024;
 const MOST_BYTES_IN_ALL = 24 * 1024 * 1024;
 /** Characters of a task that are searched for. */
 const LONGEST_FOCUS = 8_000;
-/** Share of the budget for the folders. */
 const FOLDERS = 0.2;
 const SHOWN_FOLDERS = 40;
-/** Names of one file in the map, of the first files and of later ones. */
 const NAMES = 24;
 const FEWER_NAMES = 8;
 const DETAILED = 12;
@@ -40,7 +36,6 @@ const LONGEST_NAME = 60;
 /** Points that a file with a shared word has over one without: importance decides between equals only. */
 const RELEVANCE = 100;
 
-/** Folders that people seldom change by hand. */
 const ASIDE =
   /(?:^|\/)(?:dist|build|out|target|coverage|vendor|third_party|__pycache__|\.venv|venv|fixtures?|snapshots?|__snapshots__|generated)\//;
 const TESTS = /(?:^|\/)(?:tests?|spec|__tests__)\/|\.(?:test|spec)\.|_test\.|(?:^|\/)test_/;
@@ -81,7 +76,6 @@ export async function repoMap(options: RepoMapOptions): Promise<string> {
   return drawn({ paths, isWhole, ranked }, Math.max(50, budget));
 }
 
-/** All paths, the likeliest to matter first, by nothing but themselves. */
 async function rankedPaths(paths: readonly string[], focus: string): Promise<readonly string[]> {
   const scores = await relevance(paths, (path) => wordsOf(path), focus);
   return sortedBy(
@@ -101,7 +95,6 @@ async function rankedFiles(files: readonly MappedFile[], focus: string): Promise
   );
 }
 
-/** A score from 0 to 1 for each place whose text shares words with the task. */
 async function relevance<T>(items: readonly T[], textOf: (item: T) => string, focus: string): Promise<ReadonlyMap<number, number>> {
   if (focus.trim() === "") return new Map();
   const index = minisearch();
@@ -129,7 +122,6 @@ function importanceOf(path: string): number {
   return kind + (ENTRIES.test(path) ? 15 : 0) - depth * 2 - (TESTS.test(path) ? 10 : 0) - (ASIDE.test(path) ? 40 : 0);
 }
 
-/** Reads the likeliest files for their names, within the bounds. */
 async function readFiles(workspace: Workspace, paths: readonly string[], signal: AbortSignal | undefined): Promise<readonly MappedFile[]> {
   const files: MappedFile[] = [];
   let [room, reads] = [MOST_BYTES_IN_ALL, 0];
@@ -188,7 +180,6 @@ function restLine(count: number): string {
   return `[${count} more ${count === 1 ? "file" : "files"}]`;
 }
 
-/** A file's line with fewer names, or none, where more do not fit. */
 function fittingLine({ path, names, lines }: MappedFile, most: number, room: number): string | undefined {
   const size = lines === undefined ? "" : ` (${lines} ${lines === 1 ? "line" : "lines"})`;
   for (const number of new Set([most, Math.ceil(most / 3), 0])) {
@@ -200,7 +191,6 @@ function fittingLine({ path, names, lines }: MappedFile, most: number, room: num
   return undefined;
 }
 
-/** The folders with most files, with their numbers, in the order of their names; none for a small project. */
 function folderLines(paths: readonly string[], room: number): readonly string[] {
   if (paths.length <= SHOWN_FOLDERS) return [];
   const counts = new Map<string, number>();

@@ -87,14 +87,12 @@ interface CommitDeed {
   readonly request: CommitRequest & { readonly key: string };
 }
 
-/** A change of a fork, or of a file in it. */
 interface ForkDeed {
   readonly kind: "fork";
   readonly name: string;
   readonly does: "open" | "update" | "remove" | FileChange;
 }
 
-/** The forks of a project according to a record. */
 class RestoredForks {
   readonly #forks: WorkspaceForks;
   /** Forks that cannot be opened yet: the user's own commits are in no record. */
@@ -126,14 +124,12 @@ class RestoredForks {
   }
 }
 
-/** Keys of the commits that are there already. */
 async function keysOf(workspace: Workspace, signal: AbortSignal | undefined): Promise<{ has(key: string): boolean }> {
   const root = isOnDisk(workspace) ? await ifThere(realpath(workspace.root)) : undefined;
   const git = root === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined ? undefined : GitProgram.find(root);
   return git === undefined ? new Set() : keysIn(git, signal);
 }
 
-/** The writes of activations that have not ended. */
 class OpenDeeds {
   readonly #asked = new Map<string, Started>();
   readonly #done = new Map<string, Deed[]>();

@@ -13,7 +13,6 @@ import { LISTED_FILES } from "./workspace.ts";
 
 /** The tests to run, and their folder. */
 export interface ProjectTestsRequest {
-  /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
   /** The only test files to run, as paths below the root; those that are not there are left out. Default: all of the project's. */
@@ -35,13 +34,10 @@ const projectTestsRequest: Known<ProjectTestsRequest> = {
 export interface TestTally {
   /** The test files to run, relative to the project, sorted. */
   readonly files: readonly string[];
-  /** Tests that passed, failed or were skipped; a file that failed as a whole counts as one. */
   readonly tests: number;
   readonly passed: number;
   readonly failed: number;
-  /** Skipped, or marked as still to do. */
   readonly skipped: number;
-  /** At most a hundred. */
   readonly failures: readonly TestFailure[];
   /** The first 16,000 characters of what the tests printed. */
   readonly output: string;
@@ -59,7 +55,6 @@ export type ProjectTests =
 /** The share of the time for one test file, so that a file that hangs is named and does not use up all of it. */
 const FILE_SHARE = 0.4;
 
-/** The endings of files that this Node.js runs. Since 22.18 it strips types. */
 const SCRIPT = "typescript" in process.features && process.features.typescript !== false ? "[cm]?[jt]s" : "[cm]?js";
 const TEST_NAME = new RegExp(`\\.(test|spec)\\.${SCRIPT}$`);
 const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
@@ -126,7 +121,6 @@ function judgeExit(tally: TestTally, report: ReporterResult, code: number, stder
   return { ...all, kind: "passed" };
 }
 
-/** Adds a failure for each file that has not been run to its end, unless one of that file is reported already. */
 function withUnended(tally: TestTally, report: ReporterResult, message: string): TestTally {
   const reported = new Set([...report.ended, ...report.failures.map((failure) => failure.file)]);
   const missing = tally.files.filter((file) => !reported.has(file)).map((file) => ({ name: file, file, message }));

@@ -5,7 +5,6 @@ import { copyInto, own } from "./project-copy.ts";
 import { GATE, type NetworkGate } from "./sandbox-network.ts";
 import type { Refusal, Sandbox, SandboxMount } from "./sandbox.ts";
 
-/** Where a sandbox that shows no other file of the machine has the folder of a driver. */
 const DRIVERS = "/mounted/drivers";
 
 /** Returns the path of a driver in a sandbox, or of the folder of all, with the mounts that it needs there. */

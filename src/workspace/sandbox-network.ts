@@ -6,14 +6,12 @@ import { own } from "./project-copy.ts";
 
 /** The way out of a namespace without network: one socket to a proxy of this process, which connects to the allowed hosts alone. */
 export interface NetworkGate {
-  /** The socket. */
   readonly path: string;
   close(): void;
 }
 
 /** The proxy as a command in the sandbox reaches it. The namespace is the command's own, so that the port is free. */
 const PROXY = "http://127.0.0.1:3128";
-/** The lowest status of an answer. */
 const OK = 200;
 /** The socket of the proxy inside. */
 export const GATE = "/troupe/network";

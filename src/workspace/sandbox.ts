@@ -12,45 +12,21 @@ import { findProgram } from "./program-path.ts";
  * Sandbox.S2 nothing of this process's environment reaches the command, keys least of all.
  * Sandbox.S3 when `run` resolves, the command and all processes of its group have ended.
  * `bubblewrap` adds: Sandbox.S4 no network, Sandbox.S5 no file of the machine but the system's programs and libraries, read only, Sandbox.S6 nothing it started
- * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} names those that
+ * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.describe} names those that
  * this machine cannot keep, or only watches.
  */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none" | "refused";
-  /** One line for a screen: what isolates, and which limits are missing. */
   readonly describe: string;
-  /** The bounds that this machine does not keep, or only watches; a phrase for each. Empty when all are kept. */
-  readonly missing?: readonly string[];
   /**
    * Runs one command in a copy of the project. @throws WorkspaceError when it cannot be copied; UsageError `OPTION_INVALID` for a wrong
    * limit
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
-  /** Starts a program that stays, as `run` does; S1 to S7 hold until it has ended. Without it a sandbox can keep no program. */
-  start?(request: SandboxStart): SandboxProcess;
-}
-
-/** A program to start in a copy of a project, which stays until its signal aborts. */
-export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep"> {
-  /** Ends the program and all it started. */
-  readonly signal: AbortSignal;
-  /** Milliseconds of its whole life. Default: no limit. */
-  readonly timeout?: number | undefined;
-  /** Hears its standard output as it comes; nothing of it is kept. */
-  readonly onOutput: (chunk: Uint8Array) => void;
-}
-
-/** A program that was started in a sandbox. */
-export interface SandboxProcess {
-  /** Writes to its standard input. Does nothing when it has ended. */
-  write(text: string): void;
-  /** Its end, with what it wrote to stderr. Rejects as {@link Sandbox.run}. */
-  readonly ended: Promise<SandboxResult>;
 }
 
 /** A command to run in a copy of a project. */
 export interface SandboxRequest {
-  /** The project's folder. */
   readonly root: string;
   /** A program and its arguments. `node` is the Node.js this process runs on. */
   readonly command: readonly [string, ...string[]];
@@ -90,19 +66,12 @@ export interface SandboxMount {
 }
 
 /** The end of a command: its own, a kill at a limit, or a refusal with advice. */
-export type SandboxResult = ((ProcessResult | LimitHit) & Bounded) | Refusal;
-
-/** The limits that were not enforced for a result. */
-export interface Bounded {
-  /** As {@link Sandbox.missing}; left out when all bounds were kept. */
-  readonly missing?: readonly string[];
-}
+export type SandboxResult = ProcessResult | LimitHit | Refusal;
 
 /** Why a command was not run. */
 export interface Refusal {
   readonly kind: "refused";
   readonly reason: string;
-  /** The user's remedy. */
   readonly hint: string;
 }
 
@@ -118,7 +87,6 @@ export const SANDBOX_OUTPUT = 1_000_000;
 /** Limit on the bytes of standard input: 16 MiB. */
 const SANDBOX_INPUT = 16 * 1024 ** 2;
 
-/** Folders that the sandbox makes itself; nothing can be mounted on or below them. */
 const RESERVED = [
   "/project",
   "/source",
@@ -140,8 +108,7 @@ export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "reason", reason, aText);
   takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
-  const ended = Promise.resolve(refusal);
-  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => ended, start: () => ({ write: () => {}, ended }) };
+  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
 }
 
 /** Limits of a sandboxed command and all processes it starts, together. */
@@ -177,7 +144,6 @@ export interface LimitHit extends ProcessOutput {
   readonly bound: Exclude<keyof SandboxLimits, "addressSpace">;
   /** The bound, in the unit of {@link SandboxLimits}. */
   readonly limit: number;
-  /** The measured use, in the same unit. */
   readonly used: number;
 }
 

@@ -13,17 +13,13 @@ interface SurveyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The files that a reader of a project looks at. */
 interface FileSurvey {
-  /** As `list` gives them. */
   readonly paths: readonly string[];
   /** False when there are more than were asked for: then these are the first. */
   readonly isWhole: boolean;
 }
 
-/** Paths. */
 const MOST = 100_000;
-/** Files that are looked at together. */
 const TOGETHER = 64;
 
 /**

@@ -9,13 +9,10 @@ import { isHidden } from "./path-rules.ts";
 import { removeAll } from "./folders.ts";
 import { NOBODY, ownerOfFile, ownerOfFolder } from "./temporary-owner.ts";
 
-/** A sweep is not worth more time than this many entries take. */
 const MOST_ENTRIES = 20_000;
 
 export interface Swept {
-  /** Temporary files or folders that are gone now. */
   readonly removed: number;
-  /** Those that stay, for this machine cannot know that their process ended, or they could not be removed. */
   readonly left: number;
 }
 

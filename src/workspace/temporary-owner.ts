@@ -9,7 +9,6 @@ import { TEMPORARY_SUFFIX } from "./path-rules.ts";
  * a name.
  */
 const FILE = new RegExp(String.raw`^\..{1,40}\.${IDENTITY}\.[0-9a-f]{12}${TEMPORARY_SUFFIX.replace(".", String.raw`\.`)}$`, "su");
-/** Code points of a file's own name in the name of its temporary one. */
 const SHOWN_NAME = 20;
 
 /** The user and group `nobody`, which owns the copies of a sandbox that root starts. */
@@ -36,7 +35,6 @@ export function ownerOfFolder(name: string): ProcessIdentity | undefined {
   return ownerIn(new RegExp(String.raw`^\.?troupe-[a-z]+-${IDENTITY}-[0-9A-Za-z]{6}$`, "u").exec(name));
 }
 
-/** Returns the process that the groups of a match name. */
 function ownerIn(match: RegExpExecArray | null): ProcessIdentity | undefined {
   return match === null ? undefined : identityIn(match.slice(1).join("-"));
 }

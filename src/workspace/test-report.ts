@@ -10,7 +10,6 @@ export interface TestFailure {
   readonly name: string;
   /** Relative to the project; empty when unknown. */
   readonly file: string;
-  /** At most some thousand characters, with the places in the project's files. */
   readonly message: string;
 }
 

@@ -23,7 +23,6 @@ export interface Workspace {
   /** Absolute path of the project's folder. */
   readonly root: string;
 
-  /** Paths written or removed since the last commit of them, sorted. */
   readonly pending: readonly string[];
 
   /** Writes a string as UTF-8, or bytes; makes the folders of the file, and replaces an existing one. @throws WorkspaceError */
@@ -55,7 +54,6 @@ export interface Workspace {
 
 /** A written file. The same content at the same path gives an equal value. */
 export interface WrittenFile {
-  /** In normal form. */
   readonly path: string;
   readonly bytes: number;
   /** Of the bytes, as 64 hexadecimal digits. */
@@ -70,7 +68,6 @@ export function writtenFile(path: string, content: string | Uint8Array): Written
 /** The content of a commit message. */
 export interface CommitRequest {
   readonly message: string;
-  /** Name of the role that made the change. */
   readonly author: string;
   /** Milliseconds since 1970; git keeps whole seconds. */
   readonly date: number;
@@ -120,7 +117,6 @@ export interface WorkspaceLimits {
   readonly fileBytes: number;
 }
 
-/** A generated project is tens of files and some hundred kilobytes; these are far above it and far below what hurts a machine. */
 const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
 /** Limit on the files and folders that `list` visits. */

@@ -14,13 +14,10 @@ export interface Worktree {
   readonly root: string;
   /** Such as `troupe/<name>`. */
   readonly branch: string;
-  /** Id of the commit that it began with. */
   readonly base: string;
 }
 
-/** The folder of worktrees, below `.troupe`. */
 const TREES = "trees";
-/** Refs that keep the first commit of each worktree. */
 const BASES = "refs/troupe/base/";
 /** Milliseconds: a checkout of a large repository takes longer than other commands. */
 const CHECKOUT_TIME = 600_000;
@@ -134,7 +131,6 @@ export class Worktrees {
     return join(this.#git.root, ".troupe", TREES, name);
   }
 
-  /** Removes a worktree's folder and what git knows of it, however incomplete. */
   async #clear(name: string, signal: AbortSignal | undefined): Promise<void> {
     const place = this.#placeOf(name);
     // It fails where git does not know the folder. A worktree whose making was cut off is locked: hence the force twice.
@@ -153,7 +149,6 @@ export class Worktrees {
     }
   }
 
-  /** False for a branch that is checked out somewhere. */
   async #drop(branch: string, signal: AbortSignal | undefined): Promise<boolean> {
     const result = await this.#git.call(["branch", "--quiet", "-D", branch], { signal });
     return result.kind === "exited" && result.code === 0;

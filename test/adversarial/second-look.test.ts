@@ -27,7 +27,7 @@ function rally(): Team {
       defineRole({ name: "A", reactions: [{ on: ["UserRequirement", Pong], do: Ping }] }),
       defineRole({ name: "B", reactions: [{ on: Ping, do: Pong }] }),
     ],
-    journal: memoryJournal({ events: 10_000_000 }),
+    journal: memoryJournal(),
   });
 }
 
@@ -51,7 +51,7 @@ describe("a run of roles that never wait", () => {
       seed: 1,
       scheduler,
       roles: [defineRole({ name: "A", observeAll: true, react: (rc) => rc.message("again", { sendTo: "<self>" }) })],
-      journal: memoryJournal({ events: 1_000_000 }),
+      journal: memoryJournal(),
     });
     const run = team.run("go", { rounds: 100_000 });
     setImmediate(() => setImmediate(() => run.stop("enough of this")));
@@ -73,7 +73,7 @@ describe("a run of roles that never wait", () => {
 
 describe("RunLog.W2 durable waits for what was recorded before, and no longer", () => {
   it("lets a step start although others never stop recording", async () => {
-    const inner = memoryJournal({ events: 1_000_000 });
+    const inner = memoryJournal();
     let appends = 0;
     const slow = new Proxy<Journal>(inner, {
       get(target, name) {

@@ -19,6 +19,11 @@ export const sandboxes: readonly [string, Sandbox][] = [
   ["no isolation", await chooseSandbox("none")],
 ];
 
+const python = await sandbox.run({ root: scratchFolder(), command: ["python3", "-c", "import pytest"] });
+/** False where the sandbox cannot run tests in Python. */
+export const hasPytest: boolean = python.kind === "exited" && python.code === 0;
+if (!hasPytest) process.stderr.write("\nThe sandbox has no python3 with pytest (apt-get install python3-pytest)\n");
+
 /** Returns the folder of a new project with these files. */
 export function projectOf(files: Readonly<Record<string, string | Uint8Array>>): string {
   const root = scratchFolder();

@@ -3,19 +3,11 @@ import { runSuites } from "../../src/checks/suites.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { someOf } from "../long.ts";
-import { projectOf, sandbox } from "./project.ts";
+import { hasPytest, projectOf, sandbox } from "./project.ts";
 
 async function reportsOf(files: Readonly<Record<string, string>>, timeout?: number, each: Sandbox = sandbox): Promise<SuiteReport[]> {
   return runSuites({ root: projectOf(files), sandbox: each, timeout });
 }
-
-const python = await sandbox.run({ root: projectOf({}), command: ["python3", "-c", "import pytest"] });
-const hasPytest = python.kind === "exited" && python.code === 0;
-if (!hasPytest)
-  process.stderr.write("\nTests of pytest do not run: the sandbox has no python3 with pytest (apt-get install python3-pytest)\n");
-
-/** A module that hides pytest from the programs of a project. */
-const WITHOUT_PYTEST = { "pytest.py": "raise ImportError" };
 
 const node = `import test from "node:test"; import assert from "node:assert"; `;
 
@@ -192,32 +184,8 @@ def test_many(n): assert n == 1
     expect(report).toMatchObject({ kind: "passed", passed: 2 });
   });
 
-  it("runs tests of unittest where pytest is missing", { tags: ["company", "long"] }, async () => {
-    const report = await pythonReport(
-      `
-import unittest
-class A(unittest.TestCase):
-    def test_one(self): self.assertEqual(1, 1)
-    def test_two(self): self.assertEqual(1, 2)
-    @unittest.skip("later")
-    def test_three(self): pass
-    def test_four(self):
-        for n in range(3):
-            with self.subTest(n=n): self.assertLess(n, 2)
-`,
-      undefined,
-      WITHOUT_PYTEST,
-    );
-    expect(report).toMatchObject({ kind: "failed", passed: 1, failed: 2, skipped: 1 });
-    expect(report.failures.map(({ message }) => message).join()).toContain("1 != 2");
-    expect(await pythonReport("import unittest\nraise KeyError('x')", undefined, WITHOUT_PYTEST)).toMatchObject({
-      kind: "failed",
-      failed: 1,
-    });
-  });
-
   it("says what to install where tests of pytest cannot run", async () => {
-    const report = await pythonReport("def test_a(): assert 1", undefined, WITHOUT_PYTEST);
+    const report = await pythonReport("def test_a(): assert 1", undefined, { "pytest.py": "raise ImportError" });
     expect(report).toMatchObject({ kind: "not run", total: 0, reason: expect.stringContaining("apt-get install python3-pytest") });
   });
 });

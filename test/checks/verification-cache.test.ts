@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Verification } from "../../src/checks/verification.ts";
 import { type CachedRequest, VerificationCache } from "../../src/checks/verification-cache.ts";
-import { verifyProject, type VerifyRequest } from "../../src/checks/verify.ts";
+import type { VerifyRequest } from "../../src/checks/verify.ts";
 import { criterionOf, projectOf, sandbox } from "./project.ts";
 
 const criteria = [criterionOf("A1", [{ run: ["node", "a.mjs"], stdout: { equals: "1" } }])];
@@ -97,27 +97,5 @@ describe("VerificationCache", () => {
     await cache.verify(requestFor(root), () => true);
     expect((await cache.verify(requestFor(root))).faults).toHaveLength(1);
     expect(asked).toHaveLength(1);
-  });
-
-  it("lets a whole verification build upon a quick one, with the same result as without", { tags: ["company", "long"] }, async () => {
-    const project = {
-      "package.json": `{ "type": "module" }`,
-      "README.md": "# a\n## Use\n```sh\nnode gone.mjs\n```\n",
-      "a.mjs": "export const one = () => 1;\nconsole.log(one());",
-      "broken.mjs": `throw new Error("no");`,
-      "tests/a.test.mjs": `import { test } from "node:test"; import assert from "node:assert/strict"; import { one } from "../a.mjs"; test("one", () => assert.ok(one));`,
-    };
-    const root = projectOf(project);
-    const depths: (string | undefined)[] = [];
-    const cache = new VerificationCache(sandbox, (request) => {
-      depths.push(`${request.depth}${request.known === undefined ? "" : " upon another"}`);
-      return verifyProject(request);
-    });
-    const request = { root, criteria, stack: "node" } as const;
-    expect(await cache.verify({ ...request, depth: "quick" })).toMatchObject({ faults: [], verdicts: [{ outcome: "proven" }] });
-    const whole = await cache.verify({ ...request, depth: "whole" });
-    expect(depths).toEqual(["quick", "whole upon another"]);
-    expect(whole).toEqual(await verifyProject({ ...request, sandbox, depth: "whole" }));
-    expect(whole.faults.map(({ kind }) => kind)).toEqual(["syntax", "readme", "weak tests"]);
   });
 });

@@ -4,11 +4,11 @@ import { WritePrd } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { aboutFor } from "../../src/cli/about.ts";
-import { chosenQuestion } from "../../src/cli/commands/resume.ts";
+import { chosenQuestion } from "../../src/cli/questions.ts";
 import { type Company, COMPANY } from "../../src/cli/company.ts";
 import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";
-import { newRun, produce } from "../../src/cli/production.ts";
+import { newProduction, produce } from "../../src/cli/production.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { companySettings, outputSettings } from "../../src/cli/settings.ts";
 import { sealOf, storePlace, withStore } from "../../src/cli/store.ts";
@@ -103,7 +103,7 @@ describe("a run that comes to wait", () => {
     const parts = { idea: idea.idea, settings, chosen, sandbox: await chooseSandbox("none"), folder: join(host.cwd, "project") };
     const code = await inSession(host, {}, (session) =>
       withStore(session, {}, async (store) => {
-        const production = newRun(session, { ...parts, store });
+        const production = newProduction(session, { ...parts, store });
         const prepare = async (company: Company): Promise<void> => {
           askFirst(company.roles, ["Which colour?"]);
           await production.prepare?.(company);

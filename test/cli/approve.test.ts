@@ -59,13 +59,4 @@ describe("troupe --approve", () => {
     expect((await command(cwd, ["resume", id, "--reuse", "none"])).code).toBe(5);
     expect((await command(cwd, ["answer", id, "yes"])).code).toBe(6);
   });
-
-  it("plan says that nothing is asked as soon as the product is known to be small", async () => {
-    const { code, stderr } = await command(freshFolder(), ["demo", "--approve", "plan", "--no-run-tests"]);
-    expect(code).toBe(6);
-    const lines = stderr.split("\n");
-    const told = lines.findIndex((line) => line.includes("size S, which has no plan: nothing is asked"));
-    expect(lines[told - 1]).toContain("said Specify");
-    expect(stderr.match(/has no plan/g)).toHaveLength(1);
-  });
 });

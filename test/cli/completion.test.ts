@@ -6,7 +6,6 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { remark, remember } from "./kept-memory.ts";
 import { command, freshFolder } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
 
@@ -26,11 +25,6 @@ async function folderWithRuns(): Promise<string> {
   ] as const) {
     await new Team({ name, roles: [role], model: scriptedModel(["hello"]), journal }).run("hello", { id }).result;
   }
-  const asks = defineRole({ name: "Zoë", actions: [defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Which town?") })] });
-  const hostile = defineRole({ name: "$(touch owned)", actions: [defineAction({ name: "Listen", run: () => "" })] });
-  const run = new Team({ roles: [asks, role, hostile], journal }).run("hello", { id: "asks" });
-  await run.result;
-  await run.retire("Ann");
   await journal.close();
   return cwd;
 }
@@ -57,6 +51,7 @@ describe("completion", () => {
     ["help memo", ["memory"]],
     ["completion ", ["bash", "zsh", "fish"]],
     ["demo li", ["life"]],
+    ["memory show ", []],
     ["--cre", ["--crew"]],
     ["run --file idea.md --siz", ["--size"]],
     ["runs --aft", ["--after"]],
@@ -112,9 +107,9 @@ describe("completion", () => {
     }
   });
 
-  it("has the runs of the store that is meant, the newest first, and none that a shell would obey", async () => {
+  it("offers the runs of the named store, the newest first, and none that a shell would obey", async () => {
     const cwd = await kept;
-    expect((await at("runs show ", cwd)).words).toEqual(["asks", "alpha-2", "alpha-1"]);
+    expect((await at("runs show ", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
     expect((await at("runs diff alpha-1 alpha-2", cwd)).words).toEqual(["alpha-2"]);
     expect((await at("runs rm alpha-1 alpha-", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
     expect((await at("runs settle al", cwd)).words).toEqual(["alpha-2", "alpha-1"]);
@@ -125,28 +120,6 @@ describe("completion", () => {
     expect((await at(`resume --store ${join(cwd, ".troupe/runs.db")} al`, elsewhere)).words).toEqual(["alpha-2", "alpha-1"]);
     writeFileSync(join(elsewhere, "bad.db"), "no store");
     expect((await at("resume --store bad.db ", elsewhere)).words).toEqual([]);
-  });
-
-  it("has the questions of a run, the roles that it has now, and roles with a memory", async () => {
-    const cwd = await kept;
-    const { stdout } = await command(cwd, ["__complete", "fish", "--", "answer", "asks", ""]);
-    expect(stdout).toMatch(/^nothing\n[0-9a-f]+\tZoë: Which town\?\n$/);
-    expect((await at("retire asks ", cwd)).words).toEqual(["Zoë"]);
-    expect((await at("tell asks --to=", cwd)).words).toEqual(["--to=Zoë"]);
-    for (const line of ["answer alpha-1 ", "answer missing ", "retire missing ", "hire asks ", "memory show ", "memory search x --role "])
-      expect((await at(line, cwd)).words, line).toEqual([]);
-    await remember(cwd, "Ann", [remark("m1", "a cat")]);
-    expect((await at("memory show ", cwd)).words).toEqual(["Ann"]);
-    expect((await at("memory search x --role ", cwd)).words).toEqual(["Ann"]);
-  });
-
-  it("describes a run on one line, with nothing that a terminal would obey", async () => {
-    const { stdout } = await command(await kept, ["__complete", "zsh", "--", "replay", "alpha-"]);
-    const lines = stdout.trimEnd().split("\n");
-    expect(lines).toHaveLength(3);
-    expect(lines[2]).toBe("alpha-1\tfinished: hello");
-    expect(lines[1]).toMatch(/^alpha-2\tfinished: /);
-    expect(stdout.replace(/[\n\t]/g, "")).not.toMatch(/\p{Cc}|\p{Cf}/u);
   });
 
   it("refuses a shell that it does not know", async () => {

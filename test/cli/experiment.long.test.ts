@@ -28,7 +28,7 @@ describe("troupe experiment, as a process", () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("Walker")]);
   });
 
-  it("Bar.B1 prints at most eleven lines on the way, whatever the number of runs", async () => {
+  it("prints at most eleven lines of progress, whatever the number of runs", async () => {
     const module = join(import.meta.dirname, "../research/experiment/slow-coins.mjs");
     const { code, stderr } = await run(["experiment", "run", module], { cwd: freshFolder() });
     expect([code, stderr.match(/ of 240 runs/g)?.length]).toEqual([0, 11]);

@@ -2,17 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { WritePrd } from "../../actions/index.ts";
-import { editedMessage } from "../../src/cli/commands/fork.ts";
 import type { ResultReport } from "../../src/cli/report.ts";
-import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
-import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { fence, prd } from "../actions/greeter.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { someOf } from "../long.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
-import { recorded, says, word } from "./recorded-run.ts";
 
 const words = [
   "Greet me on a page",
@@ -187,32 +183,3 @@ const begun = (async () => {
   mkdirSync(join(cwd, "full/of/something"), { recursive: true });
   return { cwd, id: await newestIn(cwd) };
 })();
-
-const actions = [new WritePrd({ workspace: memoryWorkspace() })];
-const [idea, said] = recorded([
-  { type: "message", message: word("UserRequirement"), to: ["Alice"] },
-  says("Alice", word("WritePrd", prd), word("Other", { any: "thing" })),
-]) as readonly [RunEvent, RunEvent];
-
-describe("a message that is edited", () => {
-  it("says the text, where it is a text", () => {
-    expect(editedMessage({ seq: 0, nth: 0, file: "f" }, " Build a boat\n", idea, actions)).toEqual({
-      seq: 0,
-      nth: 0,
-      content: "Build a boat",
-    });
-  });
-
-  it("carries the data, where it carries data, and its words follow", () => {
-    const other = { ...prd, projectName: "boat" };
-    const change = editedMessage({ seq: 1, nth: 0, file: "f" }, JSON.stringify(other), said, actions);
-    expect(change.instructContent).toEqual(other);
-    expect(change.content).toContain("# Requirements: boat");
-  });
-
-  it.each(["Build a boat", "{}", '{"projectName": 1}'])("is refused as %j, which is not what it carries", (text) => {
-    expect(() => editedMessage({ seq: 1, nth: 0, file: "f" }, text, said, actions)).toThrow(
-      expect.objectContaining({ code: "EDIT_INVALID", message: expect.stringContaining("WritePrd") as string }) as Error,
-    );
-  });
-});

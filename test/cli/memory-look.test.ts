@@ -107,7 +107,6 @@ describe("troupe memory show", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Role +Ann\nMessages 4 of 2 runs, [\d.]+ k?B\n/);
     expect(stdout).toMatch(/^Vectors +4 made offline$/m);
-    expect(stdout).toMatch(/^UserRequirement +3 +The cat sleeps/m);
     expect(stdout).toMatch(/^m1-bbbb +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +Cara +The cat/m);
   });
 

@@ -56,7 +56,6 @@ describe("a terminal that does not know its width, or is narrow", () => {
     const code = inSession(host, {}, async (session) => {
       await confirmPaidRun(session, {
         idea: "Write a word counter that reads a file",
-        isDoubtful: false,
         model: "gpt-5-mini, key from OPENAI_API_KEY",
         budget: undefined,
         bounds: "20 rounds",

@@ -83,16 +83,6 @@ describe("a paid run on a terminal", () => {
     expect(host.stdout.text).toBe("");
   });
 
-  it("of a single word is begun only by a yes", async () => {
-    await using stub = await openaiStub({ reply: "unused" });
-    const { host, shows } = seat();
-    const code = main(host, ["tetris", "--base-url", stub.url]);
-    await shows(/One word only\. Is that your idea\? \[y\/N\]/);
-    host.stdin.write("\n");
-    expect(await code).toBe(130);
-    expect(stub.requests).toEqual([]);
-  });
-
   it.each([
     ["--yes", ["Write a word counter", "--yes"]],
     ["a model that costs nothing", ["Write a word counter", "--price", "0,0"]],
@@ -143,7 +133,7 @@ describe("a run where nobody can be asked", () => {
     expect(await main(host, ["pacman", "--yes", ...url])).toBe(7);
     expect(await main(host, ["run", "pacman", ...url])).toBe(7);
     expect(stub.requests).toHaveLength(2);
-    expect(readdirSync(join(host.cwd, "workspace"))).toEqual(["pacman"]);
+    expect(readdirSync(join(host.cwd, "workspace"))).toEqual(["pacman", "pacman-2"]);
   });
 });
 

@@ -2,19 +2,13 @@ import fc from "fast-check";
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { claimFolder, type ClaimFolder, inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
+import { inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
 import { titled } from "../titled.ts";
 import { scratchFolder } from "./fake-host.ts";
 
 const scratch = scratchFolder();
-
-/** Claims everything but what is taken. */
-function among(...taken: readonly string[]): ClaimFolder {
-  return (path) => Promise.resolve(taken.includes(path) ? undefined : { path, release: () => Promise.resolve() });
-}
-
-const asked = { cwd: "/home/me", out: undefined, name: "game", force: false };
-const nothingFree: ClaimFolder = () => Promise.resolve(undefined);
+const fresh = (): string => mkdtempSync(join(scratch, "out-"));
+const asked = { out: undefined, name: "game", force: false };
 
 /** The folder that is worked in. */
 function chosen(request: OutFolderRequest): Promise<string> {
@@ -22,20 +16,18 @@ function chosen(request: OutFolderRequest): Promise<string> {
 }
 
 describe("inOutFolder", () => {
-  it("works in the folder that was named, taken or not", async () => {
-    expect(await chosen({ ...asked, out: "there", claim: nothingFree })).toBe("/home/me/there");
-    expect(await chosen({ ...asked, out: "/abs", claim: nothingFree })).toBe("/abs");
+  it("works in the named folder, else in the first new one of the project's name", async () => {
+    const cwd = fresh();
+    mkdirSync(join(cwd, "workspace/game"), { recursive: true });
+    mkdirSync(join(cwd, "workspace/game-2"));
+    expect(await chosen({ ...asked, cwd, out: "there" })).toBe(join(cwd, "there"));
+    expect(await chosen({ ...asked, cwd, out: "/abs" })).toBe("/abs");
+    expect(await chosen({ ...asked, cwd, force: true })).toBe(join(cwd, "workspace/game"));
+    expect(await chosen({ ...asked, cwd })).toBe(join(cwd, "workspace/game-3"));
   });
 
-  it("works else in the first free one of the project's name", async () => {
-    const shelf = "/home/me/workspace/game";
-    expect(await chosen({ ...asked, claim: among() })).toBe(shelf);
-    expect(await chosen({ ...asked, claim: among(shelf, `${shelf}-2`) })).toBe(`${shelf}-3`);
-  });
-
-  it.each([false, true])("gives each of many at once a folder of its own (there is an empty one: %s)", async (isThere) => {
-    const cwd = mkdtempSync(join(scratch, "many-"));
-    if (isThere) mkdirSync(join(cwd, "workspace/game"), { recursive: true });
+  it("gives each of many simultaneous runs a folder of its own", async () => {
+    const cwd = fresh();
     const all = Array.from({ length: 8 }, withResolvers<undefined>);
     const began = Array.from({ length: 8 }, withResolvers<string>);
     const works = all.map((go, n) =>
@@ -49,12 +41,11 @@ describe("inOutFolder", () => {
     expect(folders).toContain(join(cwd, "workspace/game"));
     for (const go of all) go.resolve(undefined);
     await Promise.all(works);
-    expect(readdirSync(cwd)).toEqual(isThere ? ["workspace"] : []);
-    if (isThere) expect(readdirSync(join(cwd, "workspace"))).toEqual(["game"]);
+    expect(readdirSync(cwd, { recursive: true }).filter((path) => path !== "workspace")).toEqual([]);
   });
 
   it("leaves what was written and nothing else, also when the work fails", async () => {
-    const cwd = mkdtempSync(join(scratch, "leaves-"));
+    const cwd = fresh();
     const failing = inOutFolder({ ...asked, cwd }, (folder) => {
       writeFileSync(join(folder, "README.md"), "");
       return Promise.reject(new Error("the work broke"));
@@ -63,27 +54,6 @@ describe("inOutFolder", () => {
     expect(readdirSync(join(cwd, "workspace/game"))).toEqual(["README.md"]);
     await expect(inOutFolder({ ...asked, cwd }, () => Promise.reject(new Error("not confirmed")))).rejects.toThrow("not confirmed");
     expect(readdirSync(join(cwd, "workspace"))).toEqual(["game"]);
-  });
-});
-
-describe("claimFolder", () => {
-  it("takes a folder that is empty or holds a repository alone, once", async () => {
-    const folder = join(scratch, "some");
-    mkdirSync(join(folder, ".git"), { recursive: true });
-    const claim = await claimFolder(folder);
-    expect(claim?.path).toBe(folder);
-    expect(await claimFolder(folder)).toBeUndefined();
-    await claim?.release();
-    expect(readdirSync(folder)).toEqual([".git"]);
-    writeFileSync(join(folder, "README.md"), "");
-    expect(await claimFolder(folder)).toBeUndefined();
-    expect(readdirSync(folder)).toEqual([".git", "README.md"]);
-  });
-
-  it("takes none that holds records of runs: somebody may be at work there", async () => {
-    mkdirSync(join(scratch, "records/.troupe"), { recursive: true });
-    expect(await claimFolder(join(scratch, "records"))).toBeUndefined();
-    expect(readdirSync(join(scratch, "records"))).toEqual([".troupe"]);
   });
 });
 

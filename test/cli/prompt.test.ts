@@ -43,7 +43,6 @@ describe("promptLine", () => {
 
 const bargain: PaidRun = {
   idea: "Create a \u001b[31mgame",
-  isDoubtful: false,
   model: "gpt-5-mini, key from OPENAI_API_KEY",
   budget: 3_000_000,
   bounds: "20 rounds",
@@ -86,11 +85,6 @@ describe("confirmPaidRun", () => {
 
   it.each(["n\n", "no\n", "what?\n", "\u0004", "\u0003"])("stops with %j", async (text) => {
     expect(await answered(text)).toBe(130);
-  });
-
-  it("takes no answer for a no where the idea may be a slip", async () => {
-    expect(await answered("\n", { isDoubtful: true })).toBe(130);
-    expect(await answered("y\n", { isDoubtful: true })).toBe(0);
   });
 
   it.each<[string, FakeOptions]>([

@@ -42,10 +42,10 @@ describe("the options of a run that goes on", () => {
 
   it.each([
     [["--model", "other"], "MODEL_FIXED", "fork it: troupe fork <id> --model <name>"],
-    [["--out", "other"], "OPTION_FIXED", "it works in the folder that it was begun in"],
-    [["--size", "L"], "OPTION_FIXED", "the depth of the work is decided"],
+    [["--out", "other"], "OPTION_FIXED", "fork it: troupe fork <id> --out <dir>"],
+    [["--size", "L"], "OPTION_FIXED", "it continues as it was begun. With that option, begin a new run"],
     [["--no-implement"], "OPTION_FIXED", "Expected no --no-implement for a run that continues"],
-    [["--tools", "editor"], "OPTION_FIXED", "its agent knows the tools it was begun with"],
+    [["--tools", "editor"], "OPTION_FIXED", "begin a new run"],
   ])("are refused in words where they cannot change: %j", async (words, code, reason) => {
     for (const name of [["resume"], ["tell", "r", "more"], ["answer", "r", "yes"]]) {
       const { code: exit, stderr } = await command(freshFolder(), [...name, ...words]);

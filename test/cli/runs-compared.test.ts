@@ -29,7 +29,7 @@ function call(id: string, query: string): ScriptedReply {
 }
 
 describe("troupe runs show", () => {
-  it("ToolCount.T1 CallCount.C1 names the tools that each role called: how often, how many failed, and the cost inside them", async () => {
+  it("CallCount.C1 CallCount.C2 names the tools that each role called: how often, how many failed, and the cost inside them", async () => {
     const archive = defineTool({
       name: "archive",
       description: "Searches.",
@@ -106,13 +106,12 @@ describe("troupe runs diff", () => {
     const { code, stdout } = await command(cwd, ["runs", "diff", "short", "long"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^The runs differ at line 1 of their canonical logs/);
-    expect(stdout).toMatch(/\n\d the same, \d changed, 0 only left, 1 only right\.\n +LEFT +RIGHT +DIFFERENCE\n/);
-    expect(stdout).toMatch(/\n\+ +Bob#0 +only right: Again: a /);
-    expect(stdout).toMatch(/\n +outside#1 +outside#1 +the same\n/);
+    expect(stdout).toMatch(/\n\d of 3 activations the same\.\nACTIVATION +DIFFERENCE +LEFT +RIGHT\n/);
+    expect(stdout).toMatch(/\nBob#0 +only right +Again to /);
     expect(stdout).not.toContain("\u001b");
     const [line] = linesIn((await command(cwd, ["runs", "diff", "long", "short", "--json"])).stdout);
-    const { pairs } = line as { readonly pairs: readonly { readonly kind: string; readonly left?: { readonly name: string } }[] };
-    expect(pairs.filter(({ kind }) => kind === "left").map(({ left }) => left?.name)).toEqual(["Bob#0"]);
+    const { pairs } = line as { readonly pairs: readonly { readonly name: string; readonly difference: string }[] };
+    expect(pairs.filter(({ difference }) => difference === "only left").map(({ name }) => name)).toEqual(["Bob#0"]);
   });
 });
 

@@ -1,4 +1,3 @@
-import Libsql from "libsql";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
@@ -48,17 +47,6 @@ describe("troupe runs flow", () => {
       stderr: expect.stringContaining("(OPTION_INVALID)") as string,
     });
     expect((await command(await kept, ["runs", "flow", "nothing"])).stderr).toContain("(RUN_UNKNOWN)");
-  });
-
-  it("draws what is whole of a damaged run, and ends with 2", async () => {
-    const cwd = await withRun();
-    const db = new Libsql(join(cwd, ".troupe/runs.db"));
-    db.exec("UPDATE events SET body = x'00' WHERE place = (SELECT max(place) FROM events)");
-    db.close();
-    const { code, stdout, stderr } = await command(cwd, ["runs", "flow", "run-1"]);
-    expect(code).toBe(2);
-    expect(stdout).toContain("n0 -.->");
-    expect(stderr).toContain("Only part of it can be read");
   });
 });
 

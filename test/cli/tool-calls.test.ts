@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ToolCount } from "../../src/cli/commands/runs-show.ts";
+import { CallCount } from "../../src/cli/commands/runs-show.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../../src/runtime/record/event.ts";
 
 const act = "Rita#0~1";
@@ -16,13 +16,13 @@ function ended(key: string, cost: number | null, rest: Partial<StepEnded> = {}):
   return event({ type: "step.ended", act, key, try: 1, ok: true, cost, basis: "usage", at: 0, ...rest });
 }
 
-function usesOf(events: readonly RunEvent[]): ReturnType<ToolCount["uses"]> {
-  const count = new ToolCount();
+function usesOf(events: readonly RunEvent[]): ReturnType<CallCount["tools"]> {
+  const count = new CallCount();
   for (const one of events) count.add(one);
-  return count.uses();
+  return count.tools();
 }
 
-it("ToolCount.T1 gives the cost of a step to the innermost call around it, and counts only calls", () => {
+it("CallCount.C2 gives the cost of a step to the innermost call around it, and counts only calls", () => {
   const events = [
     started("a", "outer"),
     started("a.m", "gpt", { kind: "model", in: "a" }),
@@ -41,7 +41,7 @@ it("ToolCount.T1 gives the cost of a step to the innermost call around it, and c
   ]);
 });
 
-it("ToolCount.T2 counts a call once, at the end of its last try, and the costs of all tries", () => {
+it("CallCount.C3 counts a call once, at the end of its last try, and the costs of all tries", () => {
   const tries = [
     started("a", "archive"),
     ended("a", 3, { ok: false, retry: true }),

@@ -5,7 +5,7 @@ import { fileCache } from "../../src/adapters/file-cache.ts";
 import { RemoteCache } from "../../src/adapters/remote-cache.ts";
 import { silentLogger as logger } from "../../src/kernel/emit.ts";
 import type { Cache, CacheEntry } from "../../src/memory/cache.ts";
-import { forgetInCache, scopedCacheKey } from "../../src/memory/forget-in-cache.ts";
+import { forgetInCache, scopedCacheKey } from "../../src/memory/forget.ts";
 import { memoryCache, simulatedClock } from "../../src/testing/index.ts";
 import { fakeRemote } from "../adapters/fake-remote.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
@@ -79,7 +79,7 @@ function telling(): Cuttable {
 
 describe("an entry that was cut", () => {
   it.each(Object.entries({ text, files, withoutReplace, onServer, telling }))(
-    "BrainPlace.P3 [it was written over, unread] stays as it is, loaded or not, in: %s",
+    "BrainEntry.P2 [it was written over, unread] stays as it is, loaded or not, in: %s",
     async (_name, made) => {
       const { cache, cut } = made();
       const { brain: before } = brainWith(undefined, { cache, key: SCOPE });

@@ -1,7 +1,7 @@
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { BrainMemory } from "../../src/memory/brain-memory.ts";
-import type { BrainMemoryOptions } from "../../src/memory/brain-memory-options.ts";
+import type { BrainMemoryOptions } from "../../src/memory/brain-memory.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
 

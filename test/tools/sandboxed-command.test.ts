@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
-import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
+import { type CommandReport, runSandboxed, type ShellState, START } from "../../src/tools/sandboxed-command.ts";
 import { someOf } from "../long.ts";
 import { errorOf, scratchFolder, sleepersWith, until } from "../workspace/scratch.ts";
 
@@ -14,13 +14,18 @@ const sandboxes: readonly [string, Sandbox][] = [
   ...(isolates ? [["bubblewrap", bubblewrap] as [string, Sandbox]] : []),
   ["no isolation", await chooseSandbox("none")],
 ];
-const start = { cwd: "", env: {} };
 
-function run(sandbox: Sandbox, text: string, command: Partial<SandboxedCommand> = {}, root = scratchFolder()): Promise<CommandOutcome> {
-  return runSandboxed(sandbox, root, { program: "sh", text, place: start, timeout: 20_000, ...command }, AbortSignal.timeout(60_000));
+interface Given {
+  readonly program?: "sh" | "node" | "python";
+  readonly state?: ShellState;
+  readonly timeout?: number;
 }
 
-async function reportOf(sandbox: Sandbox, text: string, command?: Partial<SandboxedCommand>, root?: string): Promise<CommandReport> {
+function run(sandbox: Sandbox, text: string, given: Given = {}, root = scratchFolder()): ReturnType<typeof runSandboxed> {
+  return runSandboxed(sandbox, root, { program: "sh", text, state: START, timeout: 20_000, ...given }, AbortSignal.timeout(60_000));
+}
+
+async function reportOf(sandbox: Sandbox, text: string, command?: Given, root?: string): Promise<CommandReport> {
   const outcome = await run(sandbox, text, command, root);
   if (outcome.kind !== "ran") throw new Error(outcome.reason);
   return outcome.report;
@@ -42,7 +47,7 @@ describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sand
     const first = await reportOf(sandbox, `cd 'sub dir'; export COLOUR='bl\nue' BIN="$PWD/bin"; unset HOME; here=1`, {}, root);
     expect(first.left).toMatchObject({ cwd: "sub dir", env: { COLOUR: "bl\nue", HOME: null } });
     const text = `pwd; printf '%s.' "$COLOUR" "\${HOME-none}" "\${here-none}"; test "$BIN" = "$PWD/bin" && echo same`;
-    const second = await reportOf(sandbox, text, { place: first.left ?? start }, root);
+    const second = await reportOf(sandbox, text, { state: first.left ?? START }, root);
     expect(second.stdout).toMatch(/sub dir\nbl\nue\.none\.none\.same\n$/);
   });
 
@@ -63,11 +68,15 @@ describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sand
     expect(existsSync(join(root, "removed.txt"))).toBe(true);
   });
 
-  it("kills what does not end, with all its group, and keeps what it wrote so far", { tags: ["company", "long"] }, async () => {
-    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
-    expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
-    expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
-  });
+  it(
+    "ShellDriver.D1 kills what does not end, with all its group, and keeps what it wrote so far",
+    { tags: ["company", "long"] },
+    async () => {
+      const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
+      expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
+      expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
+    },
+  );
 
   it("passes on no key of this process", async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");
@@ -80,7 +89,7 @@ describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sand
     const mark = `4713.${process.pid}${sandbox.kind.length}`;
     const stop = new AbortController();
     const root = scratchFolder();
-    const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, place: start, timeout: 60_000 }, stop.signal);
+    const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, state: START, timeout: 60_000 }, stop.signal);
     await until(() => sleepersWith(mark).length > 0);
     stop.abort();
     expect((await errorOf(() => running)).code).toBe("ABORTED");
@@ -106,7 +115,7 @@ b' "\\$(x)" # and a comment`;
   );
 
   it("begins at the root of the project where the folder is gone, and says so", async () => {
-    expect(await reportOf(sandbox, "true", { place: { cwd: "gone", env: {} } })).toMatchObject({
+    expect(await reportOf(sandbox, "true", { state: { cwd: "gone", env: {} } })).toMatchObject({
       code: 0,
       isThere: false,
       left: { cwd: "" },
@@ -193,7 +202,7 @@ b' "\\$(x)" # and a comment`;
 
   it("keeps no environment that would not fit into the next command", async () => {
     const { left } = await reportOf(sandbox, `export BIG="$(head -c 50000 /dev/zero | sed 's/./é/g')"`, {
-      place: { cwd: "", env: { OLD: "1" } },
+      state: { cwd: "", env: { OLD: "1" } },
     });
     expect(left).toEqual({ cwd: "", env: { OLD: "1" } });
   });

@@ -111,7 +111,7 @@ describe("line ends", () => {
       const { diff } = await project.finish(end);
       expect(diff).toContain("@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
       expect(diff).toContain("-one\r\n+1\r\n");
-      expect(diff).toContain(how === "attributes" ? "+new\n" : "+new\r\n");
+      expect(diff).toContain("+new\n");
       expect(git(root, "status", "--porcelain")).toBe("");
     },
   );

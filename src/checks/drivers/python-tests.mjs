@@ -1,7 +1,7 @@
-/* Runs Python tests by pytest, or else by unittest where all of them are its tests. */
+/* Runs Python tests by pytest. */
 import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
-import { order, pythonEnvironment, report, root, textOf, withoutRoot } from "./order.mjs";
+import { order, pythonEnvironment, report, root, withoutRoot } from "./order.mjs";
 
 /** @typedef {{ type: string; name: string; file: string; message: string }} Line */
 
@@ -9,13 +9,10 @@ const names = order.files.map((/** @type {string} */ file) => path.basename(file
 // Two test files of one name outside packages are one module to the usual way of importing.
 const env = { ...pythonEnvironment(), TROUPE_IMPORT: new Set(names).size < names.length ? "importlib" : "prepend" };
 
-/** @returns {"pytest" | "unittest" | "no pytest" | "none"} */
-function chooseTool() {
+/** @returns {"python3" | "pytest" | undefined} */
+function lacking() {
   const found = spawnSync("python3", ["-c", "import pytest"], { env, stdio: "ignore", timeout: 20_000 });
-  if (found.error !== undefined) return "none";
-  if (found.status === 0) return "pytest";
-  const isPlain = (/** @type {string} */ file) => /^\s*(import|from)\s+unittest\b/m.test(textOf(path.join(root, file)) ?? "");
-  return order.files.every(isPlain) ? "unittest" : "no pytest";
+  return found.error === undefined ? (found.status === 0 ? undefined : "pytest") : "python3";
 }
 
 /** @param {unknown} text */
@@ -23,9 +20,8 @@ function clean(text) {
   return withoutRoot(String(text)).replace(/\b0x[0-9a-f]{6,}\b/g, "0x...");
 }
 
-/** @param {"pytest" | "unittest"} tool */
-async function runTests(tool) {
-  const program = path.join(import.meta.dirname, `run_${tool}.py`);
+async function runTests() {
+  const program = path.join(import.meta.dirname, "run_pytest.py");
   const options = { cwd: root, env, stdio: /** @type {any} */ (["ignore", "pipe", "pipe", "pipe"]), detached: true };
   const child = spawn("python3", [program, ...order.files], options);
   const said = { 1: "", 2: "" };
@@ -60,7 +56,7 @@ async function runTests(tool) {
     child.on("close", (code, signal) => settle({ code, signal }));
   });
   clearTimeout(timer);
-  return { tool, ...end, timedOut, output: clean(said[1] + said[2]).slice(-order.shown), ...tally(linesOf(text)) };
+  return { ...end, timedOut, output: clean(said[1] + said[2]).slice(-order.shown), ...tally(linesOf(text)) };
 }
 
 /** @param {string} text @returns {Line[]} */
@@ -97,6 +93,6 @@ function tally(lines) {
   return { hasEnd: lines.some(({ type }) => type === "end"), running, ...counts, failures, empty };
 }
 
-const tool = chooseTool();
-await report(tool === "pytest" || tool === "unittest" ? await runTests(tool) : { tool });
+const lacks = lacking();
+await report(lacks === undefined ? await runTests() : { lacks });
 process.exit(0);

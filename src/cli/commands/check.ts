@@ -1,11 +1,9 @@
-import { access, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { CrewReport } from "../../../roles/index.ts";
 import type { CrewFinding } from "../../../roles/crew/check-crew.ts";
 import type { RoleBound } from "../../../roles/crew/crew-bound.ts";
 import { findNondeterminism } from "../../checks/determinism.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { thrownText } from "../../kernel/value-text.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import { wishedRun } from "../chosen-run.ts";
 import { crewReport } from "../crew-file.ts";
@@ -16,8 +14,11 @@ import { plural } from "../screen/amounts.ts";
 import { column, type TextStyle, wrapped } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
+import { isFile, readText } from "../text-file.ts";
 
 const USUAL = "company.yaml";
+/** Bytes of a program. */
+const MAX_PROGRAM = 4 * 1024 * 1024;
 /** A base URL that stands for any: nothing is asked. */
 const NOWHERE = "http://127.0.0.1:9";
 const UNREACHED = {
@@ -26,16 +27,15 @@ const UNREACHED = {
 };
 
 export async function check(session: Session, flags: Flags, file?: string): Promise<ExitCode> {
-  const { host } = session;
   if (flags.determinism === true) return checkDeterminism(session, file);
-  const named = { ...flags, crew: file ?? (await usualFile(host.cwd)) };
+  const named = { ...flags, crew: file ?? (await usualFile(session.host.cwd)) };
   const asked = await wishedRun(session, named);
   const isReached = asked.settings.model.kind === "model";
   const { crew, settings, notes, widens } = isReached ? asked : await wishedRun(session, { ...named, baseUrl: NOWHERE });
   if (crew === undefined)
     throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
   if (settings.model.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
-  // The check tells of a price that is not known.
+  // The check reports a price that is not known.
   const chosen = await realModel(settings.model.model, { ...settings, allowUnpriced: true });
   const found = await crewReport(crew, settings, chosen);
   const report = { ...found, warnings: isReached ? found.warnings : [...found.warnings, UNREACHED] };
@@ -50,11 +50,7 @@ export async function check(session: Session, flags: Flags, file?: string): Prom
 }
 
 async function usualFile(cwd: string): Promise<string> {
-  const isThere = await access(resolve(cwd, USUAL)).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return USUAL;
+  if (await isFile(resolve(cwd, USUAL))) return USUAL;
   throw new UsageError("CREW_UNKNOWN", `Expected a crew to check: there is no ${USUAL} here. Name a file: troupe check crew.yaml`);
 }
 
@@ -63,7 +59,7 @@ type Shown = Omit<CrewReport, "faults" | "warnings"> & {
   readonly warnings: readonly Pick<CrewFinding, "message">[];
 };
 
-export function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
+function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
   const { faults, warnings, roles, calls, cost } = report;
   const counts = `${plural(faults.length, "fault")}, ${plural(warnings.length, "warning")}`;
   const told = [
@@ -92,21 +88,15 @@ function boundText({ activations, calls, unbounded = "", cost }: RoleBound): str
   return `${starts}; ${plural(calls, "call")}${cost === undefined ? ", price not known" : `, ${formatUsd(cost)}`} at most`;
 }
 
-export async function checkDeterminism(session: Session, file: string | undefined): Promise<ExitCode> {
+async function checkDeterminism(session: Session, file: string | undefined): Promise<ExitCode> {
   if (file === undefined)
     throw new UsageError("OPTION_INVALID", "Expected a program to check, got none. Name a file: troupe check --determinism study.js");
-  const text = await readFile(resolve(session.host.cwd, file), "utf8").catch((cause: unknown) => {
-    const why = shown(thrownText(cause), 200);
-    throw new UsageError("FILE_UNREADABLE", `Expected a program to check in "${shown(file, 200)}", but ${why}. Name a file.`, { cause });
-  });
-  const faults = await findNondeterminism(text);
+  const faults = await findNondeterminism(await readText(session.host, file, "a program to check", MAX_PROGRAM));
   const exitCode = faults.length === 0 ? 0 : 1;
+  const nothing =
+    "Nothing in the roles, experiments, policies of edges and schedulers of this file differs from run to run, as far as its text shows.";
   await printResult(session, { type: "determinism", file, exitCode, faults }, () =>
-    faults.length === 0
-      ? [
-          "Nothing in the roles, experiments, policies of edges and schedulers of this file differs from run to run, as far as its text shows.",
-        ]
-      : faults.map((fault) => `${shown(file, 200)}:${fault.line}:${fault.column}  ${fault.text}`),
+    faults.length === 0 ? [nothing] : faults.map((fault) => `${shown(file, 200)}:${fault.line}:${fault.column}  ${fault.text}`),
   );
   return exitCode;
 }

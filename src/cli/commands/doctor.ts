@@ -13,6 +13,7 @@ import { runProcess } from "../../workspace/process.ts";
 import { findProgram } from "../../workspace/program-path.ts";
 import { sweepFolders, sweepProject } from "../../workspace/sweep.ts";
 import { temporaryPrefix } from "../../workspace/temporary-owner.ts";
+import { publicURL } from "../about.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
@@ -33,10 +34,10 @@ export interface Check {
   readonly hint?: string;
 }
 
-const NODE_FLOOR: readonly [number, number] = [20, 19];
+const MIN_NODE: readonly [number, number] = [20, 19];
 /** Milliseconds a model has to answer one word. */
 const PING_TIMEOUT = 30_000;
-/** Room for models that think before they answer. */
+/** Enough for models that think before they answer. */
 const PING_TOKENS = 512;
 
 export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
@@ -61,7 +62,7 @@ export function exitCodeOfChecks(checks: readonly Check[]): ExitCode {
   return failed.length > 0 ? 7 : 0;
 }
 
-export function checkLines(checks: readonly Check[], { style, width }: TextStyle): readonly string[] {
+function checkLines(checks: readonly Check[], { style, width }: TextStyle): readonly string[] {
   const names = Math.max(...checks.map(({ name }) => name.length));
   const indent = names + 8;
   const paint = { ok: style.good, warn: style.warn, fail: style.bad };
@@ -71,25 +72,18 @@ export function checkLines(checks: readonly Check[], { style, width }: TextStyle
   ]);
 }
 
-async function ping({ host, interruptions }: Session, flags: Flags): Promise<Check> {
-  const choice = modelChoice(flags, host.env);
-  if (choice.kind === "model") return pingModel(host, choice.model, interruptions.signal);
-  const expected = "Expected a model for --ping, got neither a key nor a base URL";
-  throw new UsageError("OPTION_INVALID", `${expected}. Set OPENAI_API_KEY or TROUPE_BASE_URL.`);
-}
-
-export function checkNode(version: string): Check {
+function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const isNew = major > NODE_FLOOR[0] || (major === NODE_FLOOR[0] && minor >= NODE_FLOOR[1]);
+  const isNew = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   if (isNew) return { name: "node", state: "ok", text: version };
-  return { name: "node", state: "fail", text: version, hint: `Install Node ${NODE_FLOOR.join(".")} or newer: https://nodejs.org` };
+  return { name: "node", state: "fail", text: version, hint: `Install Node ${MIN_NODE.join(".")} or newer: https://nodejs.org` };
 }
 
 export async function checkGit(): Promise<Check> {
-  const git = findProgram("git");
+  const file = findProgram("git");
   const hint = "Projects are written without it, but without history. Install it: https://git-scm.com";
-  if (git === undefined) return { name: "git", state: "warn", text: "not found", hint };
-  const result = await runProcess({ file: git, args: ["--version"], cwd: dirname(git), timeout: PING_TIMEOUT });
+  if (file === undefined) return { name: "git", state: "warn", text: "not found", hint };
+  const result = await runProcess({ file, args: ["--version"], cwd: dirname(file), timeout: PING_TIMEOUT });
   if (result.kind === "exited" && result.code === 0) return { name: "git", state: "ok", text: shown(result.stdout, 80) };
   return { name: "git", state: "warn", text: `does not run (${result.kind})`, hint };
 }
@@ -103,7 +97,6 @@ export async function checkSandbox(): Promise<Check> {
   return { name: "sandbox", state: "warn", text: shown(reason, 300), hint };
 }
 
-/** Checks whether pages can be opened. */
 export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
   const found = findChromium(await chooseSandbox("auto"), env["CHROME_PATH"]);
   if (typeof found !== "string") return { name: "pages", state: "ok", text: shown(`a browser: ${found.program}`, 300) };
@@ -111,24 +104,24 @@ export async function checkPages({ env }: Pick<Host, "env">): Promise<Check> {
   return { name: "pages", state: "warn", text: "no browser", hint: shown(hint, 600) };
 }
 
-export function checkModel(host: Host, flags: Flags): Check {
-  const choice = modelChoice(flags, host.env);
-  const unset = "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server. Without it the bundled ideas play: troupe demo";
-  if (choice.kind === "none") return { name: "model", state: "warn", text: "neither a key nor a base URL is set", hint: unset };
-  const { id, baseURL, keyFrom, price } = choice.model;
-  const known = priceOf(price === undefined ? { id } : { id, price });
-  const where = baseURL === undefined ? "" : `, base URL ${placeText(baseURL)}`;
-  const key = keyFrom === undefined ? "no key" : `key from ${keyFrom}`;
-  const text = `${shown(id, 80)}${where}, ${key}`;
-  if (known !== undefined) {
-    return { name: "model", state: "ok", text: `${text}, $${known.input} in and $${known.output} out for a million tokens` };
+export function checkModel({ env }: Host, flags: Flags): Check {
+  const choice = modelChoice(flags, env);
+  if (choice.kind === "none") {
+    const hint = "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server. Without it the bundled ideas play: troupe demo";
+    return { name: "model", state: "warn", text: "neither a key nor a base URL is set", hint };
   }
-  const hint = "Tell its price with --price in,out.";
+  const { id, baseURL, keyFrom, price } = choice.model;
+  const where = baseURL === undefined ? "" : `, base URL ${shown(publicURL(baseURL) ?? "that is no URL", 200)}`;
+  const text = `${shown(id, 80)}${where}, ${keyFrom === undefined ? "no key" : `key from ${keyFrom}`}`;
+  const known = priceOf(price === undefined ? { id } : { id, price });
+  if (known !== undefined)
+    return { name: "model", state: "ok", text: `${text}, $${known.input} in and $${known.output} out for a million tokens` };
+  const hint = "Give its price with --price in,out.";
   return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
 }
 
-/** What may be set, by its name in a config file, and the variables that set it. */
-const SETTINGS: readonly (readonly [what: string, ...variables: string[]])[] = [
+/** The settings by their names in a config file, and the variables that set them. */
+const SETTINGS: readonly (readonly [setting: string, ...variables: string[]])[] = [
   ...Object.entries(ENTRIES).flatMap(([name, { config }]) => (config === undefined ? [] : [[config, variableOf(name)] as const])),
   ["baseUrl", "OPENAI_BASE_URL"],
   ["apiKey", "TROUPE_API_KEY", "TROUPE_API_KEY_NAME", "OPENAI_API_KEY"],
@@ -137,21 +130,23 @@ const SETTINGS: readonly (readonly [what: string, ...variables: string[]])[] = [
 ];
 
 /** Which settings came from where. Values are not shown: one may be a key. */
-export function checkSettings({ host: { env }, settingsFrom, folder }: Pick<Session, "host" | "settingsFrom" | "folder">): Check {
+function checkSettings({ host: { env }, settingsFrom, folder }: Session): Check {
   const ofFolder: Readonly<Record<string, unknown>> = { ...folder, ...folder?.times };
-  const told = SETTINGS.flatMap(([what, ...variables]) => {
+  const sources = SETTINGS.flatMap(([setting, ...variables]) => {
     const variable = variables.find((name) => valueIn(env, name) !== undefined);
     const own = variable === undefined ? [] : [settingsFrom.get(variable) ?? variable];
-    const sources = ofFolder[what] === undefined ? own : [...own, folder?.file ?? ""];
-    return sources.length === 0 ? [] : [`${what} from ${sources.map((source) => shown(source, 200)).join(" and ")}`];
+    const all = ofFolder[setting] === undefined ? own : [...own, folder?.file ?? ""];
+    return all.length === 0 ? [] : [`${setting} from ${all.map((source) => shown(source, 200)).join(" and ")}`];
   });
-  return { name: "settings", state: "ok", text: told.length === 0 ? "all are defaults" : `${told.join(", ")}; the rest are defaults` };
+  const text = sources.length === 0 ? "all are defaults" : `${sources.join(", ")}; the rest are defaults`;
+  return { name: "settings", state: "ok", text };
 }
 
-function placeText(baseURL: string): string {
-  if (!URL.canParse(baseURL)) return "that is no URL";
-  const { origin, pathname } = new URL(baseURL);
-  return shown(`${origin}${pathname}`, 200);
+async function ping({ host, interruptions }: Session, flags: Flags): Promise<Check> {
+  const choice = modelChoice(flags, host.env);
+  if (choice.kind === "model") return pingModel(host, choice.model, interruptions.signal);
+  const expected = "Expected a model for --ping, got neither a key nor a base URL";
+  throw new UsageError("OPTION_INVALID", `${expected}. Set OPENAI_API_KEY or TROUPE_BASE_URL.`);
 }
 
 /** Asks the model for one word. The only check that may cost something. */
@@ -164,7 +159,7 @@ export async function pingModel(host: Host, settings: ModelSettings, signal: Abo
     await withTimeout(host.clock, PING_TIMEOUT, `an answer from ${id}`, signal, (limit) => model.chat(request, { signal: limit }));
   } catch (error) {
     if (error instanceof ControlError) throw error;
-    // An empty or cut answer is an answer: that is all this checks.
+    // An empty or cut answer is an answer.
     if (!(error instanceof ModelError && ["MODEL_EMPTY", "MODEL_TRUNCATED"].includes(error.code))) {
       const { code, message } = errorReport(error, host.env);
       return { name: "ping", state: "fail", text: message, code };
@@ -173,14 +168,13 @@ export async function pingModel(host: Host, settings: ModelSettings, signal: Abo
   return { name: "ping", state: "ok", text: `${shown(id, 80)} answered in ${host.clock.now() - began} ms` };
 }
 
-export async function checkOut(host: Host, out: string | undefined): Promise<Check> {
-  const wanted = resolve(host.cwd, out ?? "workspace");
+export async function checkOut({ cwd }: Host, out: string = "workspace"): Promise<Check> {
+  const wanted = resolve(cwd, out);
   try {
     await probeFolder(wanted);
     return { name: "output", state: "ok", text: `${shown(wanted, 300)} can be written` };
   } catch (error) {
-    const why = shown(thrownText(error), 200);
-    const text = `${shown(wanted, 300)} cannot be written: ${why}`;
+    const text = `${shown(wanted, 300)} cannot be written: ${shown(thrownText(error), 200)}`;
     return { name: "output", state: "fail", text, hint: "Choose another folder: --out <dir>" };
   }
 }
@@ -196,7 +190,7 @@ export async function checkStore(host: Host, flags: Flags): Promise<Check> {
   }
 }
 
-/** The text says what no check can see: a run whose last commits were lost looks like one that was killed before them. */
+/** A run whose last commits were lost looks like one that was killed before them: no check can see that. */
 async function storeFacts(path: string): Promise<string> {
   const { version, runs, bytes } = await journalFacts(path);
   return `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost cannot be told`;
@@ -210,11 +204,11 @@ async function newStoreText(path: string): Promise<string> {
 export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {
   const wanted = resolve(host.cwd, out ?? "workspace");
   const project = await realpath(wanted).catch(() => undefined);
-  const places = new Set([await realpath(tmpdir()), await nearestFolder(wanted), await nearestFolder(dirname(store))]);
-  const swept = [
-    ...(project === undefined ? [] : [await sweepProject(project)]),
-    ...(await Promise.all([...places].map((folder) => sweepFolders(folder)))),
-  ];
+  const folders = new Set([await realpath(tmpdir()), await nearestFolder(wanted), await nearestFolder(dirname(store))]);
+  const swept = await Promise.all([
+    ...(project === undefined ? [] : [sweepProject(project)]),
+    ...[...folders].map((one) => sweepFolders(one)),
+  ]);
   const removed = swept.reduce((sum, one) => sum + one.removed, 0);
   const left = swept.reduce((sum, one) => sum + one.left, 0);
   const files = plural(removed, "temporary file or folder", "temporary files and folders");
@@ -224,12 +218,12 @@ export async function checkLeftovers(host: Host, out: string | undefined, store:
   return { name: "leftovers", state: "warn", text: `${text}; ${left} left alone`, hint };
 }
 
-export function checkTerminal(host: Host, flags: Flags): Check {
+function checkTerminal(host: Host, flags: Flags): Check {
   const { stderr, env } = host;
   const isTTY = stderr.isTTY === true;
   const words = [
     isTTY ? `${columnsOf(stderr)} columns` : "no terminal",
-    wantsColor({ isOff: flags.color === false, env, isTTY }) ? "colour" : "no colour",
+    wantsColor({ isOff: flags.color === false, env, isTTY }) ? "color" : "no color",
     canDraw(host) ? "live progress" : "progress line by line",
     canAsk(host) ? "can be asked" : "cannot be asked",
   ];

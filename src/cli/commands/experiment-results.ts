@@ -17,8 +17,8 @@ import { printLines, printResult, report, resultStyle, type Session } from "../s
 const DIGITS = 4;
 /** Digits of a standard error; its mean is shown to the same decimal place, because further ones say nothing. */
 const DIGITS_OF_ERROR = 2;
-const MOST_DECIMALS = 12;
-const MOST_ERRORS = 10;
+const MAX_DECIMALS = 12;
+const MAX_ERRORS = 10;
 const RUN_COUNTS = 2;
 
 type Column = readonly string[];
@@ -47,8 +47,8 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
       ],
       style,
     ),
-    ...errors.slice(0, MOST_ERRORS).map((line) => style.style.bad(line)),
-    ...(errors.length > MOST_ERRORS ? [`and ${counted(errors.length - MOST_ERRORS)} more`] : []),
+    ...errors.slice(0, MAX_ERRORS).map((line) => style.style.bad(line)),
+    ...(errors.length > MAX_ERRORS ? [`and ${counted(errors.length - MAX_ERRORS)} more`] : []),
   ]);
   return exitCode;
 }
@@ -113,8 +113,8 @@ function cellText(row: Row, name: string): string {
   if (!(`${name}_se` in row)) return value === null ? "" : shown(String(value), 60);
   const error = row[`${name}_se`] ?? null;
   if (typeof value !== "number" || typeof error !== "number") return numberText(value);
-  const decimals = error > 0 ? Math.max(0, DIGITS_OF_ERROR - 1 - Math.floor(Math.log10(error))) : MOST_DECIMALS + 1;
-  if (decimals > MOST_DECIMALS) return `${numberText(value)} ± ${numberText(error)}`;
+  const decimals = error > 0 ? Math.max(0, DIGITS_OF_ERROR - 1 - Math.floor(Math.log10(error))) : MAX_DECIMALS + 1;
+  if (decimals > MAX_DECIMALS) return `${numberText(value)} ± ${numberText(error)}`;
   return `${value.toFixed(decimals)} ± ${error.toFixed(decimals)}`;
 }
 

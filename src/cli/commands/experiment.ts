@@ -8,54 +8,46 @@ import { replayCell, runExperiment, verifyExperiment } from "../../research/inde
 import type { CellReplay } from "../../research/experiment/replay.ts";
 import type { SweepProgress } from "../../research/experiment/sweep.ts";
 import type { ExitCode } from "../errors.ts";
-import { canDraw } from "../host.ts";
 import { wholeNumber } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
-import { LiveRegion, type Size } from "../screen/live-region.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import { printResult, report, type Session } from "../session.ts";
 import { importedModule } from "../text-file.ts";
 
-const MOST = 1_000_000;
+const MAX = 1_000_000;
 const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
 
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
-  const workers = flags.workers === undefined ? {} : { workers: flags.workers };
   const out = flags.anew === true ? await freeFolder(wanted) : wanted;
-  const bar = new Bar(session);
-  try {
-    const again = flags.again === true;
-    const { rows, failed, kept } = await runExperiment(experiment, {
-      ...bounds,
-      ...workers,
-      out,
-      again,
-      onProgress: (progress) => bar.tell(progress),
-    });
-    bar.end();
-    const exitCode = failed === 0 ? 0 : 1;
-    const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: troupe experiment ${failed === 0 ? "table" : "status"} ${shellWord(relative(session.host.cwd, out) || ".")}`;
-    await report(session, sentence, { type: "experiment", out, runs: rows.length, failed, kept, exitCode });
-    return exitCode;
-  } finally {
-    bar.end();
-  }
+  const { rows, failed, kept } = await runExperiment(experiment, {
+    ...bounds,
+    ...(flags.workers === undefined ? {} : { workers: flags.workers }),
+    out,
+    again: flags.again === true,
+    onProgress: progressPrinter(session),
+  });
+  const exitCode = failed === 0 ? 0 : 1;
+  const next = `troupe experiment ${failed === 0 ? "table" : "status"} ${shellWord(relative(session.host.cwd, out) || ".")}`;
+  const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: ${next}`;
+  await report(session, sentence, { type: "experiment", out, runs: rows.length, failed, kept, exitCode });
+  return exitCode;
 }
 
 export async function experimentVerify(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds } = await asked(session, module, flags);
   const { runs, concurrency, node } = flags;
-  const bar = new Bar(session);
-  const began = session.host.clock.now();
+  const { clock } = session.host;
+  const began = clock.now();
+  const print = progressPrinter(session);
   const found = await verifyExperiment(experiment, {
-    onProgress: ({ total, done }) => bar.tell({ total, done, failed: 0, kept: 0, ms: session.host.clock.now() - began }),
+    onProgress: ({ total, done }) => print({ total, done, failed: 0, kept: 0, ms: clock.now() - began }),
     ...bounds,
     ...(runs === undefined ? {} : { runs }),
-    ...(concurrency === undefined ? {} : { concurrency: concurrency.split(",").map((one) => wholeNumber("--concurrency", one, MOST)) }),
+    ...(concurrency === undefined ? {} : { concurrency: concurrency.split(",").map((one) => wholeNumber("--concurrency", one, MAX)) }),
     ...(node === undefined ? {} : { nodes: [process.execPath, ...node] }),
-  }).finally(() => bar.end());
+  });
   const { isEqual, ways, differences, warnings } = found;
   for (const warning of warnings) session.screen.print([session.screen.style.warn(shown(warning, 600))], 2);
   const lines = differences.flatMap(({ job, left, right, text }) => [
@@ -101,20 +93,17 @@ function replayLines({ row, journal, place, changed = [], events }: CellReplay):
 
 async function asked({ host, interruptions }: Session, file: string, flags: Flags) {
   const path = resolve(host.cwd, file);
-  if (!(await succeeds(access(path))))
-    throw new UsageError("EXPERIMENT_UNREADABLE", `Expected a module with an experiment at ${shown(file, 200)}, got no such file. ${HINT}`);
-  const found = [...new Set(Object.values(await importedModule(path, "a module with an experiment", "EXPERIMENT_UNREADABLE")))].filter(
-    isExperiment,
-  );
-  const named = flags.name === undefined ? found : found.filter(({ name }) => name === flags.name);
+  const name = shown(file, 200);
+  if (!(await succeeds(access(path)))) throw unreadable(`a module with an experiment at ${name}, got no such file. ${HINT}`);
+  const exported = Object.values(await importedModule(path, "a module with an experiment", "EXPERIMENT_UNREADABLE"));
+  const found = [...new Set(exported)].filter(isExperiment);
+  const named = flags.name === undefined ? found : found.filter((one) => one.name === flags.name);
   const [experiment] = named;
   if (experiment === undefined || named.length > 1) {
-    const names = found.map(({ name }) => shown(name, 60)).join(", ");
-    const got = found.length === 0 ? `none. ${HINT}` : `${names}. Name one: --name ${shown(found[0]?.name ?? "", 60)}`;
-    throw new UsageError(
-      "EXPERIMENT_UNREADABLE",
-      `Expected ${shown(file, 200)} to export one experiment${flags.name === undefined ? "" : ` of the name ${shown(flags.name, 60)}`}, got ${got}`,
-    );
+    const names = found.map((one) => shown(one.name, 60));
+    const got = names[0] === undefined ? `none. ${HINT}` : `${names.join(", ")}. Name one: --name ${names[0]}`;
+    const which = flags.name === undefined ? "" : ` of the name ${shown(flags.name, 60)}`;
+    throw unreadable(`${name} to export one experiment${which}, got ${got}`);
   }
   const { timeLimit, memory } = flags;
   return {
@@ -124,9 +113,13 @@ async function asked({ host, interruptions }: Session, file: string, flags: Flag
       module: pathToFileURL(path).href,
       signal: interruptions.signal,
       ...(timeLimit === undefined ? {} : { timeLimit: timeLimit || Number.MAX_SAFE_INTEGER }),
-      ...(memory === undefined ? {} : { memory: wholeNumber("--memory", memory, MOST) }),
+      ...(memory === undefined ? {} : { memory: wholeNumber("--memory", memory, MAX) }),
     },
   };
+}
+
+function unreadable(expected: string): UsageError {
+  return new UsageError("EXPERIMENT_UNREADABLE", `Expected ${expected}`);
 }
 
 function isExperiment(value: unknown): value is AnyExperiment {
@@ -137,75 +130,33 @@ function folderName(name: string): string {
   return name.replace(/[^\w.-]+/g, "-").replace(/^\.+/, "") || "experiment";
 }
 
-const MOST_FOLDERS = 1_000;
+const MAX_FOLDERS = 1_000;
 
 /** The folder, or the first one with a number behind its name, that is not there yet. */
 async function freeFolder(wanted: string): Promise<string> {
-  for (let n = 1; n <= MOST_FOLDERS; n += 1) {
+  for (let n = 1; n <= MAX_FOLDERS; n += 1) {
     const folder = n === 1 ? wanted : `${wanted}-${n}`;
     if (!(await succeeds(access(folder)))) return folder;
   }
   throw new UsageError("OPTION_INVALID", `Expected a free folder beside ${shown(wanted)}, got none. Name another by --out.`);
 }
 
-/** Shares of the work after which a line is printed where nothing can be drawn. */
+/** Lines that are printed while a sweep runs. */
 const STEPS = 10;
-const BAR = 30;
-const LEAST_BAR = 5;
 
-/**
- * Shows how far a sweep is: a bar on a terminal, elsewhere a line for each tenth. It owns the last progress that was told.
- *
- * Bar.B1 (`tell`) without a terminal at most eleven lines are printed, whatever the number of runs.
- */
-class Bar {
-  readonly #session: Session;
-  readonly #region: LiveRegion | undefined;
-  readonly #offExit: () => void;
-  #last: SweepProgress | undefined;
-  #step = -1;
-
-  constructor(session: Session) {
-    this.#session = session;
-    const { host, output } = session;
-    const isLive = !output.isQuiet && session.json === undefined && canDraw(host);
-    this.#region = isLive ? new LiveRegion(host.stderr, host.clock, (size) => this.#lines(size)) : undefined;
-    this.#offExit = host.onExit(() => this.#region?.restore());
-  }
-
-  tell(progress: SweepProgress): void {
-    this.#last = progress;
-    if (this.#region !== undefined) return this.#region.start();
-    const { total, done } = progress;
-    const step = Math.floor((STEPS * done) / Math.max(1, total));
-    if (step === this.#step) return;
-    this.#step = step;
-    const { json, screen } = this.#session;
+/** Prints a line for each tenth of a sweep. */
+function progressPrinter({ json, screen }: Session): (progress: SweepProgress) => void {
+  let last = -1;
+  return (progress) => {
+    const step = Math.floor((STEPS * progress.done) / Math.max(1, progress.total));
+    if (step === last) return;
+    last = step;
     if (json === undefined) screen.say(progressText(progress));
     else void json.write({ type: "progress", ...progress });
-  }
-
-  end(): void {
-    this.#offExit();
-    this.#region?.stop();
-  }
-
-  #lines({ width }: Size): readonly string[] {
-    if (this.#last === undefined) return [];
-    return [barLine(this.#last, width)];
-  }
+  };
 }
 
-/** The bar before its text. A narrow terminal has a shorter bar, or none, so that the text can be read. */
-export function barLine(progress: SweepProgress, width: number): string {
-  const { total, done } = progress;
-  const text = progressText(progress);
-  const length = Math.min(BAR, width - text.length - 1);
-  const filled = Math.round((length * done) / Math.max(1, total));
-  return length < LEAST_BAR ? text.slice(0, width) : `${"█".repeat(filled)}${"░".repeat(length - filled)} ${text}`;
-}
-
-export function progressText({ total, done, failed, kept, ms }: SweepProgress): string {
+function progressText({ total, done, failed, kept, ms }: SweepProgress): string {
   const now = done - kept;
   const left = now > 0 && done < total ? `, about ${elapsed((ms / now) * (total - done))} left` : "";
   return `${counted(done)} of ${plural(total, "run")}${failed === 0 ? "" : `, ${counted(failed)} failed`}, ${elapsed(ms)}${left}`;

@@ -13,84 +13,71 @@ import { freshRunId } from "../../kernel/id.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
-import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
+import { pendingQuestions } from "../../runtime/record/questions.ts";
 import type { JobInfo } from "../../team/run-driver.ts";
 import { eventsOf, submitRun } from "../../team/submit.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
-import type { ExitCode } from "../errors.ts";
-import { type Fleet, knownRun, LOOK, MOST_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
+import { type Fleet, knownRun, LOOK, MAX_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
 import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { escapedJson } from "../output.ts";
+import { onlyQuestion } from "../questions.ts";
 import { ageText, counted, plural } from "../screen/amounts.ts";
 import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import { printLines, report, resultStyle, type Session } from "../session.ts";
-import { eventLine } from "./runs-events.ts";
+import { eventLines } from "./runs-events.ts";
 
 const DEFAULT_LIMIT = 30;
 const STOP_LIMIT = 30_000;
 const DRAIN_LIMIT = 120_000;
 
 /**
- * Milliseconds for which no look shows a worker that is gone. A look may miss one that lives: after a restart of the database it connects
- * later than this command does, and a busy one answers late.
+ * Milliseconds without a look that shows a worker, after which it is gone. A look may miss a live one: after a restart of the database it
+ * connects later than this command does, and a busy one answers late.
  */
 const UNSEEN = 3_000;
 
-export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
-  // A run that is known has an idea.
+  const { host, json } = session;
+  // A known run has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
-  const idea = isAsked ? await readIdea(ideaIn(words, flags), session.host) : undefined;
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
-    const mask = maskSecrets(secretsIn(session.host.env));
-    const runId = flags.id ?? freshRunId(session.host.clock.now());
+  const idea = isAsked ? await readIdea(ideaIn(words, flags), host) : undefined;
+  return withFleet(session, flags, async ({ journal, driver }) => {
+    const mask = maskSecrets(secretsIn(host.env));
+    const runId = flags.id ?? freshRunId(host.clock.now());
     const known = (await eventsOf(journal, runId)) === 0 ? undefined : await beginningOf(journal, runId);
     if (known === undefined && idea === undefined) ideaIn([], flags);
     assertSameBeginning(runId, known, { team: flags.team, idea: idea && mask(idea) });
     const { team: name = known?.team ?? "" } = flags;
     if (name.trim() === "") throw invalidOption("--team", "the name of a team", name);
     await submitRun({ name, journal, mask, driver }, { runId, idea: known === undefined ? idea : undefined, about: undefined });
-    if (session.json === undefined) session.host.stdout.write(`${runId}\n`);
-    else await session.json.write({ type: "submitted", run: runId, team: name });
-    return 0;
+    if (json === undefined) host.stdout.write(`${runId}\n`);
+    else await json.write({ type: "submitted", run: runId, team: name });
   });
 }
 
-async function submitAnswered(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+async function submitAnswered(session: Session, words: readonly string[], flags: Flags): Promise<void> {
   const { id: runId = "", answer = "", team, file } = flags;
   if (runId === "" || answer.trim() === "" || words.length > 0 || file !== undefined || team !== undefined) {
     const expected = "Expected --answer with a text and --id with the run that waits, and no idea and no team";
     throw new UsageError("OPTION_CONFLICT", `${expected}. Say: troupe submit --id <run> --answer "yes"`);
   }
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+  return withFleet(session, flags, async ({ journal, driver }) => {
     const { signal } = session.interruptions;
     const { state } = await recordedState(journal, runId, (from) => journal.read(runId, from));
-    const question = flags.question ?? onlyQuestion(runId, pendingQuestions(state));
+    const question = flags.question ?? onlyQuestion(pendingQuestions(state), runId, "in --question");
     const secrets = secretsIn(session.host.env);
     await submitAnswer(runId, question, answer, { journal, driver, secrets, clock: session.host.clock, signal });
-    const name = shown(runId, 60);
-    await report(session, `The answer is recorded, and ${name} continues.`, { type: "answered", run: runId });
-    return 0;
+    await report(session, `The answer is recorded, and ${shown(runId, 60)} continues.`, { type: "answered", run: runId });
   });
-}
-
-function onlyQuestion(runId: string, pending: readonly PendingQuestion[]): string {
-  const [only, ...others] = pending;
-  if (only !== undefined && others.length === 0) return only.id;
-  const name = shown(runId, 60);
-  const waiting = pending.map(({ id, role, text }) => `${id} (${shown(role, 60)}: ${shown(text, 80)})`).join(", ");
-  const expected = only === undefined ? "a run with a question that waits" : `--question with the id of one of the questions of ${name}`;
-  const came = only === undefined ? `${name} has none. See: troupe logs ${name}` : `these wait: ${waiting}`;
-  throw new UsageError("QUESTION_MISSING", `Expected ${expected}, but ${came}`);
 }
 
 function ideaIn(words: readonly string[], { file }: Flags): IdeaSource {
   const example = 'Say what to work on: troupe submit --team writers "a poem"';
-  return ideaSource(words, file, { isCommandNamed: true, example });
+  return ideaSource(words, file, { isMeant: true, example });
 }
 
 type Beginning = Awaited<ReturnType<typeof beginningOf>>;
@@ -113,11 +100,11 @@ function assertSameBeginning(runId: string, known: Beginning | undefined, { team
   throw new JournalError("RUN_IDEA_DIFFERS", `${expected}. To continue it: troupe submit --id ${name}, or leave out --id for a new run.`);
 }
 
-export function ps(session: Session, flags: Flags): Promise<ExitCode> {
+export function ps(session: Session, flags: Flags): Promise<void> {
   const limit = flags.limit ?? DEFAULT_LIMIT;
-  return withFleet<ExitCode>(session, flags, async ({ journal, driver }) => {
+  return withFleet(session, flags, async ({ journal, driver }) => {
     const [jobs, workers, infos] = await Promise.all([
-      driver.list({ limit: MOST_JOBS }),
+      driver.list({ limit: MAX_JOBS }),
       driver.workers(),
       newestRuns(journal, { limit, tallies: true }),
     ]);
@@ -133,8 +120,7 @@ export function ps(session: Session, flags: Flags): Promise<ExitCode> {
       const { runId, team } = job;
       return { run: runId, team, status: statusOf("queued", job), moved: null, events: 0, idea: "" };
     });
-    await printed(session, [...queued.slice(0, limit), ...rows], workers);
-    return 0;
+    await print(session, [...queued.slice(0, limit), ...rows], workers);
   });
 }
 
@@ -153,7 +139,7 @@ function statusOf(recorded: string, job: JobInfo | undefined): string {
   return job.state === "delivered" ? "running" : "waits for a worker";
 }
 
-async function printed(session: Session, rows: readonly PsRow[], workers: Awaited<ReturnType<Fleet["driver"]["workers"]>>): Promise<void> {
+async function print(session: Session, rows: readonly PsRow[], workers: Awaited<ReturnType<Fleet["driver"]["workers"]>>): Promise<void> {
   const { json, host, screen } = session;
   if (json !== undefined) {
     for (const row of rows) await json.write({ type: "run", ...row });
@@ -183,16 +169,8 @@ export function logs(session: Session, flags: Flags, id: string): Promise<void> 
     const runId = await (flags.follow === true ? knownRun(fleet, id) : recordedRun(journal, id));
     if (flags.follow === true) await untilBegun(session, fleet, runId);
     const events = flags.follow === true ? followed(session, journal, runId, from) : journal.read(runId, from);
-    await printLines(session, linesOf(events, session.output.isJson));
+    await printLines(session, eventLines(events, { isJson: session.output.isJson }));
   });
-}
-
-async function* linesOf(events: AsyncIterable<RunEvent>, isJson: boolean): AsyncIterable<string> {
-  let began: number | undefined;
-  for await (const event of events) {
-    began ??= event.time;
-    yield isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
-  }
 }
 
 async function* followed({ host, interruptions }: Session, journal: Journal, runId: string, from: number): AsyncIterable<RunEvent> {
@@ -222,7 +200,7 @@ export function stop(session: Session, flags: Flags, id: string): Promise<void> 
     const runId = await knownRun(fleet, id);
     await driver.cancel(runId);
     const last = await lastOf(journal, runId);
-    if (isUnderWay(last) && (await isTold(session, journal, runId, limit))) await untilEnded(session, journal, runId, limit);
+    if (isUnderWay(last) && (await isCommanded(session, journal, runId, limit))) await untilEnded(session, journal, runId, limit);
     const name = shown(runId, 60);
     const next =
       last.last === undefined
@@ -236,9 +214,10 @@ function isUnderWay({ last }: LastEvent): boolean {
   return last !== undefined && last.type !== "run.ended";
 }
 
-async function isTold({ interruptions }: Session, journal: Journal, runId: string, timeout: number): Promise<boolean> {
+/** Gives the owner of a run the command to stop; false where it has no owner. */
+async function isCommanded({ interruptions: { signal } }: Session, journal: Journal, runId: string, timeout: number): Promise<boolean> {
   try {
-    await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" }, { timeout, signal: interruptions.signal });
+    await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" }, { timeout, signal });
     return true;
   } catch (error) {
     if (isUnowned(error)) return false;
@@ -256,11 +235,8 @@ async function untilEnded({ host: { clock }, interruptions }: Session, journal: 
 
 function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
   const expected = `Expected the owner of ${shown(runId, 60)} to stop it within ${limit / 1000} s, but its record has no end`;
-  return new UsageError(
-    "RUN_NOT_STOPPED",
-    `${expected}. It is out of the queue, and a step of it may take no notice of a stop. Wait longer: --grace, or see: troupe logs`,
-    cause === undefined ? {} : { cause },
-  );
+  const advice = "It is out of the queue, and a step of it may take no notice of a stop. Wait longer: --grace, or see: troupe logs";
+  return new UsageError("RUN_NOT_STOPPED", `${expected}. ${advice}`, { cause });
 }
 
 export function drain(session: Session, flags: Flags): Promise<void> {
@@ -271,47 +247,38 @@ export function drain(session: Session, flags: Flags): Promise<void> {
   });
 }
 
-/** The workers that are to end, and the milliseconds after which one that is still there is too slow. */
-interface Draining {
-  readonly worker: string | undefined;
-  readonly limit: number;
-}
-
 export async function untilDrained(
   { host: { clock }, interruptions: { signal } }: Pick<Session, "host" | "interruptions">,
   driver: Fleet["driver"],
-  { worker, limit }: Draining,
+  { worker, limit }: { readonly worker: string | undefined; readonly limit: number },
 ): Promise<readonly string[]> {
   const end = clock.now() + limit;
-  /** The workers that are asked, with the time since which no look has shown them. */
-  const asked = new Map<string, number | undefined>();
+  const asked = new Set<string>();
   let first: number | undefined;
+  /** The time since which no look has shown a worker. */
+  let gone: number | undefined;
   for (;;) {
     const began = clock.now();
-    const seen = new Set((await driver.workers()).flatMap(({ id }) => (worker === undefined || id === worker ? [id] : [])));
+    const connected = (await driver.workers()).map(({ id }) => id).filter((id) => worker === undefined || id === worker);
     const now = clock.now();
     first ??= now;
     // A look itself may take seconds, so time counts from the end of one look to the beginning of another.
-    const isOver = (since: number | undefined): boolean => since !== undefined && began - since >= UNSEEN;
-    for (const id of seen) if (asked.has(id) || !isOver(first)) asked.set(id, undefined);
-    for (const [id, since] of asked) if (!seen.has(id)) asked.set(id, since ?? now);
-    const left = [...asked].flatMap(([id, since]) => (isOver(since) ? [] : [id]));
-    if (left.length === 0 && isOver(first)) break;
-    const busy = left.filter((id) => seen.has(id)).length;
-    if (now > end && busy > 0) {
-      throw new UsageError(
-        "WORKERS_BUSY",
-        `Expected the workers to end within the time, but ${plural(busy, "worker")} did not. Wait longer: --grace`,
-      );
+    const isBeginning = began - first < UNSEEN;
+    const busy = connected.filter((id) => isBeginning || asked.has(id));
+    for (const id of busy) asked.add(id);
+    gone = busy.length > 0 ? undefined : (gone ?? now);
+    if (gone !== undefined && began - gone >= UNSEEN) break;
+    if (now > end && busy.length > 0) {
+      const expected = `Expected the workers to end within the time, but ${plural(busy.length, "worker")} did not`;
+      throw new UsageError("WORKERS_BUSY", `${expected}. Wait longer: --grace`);
     }
     // Repeated, because a worker that was just connecting has not heard it.
-    await Promise.all(left.map((id) => driver.drain(id)));
+    await Promise.all([...asked].map((id) => driver.drain(id)));
     await sleep(clock, LOOK, signal);
   }
-  if (worker !== undefined && asked.size === 0) {
+  if (worker !== undefined && asked.size === 0)
     throw new UsageError("WORKER_UNKNOWN", `Expected the id of a connected worker, got "${shown(worker, 60)}". See: troupe ps`);
-  }
-  return [...asked.keys()];
+  return [...asked];
 }
 
 export function bring(session: Session, flags: Flags, id: string): Promise<void> {

@@ -54,7 +54,7 @@ function changing(session: Session, id: string, flags: Flags, change: (team: Tea
 async function teamOf(session: Session, store: Store, { runId, state }: LoadedRun, flags: Flags): Promise<Team> {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, flags.force === true);
-  if (flags.force !== true) await assertSameModule(session.host, about.crew, state);
+  if (flags.force !== true) await assertSameModule(session.host, about.crew);
   return definingTeam(store, runId, state);
 }
 

@@ -1,35 +1,40 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
+import { debugMemory, type MemoryReport } from "../../inspector/memory-debug.ts";
 import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
 import { MAX_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
+import type { StoredMessage } from "../../memory/message-store.ts";
 import type { SimilarMessage } from "../../memory/storage-options.ts";
 import { timeOf } from "../../memory/stored-messages.ts";
-import type { ExitCode } from "../errors.ts";
+import type { Message } from "../../message/message.ts";
 import { refuseWords } from "../idea.ts";
-import { findRole, type MemoriesStore, memoryPlace, roleIds, withMemories, withMemory, withNewMemories } from "../memory-store.ts";
+import {
+  findMessage,
+  findRole,
+  type MemoriesStore,
+  memoryPlace,
+  roleIds,
+  withMemories,
+  withMemory,
+  withNewMemories,
+} from "../memory-store.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
-import { ageText, counted, plural } from "../screen/amounts.ts";
-import { tableLines } from "../screen/layout.ts";
+import { ageText, counted, momentText, plural } from "../screen/amounts.ts";
+import { type Fact, factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { bytesText, shortId, shown } from "../screen/text.ts";
-import { exportLines, printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
+import { exportLines, printCompaction, printLines, printResult, report, resultStyle, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
-export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
+export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   refuseWords(words, "memory");
   const { path, name } = memoryPlace(flags, session);
-  if (!(await isStore(path))) {
-    session.screen.say(`No memories are kept in ${shown(name, 300)} yet.`);
-    return 0;
-  }
-  return withMemories<ExitCode>(session, flags, async (store) => {
-    await printRoles(session, await store.roles());
-    return 0;
-  });
+  if (await isStore(path)) return withMemories(session, flags, async (store) => printRoles(session, await store.roles()));
+  session.screen.say(`No memories are kept in ${shown(name, 300)} yet.`);
 }
 
 async function printRoles(session: Session, roles: readonly StoredRole[]): Promise<void> {
@@ -43,52 +48,125 @@ async function printRoles(session: Session, roles: readonly StoredRole[]): Promi
   const rows = roles.map((role) => [
     shown(role.roleId, 60),
     counted(role.messages),
-    rolesVectors(role),
+    countsOfVectors(role),
     bytesText(role.characters),
     role.newest === undefined ? "" : ageText(now - role.newest),
   ]);
   await printLines(session, tableLines(["ROLE", "MESSAGES", "VECTORS", "SIZE", "LAST"], rows, resultStyle(session)));
 }
 
-function rolesVectors({ messages, vectors }: StoredRole): string {
+function countsOfVectors({ messages, vectors }: StoredRole): string {
   const made = vectors.reduce((sum, { count }) => sum + count, 0);
   const missing = messages - made;
   const text = `${counted(made)}${vectors.length > 1 ? ` of ${vectors.length} embedders` : ""}`;
   return missing > 0 ? `${text}, ${counted(missing)} to be made` : text;
 }
 
-interface MemoryHit extends SimilarMessage {
-  readonly roleId: string;
+/** Lines of one message, characters of each, and spaces that are kept at its start. */
+const MAX_LINES = 200;
+const MAX_LINE = 1_000;
+const MAX_INDENT = 40;
+
+export function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<void> {
+  const { last = 20, run } = flags;
+  return withMemory(session, flags, given, async (store, roleId) => {
+    const all = await store.reading(roleId).entries();
+    const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
+    if (messageId !== undefined) {
+      const entry = findMessage(entries, messageId);
+      const { runId, addedAt, message } = entry;
+      return printResult(session, { type: "message", runId, addedAt, message }, (o) => messageLines(entry, o));
+    }
+    const role = (await store.roles()).find((one) => one.roleId === roleId) as StoredRole;
+    const memory = debugMemory(entries.map(({ message }) => message));
+    const runs = new Set(entries.map(({ runId }) => runId)).size;
+    const newest = last === 0 ? [] : entries.slice(-last);
+    const facts = { type: "memory", roleId, runs, vectors: role.vectors, ...memory };
+    await printResult(session, facts, (o) => [
+      ...factLines(memoryFacts(role, memory, runs), o),
+      ...newestLines(newest, memory.messages - newest.length, o),
+    ]);
+  });
 }
 
-const MOST = 1_000;
+function memoryFacts({ roleId, vectors }: StoredRole, memory: MemoryReport, runs: number): readonly Fact[] {
+  const { oldest, newest, messages, bytes } = memory;
+  const own = fingerprintOf(hashingEmbedder());
+  const made = vectors.map(({ count, fingerprint }) => {
+    const maker = fingerprint === own ? "made offline" : `of another embedder (${shown(fingerprint, 8)})`;
+    return `${counted(count)} ${maker}`;
+  });
+  return [
+    ["Role", shown(roleId, 200)],
+    ["Messages", `${counted(messages)} of ${plural(runs, "run")}, ${bytesText(bytes)}`],
+    ["Oldest", oldest && `${momentText(oldest.timestamp)} UTC`],
+    ["Newest", newest && `${momentText(newest.timestamp)} UTC`],
+    ["Vectors", made.length === 0 ? "none" : made.join(", ")],
+  ];
+}
+
+function messageLines({ runId, addedAt, message }: StoredMessage, o: TextStyle): readonly string[] {
+  const { id, timestamp, sendTo, causeBy, parents, instructContent, metadata, content, priority } = message;
+  const facts: readonly Fact[] = [
+    ["Message", shown(id, 200)],
+    ["Run", runId === "" ? undefined : shown(runId, 200)],
+    ["Said", `${timestamp > 0 ? `${momentText(timestamp)} UTC` : "at no time"} by ${senderText(message)}`],
+    ["Stored", `${momentText(addedAt)} UTC`],
+    ["To", sendTo.map((name) => shown(name, 60)).join(", ")],
+    ["Cause", shown(causeBy, 100)],
+    ["Answers", parents.length === 0 ? undefined : parents.map((parent) => shown(parent, 60)).join(", ")],
+    ["Payload", instructContent === undefined ? undefined : shown(JSON.stringify(instructContent))],
+    ["Priority", priority === undefined ? undefined : String(priority)],
+    ["Metadata", Object.keys(metadata).length === 0 ? undefined : shown(JSON.stringify(metadata))],
+  ];
+  const lines = content.split("\n");
+  const more = lines.length > MAX_LINES ? [o.style.faint(`and ${plural(lines.length - MAX_LINES, "line")} more: --json has all`)] : [];
+  return [...factLines(facts, o), "", ...lines.slice(0, MAX_LINES).map(indented), ...more];
+}
+
+/** A line with its indentation, which `shown` would remove. */
+function indented(line: string): string {
+  const spaces = Math.min(MAX_INDENT, /^ */.exec(line)?.[0].length ?? 0);
+  return " ".repeat(spaces) + shown(line, MAX_LINE);
+}
+
+function newestLines(newest: readonly StoredMessage[], before: number, o: TextStyle): readonly string[] {
+  if (newest.length === 0) return [];
+  const ids = newest.map(({ message }) => message.id);
+  const rows = newest.map(({ message }) => [
+    shown(shortId(message.id, ids), 30),
+    message.timestamp > 0 ? momentText(message.timestamp) : "",
+    senderText(message),
+    shown(message.content, 200),
+  ]);
+  const [head = "", ...lines] = tableLines(["MESSAGE", "UTC", "FROM", "SAID"], rows, o);
+  return ["", head, ...(before > 0 ? [o.style.faint(`and ${plural(before, "message")} before: --last <n>`)] : []), ...lines];
+}
+
+function senderText({ sentFrom }: Message): string {
+  return sentFrom === "" ? "outside" : shown(sentFrom, 40);
+}
+
+const MAX_FOUND = 1_000;
 
 export async function memorySearch(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   const text = words.join(" ").trim();
   if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
-  const k = Math.min(flags.limit ?? 10, MOST);
+  const k = Math.min(flags.limit ?? 10, MAX_FOUND);
+  const { signal } = session.interruptions;
   return withMemories(session, flags, async (store) => {
     const ids = await roleIds(store);
-    const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
-    await printFound(session, await foundIn(session, store, asked, text, k));
+    const found: MemoryHit[] = [];
+    for (const roleId of flags.role === undefined ? ids : [findRole(ids, flags.role)]) {
+      throwIfAborted(signal);
+      for (const hit of await store.reading(roleId).searchSimilar(text, { k, signal })) found.push({ ...hit, roleId });
+    }
+    await printFound(session, found.toSorted((a, b) => b.score - a.score).slice(0, k));
   });
 }
 
-async function foundIn(
-  { interruptions }: Session,
-  store: MemoriesStore,
-  asked: readonly string[],
-  text: string,
-  k: number,
-): Promise<readonly MemoryHit[]> {
-  const { signal } = interruptions;
-  const all: MemoryHit[] = [];
-  for (const roleId of asked) {
-    throwIfAborted(signal);
-    const found = await store.reading(roleId).searchSimilar(text, { k, signal });
-    all.push(...found.map((hit) => ({ ...hit, roleId })));
-  }
-  return all.sort((a, b) => b.score - a.score).slice(0, k);
+interface MemoryHit extends SimilarMessage {
+  readonly roleId: string;
 }
 
 async function printFound(session: Session, found: readonly MemoryHit[]): Promise<void> {
@@ -97,9 +175,7 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
     for (const { roleId, runId, score, message } of found) await json.write({ type: "found", roleId, runId, score, message });
     return;
   }
-  if (found.length === 0) {
-    return screen.say("No message shares enough words with that. This search goes by words, not by meaning.");
-  }
+  if (found.length === 0) return screen.say("No message shares enough words with that. This search goes by words, not by meaning.");
   const ids = found.map(({ message }) => message.id);
   const now = host.clock.now();
   // Messages of several runs may have the same id.
@@ -110,7 +186,7 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
     shown(shortId(message.id, ids), 30),
     ...(hasRuns ? [shown(runId, 30)] : []),
     message.timestamp > 0 ? ageText(now - message.timestamp) : "",
-    shown(message.sentFrom === "" ? "outside" : message.sentFrom, 30),
+    senderText(message),
     shown(message.content, 200),
   ]);
   const heads = ["SCORE", "ROLE", "MESSAGE", ...(hasRuns ? ["RUN"] : []), "AGE", "FROM", "SAID"];
@@ -137,7 +213,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
     const held = (await isStore(store.path)) ? (await store.roles()).find((role) => role.roleId === roleId) : undefined;
     if (held !== undefined) {
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
-      await confirmRemoval(session, `${question} It cannot be taken apart again.`, flags.yes === true);
+      await confirmRemoval(session, `${question} They cannot be separated again.`, flags.yes === true);
     }
     const { messages, added } = await importContent(content, store.writing(roleId));
     const known = messages - added;
@@ -154,17 +230,16 @@ function roleOf(content: SnapshotContent): string {
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
 }
 
-export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<ExitCode> {
-  return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
+export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<void> {
+  return withMemory(session, flags, given, async (store, roleId) => {
     const foreign = foreignVectors((await store.roles()).find((role) => role.roleId === roleId));
-    const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
+    const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program must make them again.`;
     await confirmRemoval(session, question, flags.yes === true || foreign === 0);
     const storage = store.writing(roleId, hashingEmbedder());
     await storage.rebuild({ signal: session.interruptions.signal });
     const { size: messages } = storage;
     const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
     await report(session, text, { type: "rebuilt", roleId, messages });
-    return 0;
   });
 }
 

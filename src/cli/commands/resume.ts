@@ -2,7 +2,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import type { MicroUsd } from "../../model/money.ts";
-import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
+import { pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
 import { runResult } from "../../runtime/run-result.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
@@ -22,6 +22,7 @@ import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
+import { chosenQuestion } from "../questions.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
@@ -108,7 +109,7 @@ export async function continueRun(session: Session, { store, run, flags, begin, 
   const { reuse = "all" } = flags;
   const { signal } = session.interruptions;
   const { rounds, force } = settings;
-  if (!force) await assertSameModule(session.host, about.crew, run.state);
+  if (!force) await assertSameModule(session.host, about.crew);
   await confirmChanges(session, about, run, force);
   const chosen = await modelOfRecord(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
@@ -149,9 +150,6 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
   throw new AbortedError(`run ${runId} was not resumed`);
 }
 
-/** The form of a question's id, which is not taken for an answer. */
-const ID_LETTERS = /^[0-9a-f]{4,}$/;
-
 export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   return withRuns(session, flags, (store) =>
@@ -183,43 +181,8 @@ async function answered(session: Session, store: Store, run: LoadedRun, words: r
   });
 }
 
-/**
- * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person is there,
- * so that a missing text can be asked for
- */
-export function chosenQuestion(
-  words: readonly string[],
-  pending: readonly PendingQuestion[],
-  runId: string,
-  asks = false,
-): { readonly question: string; readonly text: string | undefined } {
-  const [first, second] = words;
-  if (first === undefined) return { question: onlyQuestion(pending, runId, asks), text: undefined };
-  if (second !== undefined) return { question: first, text: second };
-  const id = shown(runId, 60);
-  if (pending.some((question) => ID_LETTERS.test(first) && question.id.startsWith(first))) {
-    if (asks) return { question: first, text: undefined };
-    const expected = "Expected an answer, got the id of the question alone";
-    throw new UsageError("ANSWER_MISSING", `${expected}. Say: troupe answer ${id} ${first} "..."`);
-  }
-  return { question: onlyQuestion(pending, runId, true), text: first };
-}
-
-function onlyQuestion(pending: readonly PendingQuestion[], runId: string, asks: boolean): string {
-  const id = shown(runId, 60);
-  const [only, ...others] = pending;
-  if (only === undefined) {
-    const expected = `Expected a run with a question that waits, but run ${id} has none`;
-    throw new UsageError("QUESTION_MISSING", `${expected}. See how it stands: troupe runs show ${id}`);
-  }
-  if (others.length === 0 && !asks) throw new UsageError("ANSWER_MISSING", `Expected an answer. Say: troupe answer ${id} "..."`);
-  if (others.length === 0) return only.id;
-  const waiting = pending.map((question) => `${question.id} (${shown(question.role, 60)}: ${shown(question.text, 80)})`).join(", ");
-  throw new UsageError("QUESTION_MISSING", `Expected the id of a question of run ${id} before the answer. Waiting: ${waiting}.`);
-}
-
 async function answerText(text: string, host: Host): Promise<string> {
   const answer = text === "-" ? (await readText(host, "-", "the answer")).replace(/\r?\n$/, "") : text;
-  if (answer.trim() === "") throw new UsageError("ANSWER_MISSING", "Expected an answer, got an empty text.");
+  if (answer.trim() === "") throw new UsageError("ANSWER_MISSING", "Expected an answer, got an empty string.");
   return answer;
 }

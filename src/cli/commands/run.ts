@@ -1,32 +1,28 @@
-import { stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
+import { untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { chosenRun } from "../chosen-run.ts";
-import { sandboxFor, workerOf } from "../company.ts";
+import { sandboxFor } from "../company.ts";
 import { writeConfig } from "../config.ts";
 import { assertSound } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk, folderName } from "../host.ts";
-import { ideaSource, isOneWord, readIdea } from "../idea.ts";
+import { canAsk } from "../host.ts";
+import { ideaSource, readIdea } from "../idea.ts";
 import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
-import type { ChosenModel } from "../model-settings.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { inOutFolder, slugOf } from "../out-folder.ts";
-import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
-import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
+import { slugOf } from "../out-folder.ts";
+import { inConfirmedFolder, newProduction, type NewRun, produce } from "../production.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { type AgentSettings, agentSettings, companySettings, type CompanySettings, type CrewSettings } from "../settings.ts";
+import { agentSettings, companySettings, type CompanySettings, conflict, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
-import { isInside } from "../text-file.ts";
+import { isFile, isInside } from "../text-file.ts";
 import { resume } from "./resume.ts";
 import { tell } from "./tell.ts";
 
 export async function run(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
-  const isNamed = session.words[0] === "run";
   const { host, interruptions, screen } = session;
   if (flags.initConfig === true) return initConfig(session);
   checkMetaGPT(flags);
@@ -34,48 +30,32 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   const bundled = await demoIdeas();
   const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
   const tests = await testsAgain(host.cwd, flags);
-  const hints = { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled };
   const hasWords = tests === undefined || words.length > 0 || flags.file !== undefined;
-  const source = hasWords ? ideaSource(words, flags.file, hints) : undefined;
+  const isMeant = session.words[0] === "run" || flags.yes === true;
+  const source = hasWords ? ideaSource(words, flags.file, { isMeant, isBundled }) : undefined;
   const { settings, crew } = await chosenRun(session, flags);
   const { model, isConfirmed } = settings;
   const read = source === undefined ? undefined : await untilAborted(readIdea(source, host), interruptions.signal);
   const idea = [read, tests].filter((part) => part !== undefined).join("\n\n");
-  const known = matchIdea(idea, bundled);
-  const isDoubtful = source?.kind === "words" && !isNamed && !isConfirmed && isOneWord(idea) && known === undefined;
-  if (isDoubtful && !canAsk(host)) throw doubtfulIdea(idea);
   if (model.kind === "model") {
     const chosen = await realModel(model.model, settings);
     if (crew !== undefined) await assertSound(session, crew, settings, chosen);
-    return begin(session, {
-      settings: askingSettings(session, settings),
-      idea,
-      name: slugOf(flags.projectName ?? idea),
-      chosen,
-      flags,
-      isConfirmed,
-      isDoubtful,
-    });
+    const name = slugOf(flags.projectName ?? idea);
+    return begin(session, flags, { settings: askingSettings(session, settings), idea, name, chosen, isConfirmed });
   }
+  const known = matchIdea(idea, bundled);
   if (model.asked !== undefined || known === undefined || crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
   const scripted: CompanySettings = { ...settings, crew: scriptedCrew(known, settings) };
-  return begin(session, {
-    settings: scripted,
-    idea,
-    name: flags.projectName === undefined ? known.id : slugOf(flags.projectName),
-    chosen: scriptModel(known, scripted, session),
-    flags,
-  });
+  const name = flags.projectName === undefined ? known.id : slugOf(flags.projectName);
+  return begin(session, flags, { settings: scripted, idea, name, chosen: scriptModel(known, scripted, session), isConfirmed });
 }
 
 async function recovered(session: Session, words: readonly string[], flags: Flags, path: string): Promise<ExitCode> {
   if (words.length > 0 || flags.file !== undefined) {
-    throw new UsageError(
-      "OPTION_CONFLICT",
-      "Expected --recover-path without an idea: the run has its own. To say something new, fork it: troupe fork <id> --add <file>",
-    );
+    const advice = "To say something new, fork it: troupe fork <id> --add <file>";
+    throw conflict(`Expected --recover-path without an idea: the run has its own. ${advice}`);
   }
   const { recoverPath: _path, ...others } = flags;
   return resume(session, { ...others, store: await recoveredStore(session.host.cwd, path) });
@@ -88,7 +68,7 @@ async function initConfig({ host, json }: Session): Promise<ExitCode> {
   return 0;
 }
 
-/** A company asks what the words leave open where a person sits at the terminal. */
+/** A company asks what the idea leaves open where a person is at the terminal. */
 function askingSettings<S extends CompanySettings>({ host, json }: Session, settings: S): S {
   const { crew } = settings;
   return crew.kind === "software-company" && json === undefined && canAsk(host) ? { ...settings, crew: { ...crew, asks: true } } : settings;
@@ -102,10 +82,10 @@ export async function demo(session: Session, flags: Flags, id: string = "shoppin
   const text = `Playing the bundled script for "${shown(known.title)}". No model is asked; everything after the replies is real.`;
   screen.say(screen.style.strong(text));
   const chosen = scriptModel(known, settings, session);
-  const { code, runId } = await begun(session, { settings, idea: known.idea, name: known.id, chosen, flags });
+  const { code, runId } = await started(session, flags, { settings, idea: known.idea, name: known.id, chosen, isConfirmed: true });
   if (known.change === undefined || code !== 0) return code;
   screen.say("");
-  // A limit of rounds that was given holds for each part.
+  // A given limit of rounds holds for each part.
   const { rounds: _rounds, ...same } = withoutFixed(flags);
   const changed = await tell(session, same, runId, known.change);
   if (changed === 0) screen.print(tryNext(session, runId, flags), 6);
@@ -143,97 +123,51 @@ const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tel
 
 export async function agent(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions } = session;
-  const source = ideaSource(words, flags.file, { isCommandNamed: true, example: AGENT_EXAMPLE });
+  const source = ideaSource(words, flags.file, { isMeant: true, example: AGENT_EXAMPLE });
   const { model, isConfirmed, ...settings } = (await chosenRun(session, flags)).settings;
   const own = agentSettings(flags, host.cwd);
   const idea = await untilAborted(readIdea(source, host), interruptions.signal);
   if (model.kind === "none") throw noAgentModel(model.asked);
   const chosen = await realModel(model.model, settings);
-  return begin(session, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, flags, isConfirmed });
+  return begin(session, flags, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, isConfirmed });
 }
 
-interface BeginningRun {
-  readonly settings: CompanySettings;
-  readonly idea: string;
-  readonly name: string;
-  readonly chosen: ChosenModel;
-  readonly flags: Flags;
-  readonly isConfirmed?: boolean;
-  /** True when the idea may be a mistyped command. */
-  readonly isDoubtful?: boolean;
+async function begin(session: Session, flags: Flags, run: Omit<NewRun, "sandbox">): Promise<ExitCode> {
+  return (await started(session, flags, run)).code;
 }
 
-async function begin(session: Session, beginning: BeginningRun): Promise<ExitCode> {
-  return (await begun(session, beginning)).code;
-}
-
-async function begun(session: Session, { settings, idea, name, chosen, flags, ...asked }: BeginningRun) {
-  const { host, interruptions } = session;
+async function started(session: Session, flags: Flags, { settings, chosen, ...run }: Omit<NewRun, "sandbox">) {
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
-  const { out, force, agent: own } = settings;
-  return inOutFolder({ cwd: host.cwd, out, name, force }, async (folder) => {
-    if (chosen.isPaid && asked.isConfirmed !== true) {
-      await confirmPaidRun(session, {
-        idea,
-        by: workerOf(settings),
-        isDoubtful: asked.isDoubtful === true,
-        model: chosen.text,
-        budget: chosen.budget,
-        bounds: boundsOf(settings),
-        folder: folderName(host, folder),
-        tests: own === undefined ? testsPlan(settings, sandbox) : toolsText(own),
-      });
-    }
-    throwIfAborted(interruptions.signal);
-    let runId = "";
-    const code = await withStore(session, flags, (store) => {
-      const production = newRun(session, { idea, settings, chosen, sandbox, folder, store });
-      runId = production.runId;
-      return produce(session, production);
-    });
-    return { code, runId };
-  });
-}
-
-function toolsText({ tools, allow, mcp }: AgentSettings): string {
-  const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
-  const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;
-  return `${tools.join(", ")}${servers}; what writes or runs is asked for${free}`;
-}
-
-/** Refuses options of MetaGPT that this command does not have, so that none is taken and ignored. */
-function checkMetaGPT(flags: Flags): void {
-  const { maxAutoSummarizeCode = "0", projectName, out } = flags;
-  if (maxAutoSummarizeCode.trim() !== "0")
-    throw unsupported("--max-auto-summarize-code", "code is not summarized: it is run, and what fails is repaired. Only 0 can be said");
-  if (projectName !== undefined && out !== undefined) {
-    throw new UsageError(
-      "OPTION_CONFLICT",
-      "Expected --project-name or --out, which both name the project's folder, got both. Leave one out.",
-    );
-  }
-}
-
-/** The change that `--reqa-file` asks for: the tests of one file are written again. Undefined without that option. */
-async function testsAgain(cwd: string, flags: Flags): Promise<string | undefined> {
-  const { reqaFile: file, in: folder } = flags;
-  if (file === undefined) return undefined;
-  if (folder === undefined) {
-    throw new UsageError("OPTION_CONFLICT", "Expected --in with --reqa-file, got none. Name the project whose file it is.");
-  }
-  const root = resolve(cwd, folder);
-  for (const path of [resolve(root, file), resolve(cwd, file)]) {
-    if (!isInside(root, path) || !(await stat(path).catch(() => undefined))?.isFile()) continue;
-    return `Write the tests of \`${relative(root, path)}\` again, from what the project and its documents say that it does. Every function that it exports has a test that fails when the function is broken. Change nothing but tests, unless a test shows a fault.`;
-  }
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected --reqa-file to be a file of the project, got "${shown(file, 200)}". Give its path in the project.`,
+  const parts = { settings, chosen, sandbox, idea: run.idea };
+  return inConfirmedFolder(session, { ...parts, ...run }, (folder) =>
+    withStore(session, flags, async (store) => {
+      const production = newProduction(session, { ...parts, folder, store });
+      return { code: await produce(session, production), runId: production.runId };
+    }),
   );
 }
 
-function unsupported(option: string, why: string): UsageError {
-  return new UsageError("OPTION_UNSUPPORTED", `Expected no ${option}: ${why}.`);
+/** Refuses uses of MetaGPT's options that would have no effect. */
+function checkMetaGPT({ maxAutoSummarizeCode = "0", projectName, out }: Flags): void {
+  if (maxAutoSummarizeCode.trim() !== "0") {
+    const why = "code is not summarized: it is run, and what fails is repaired. Only 0 can be said";
+    throw new UsageError("OPTION_UNSUPPORTED", `Expected no --max-auto-summarize-code: ${why}.`);
+  }
+  if (projectName !== undefined && out !== undefined)
+    throw conflict("Expected --project-name or --out, which both name the project's folder, got both. Leave one out.");
+}
+
+/** The change that `--reqa-file` asks for: the tests of one file are written again. Undefined without that option. */
+async function testsAgain(cwd: string, { reqaFile: file, in: folder }: Flags): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  if (folder === undefined) throw conflict("Expected --in with --reqa-file, got none. Name the project whose file it is.");
+  const root = resolve(cwd, folder);
+  for (const path of [resolve(root, file), resolve(cwd, file)]) {
+    if (!isInside(root, path) || !(await isFile(path))) continue;
+    return `Write the tests of \`${relative(root, path)}\` again, from what the project and its documents say that it does. Every function that it exports has a test that fails when the function is broken. Change nothing but tests, unless a test shows a fault.`;
+  }
+  const expected = `Expected --reqa-file to be a file of the project, got "${shown(file, 200)}"`;
+  throw new UsageError("OPTION_INVALID", `${expected}. Give its path in the project.`);
 }
 
 /** Stores of a folder, the nearest first. */
@@ -241,13 +175,8 @@ const STORES = ["runs.db", join(".troupe", "runs.db")];
 
 /** The store that `--recover-path` names: a file, or a folder that holds one. */
 async function recoveredStore(cwd: string, path: string): Promise<string> {
-  const place = resolve(cwd, path);
-  for (const candidate of [place, ...STORES.map((name) => join(place, name))]) {
-    const found = await stat(candidate).catch(() => undefined);
-    if (found?.isFile() === true) return candidate;
-  }
-  throw new UsageError(
-    "STORE_MISSING",
-    `Expected --recover-path to be a store of runs, or a folder with ${STORES.join(" or ")}, got "${shown(path, 200)}".`,
-  );
+  const named = resolve(cwd, path);
+  for (const candidate of [named, ...STORES.map((name) => join(named, name))]) if (await isFile(candidate)) return candidate;
+  const expected = `Expected --recover-path to be a store of runs, or a folder with ${STORES.join(" or ")}`;
+  throw new UsageError("STORE_MISSING", `${expected}, got "${shown(path, 200)}".`);
 }

@@ -1,6 +1,8 @@
 import { FailureWatch } from "../../research/detectors/failure-watch.ts";
 import type { FailureFinding } from "../../research/detectors/detectors.ts";
-import { type AlignedEntry, type AlignedPair, alignRuns, type DifferentPart } from "../../runtime/replay/alignment.ts";
+import { type ActivationPair, compareRuns } from "../../inspector/view/run-comparison.ts";
+import { RunTimeline } from "../../inspector/view/run-timeline.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
 import { difference, differenceText } from "../../runtime/replay/difference.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
@@ -20,7 +22,7 @@ export function runsDiff(session: Session, flags: Flags, a: string, b: string): 
     const found = difference(one, other);
     const facts = { type: "diff", left, right, equal: found === undefined };
     const text = found && differenceText(found);
-    const pairs = found && alignRuns(one, other);
+    const pairs = found && compareRuns(timelineOf(one), timelineOf(other)).pairs.map(rowOf);
     await printResult(session, { ...facts, text, difference: found, pairs }, (o) =>
       text === undefined || pairs === undefined ? ["equal"] : [...text.split("\n"), "", ...pairLines(pairs, o)],
     );
@@ -28,61 +30,24 @@ export function runsDiff(session: Session, flags: Flags, a: string, b: string): 
   });
 }
 
-function pairLines(pairs: readonly AlignedPair[], o: TextStyle): readonly string[] {
-  const count = (kind: AlignedPair["kind"]): number => pairs.filter((pair) => pair.kind === kind).length;
-  const title = `${counted(count("same"))} the same, ${counted(count("changed"))} changed, ${counted(count("left"))} only left, ${counted(count("right"))} only right.`;
-  const rows = grouped(pairs);
-  const more = rows.length > LISTED ? [o.style.faint(`and ${plural(rows.length - LISTED, "row")} more; --json has them all`)] : [];
-  return [title, ...tableLines(["", "LEFT", "RIGHT", "DIFFERENCE"], rows.slice(0, LISTED), o), ...more];
+function timelineOf(events: readonly RunEvent[]): RunTimeline {
+  const timeline = new RunTimeline();
+  timeline.add(events);
+  return timeline;
 }
 
-function grouped(pairs: readonly AlignedPair[]): readonly (readonly string[])[] {
-  const rows: (readonly string[])[] = [];
-  let same: (AlignedPair & { readonly kind: "same" })[] = [];
-  const flush = (): void => {
-    const [first, last] = [same[0], same.at(-1)];
-    if (first === undefined || last === undefined) return;
-    const [left, right] = [spanText(first.left, last.left), spanText(first.right, last.right)];
-    rows.push(["", left, right, same.length === 1 ? "the same" : `${counted(same.length)} the same`]);
-    same = [];
-  };
-  for (const pair of pairs) {
-    if (pair.kind === "same") same.push(pair);
-    else {
-      flush();
-      rows.push(rowOf(pair));
-    }
-  }
-  flush();
-  return rows;
+function rowOf({ role, n, difference: kind, leftText, rightText }: ActivationPair) {
+  return { name: `${role}#${n}`, difference: kind, left: leftText, right: rightText };
 }
 
-const WORDS: Readonly<Record<DifferentPart, string>> = { asked: "asks", answered: "is answered", said: "says", kept: "keeps" };
-
-function rowOf(pair: Exclude<AlignedPair, { readonly kind: "same" }>): readonly string[] {
-  if (pair.kind === "left") return ["-", nameText(pair.left), "", `only left: ${workText(pair.left)}`];
-  if (pair.kind === "right") return ["+", "", nameText(pair.right), `only right: ${workText(pair.right)}`];
-  const parts = pair.parts.map((part) => WORDS[part]).join(", ");
-  return ["~", nameText(pair.left), nameText(pair.right), `${parts} something else: ${workText(pair.right)}`];
-}
-
-function workText({ said, steps }: AlignedEntry): string {
-  const texts = said.map(({ causeBy, content }) => `${shown(causeBy, 40)}: ${shown(content, 60)}`);
-  if (texts.length > 0) return texts.slice(0, 2).join("; ");
-  return steps.length === 0
-    ? "says nothing"
-    : steps
-        .slice(0, 3)
-        .map((step) => shown(step, 40))
-        .join(", ");
-}
-
-function spanText(first: AlignedEntry, last: AlignedEntry): string {
-  return first === last ? nameText(first) : `${nameText(first)} ... ${nameText(last)}`;
-}
-
-function nameText({ name }: AlignedEntry): string {
-  return shown(name, 40);
+function pairLines(pairs: readonly ReturnType<typeof rowOf>[], o: TextStyle): readonly string[] {
+  const others = pairs.filter((pair) => pair.difference !== "equal");
+  const rows = others
+    .slice(0, LISTED)
+    .map(({ name, difference: kind, left, right }) => [shown(name, 40), kind, shown(left, 60), shown(right, 60)]);
+  const more = others.length > LISTED ? [o.style.faint(`and ${plural(others.length - LISTED, "row")} more; --json has them all`)] : [];
+  const title = `${counted(pairs.length - others.length)} of ${plural(pairs.length, "activation")} the same.`;
+  return [title, ...tableLines(["ACTIVATION", "DIFFERENCE", "LEFT", "RIGHT"], rows, o), ...more];
 }
 
 export function runsCheck(session: Session, flags: Flags, id: string): Promise<ExitCode> {

@@ -12,9 +12,8 @@ import type {
   StepEnded,
   StepStarted,
 } from "../../runtime/record/event.ts";
-import { type Journal, type RunInfo, runInfo } from "../../runtime/record/journal.ts";
+import { runInfo } from "../../runtime/record/journal.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
-import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
@@ -22,7 +21,7 @@ import { column } from "../screen/layout.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { shown } from "../screen/text.ts";
 import { printLines, printResult, type Session } from "../session.ts";
-import { eventAt, loadRun, withRun } from "../stored-run.ts";
+import { eventAt, eventsOf, withRun } from "../stored-run.ts";
 
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
@@ -32,19 +31,21 @@ export async function runsEvents(session: Session, flags: Flags, id: string): Pr
   const { from = 0, type } = flags;
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const info = await runInfo(journal, runId);
-    await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
+    const began = (await eventAt(journal, info, 0))?.time;
+    await printLines(session, eventLines(journal.read(runId, from), { isJson: session.output.isJson, began, type }));
   });
 }
 
-async function* linesOf(
-  journal: Journal,
-  info: RunInfo,
-  { from, type, isJson }: { from: number; type: string | undefined; isJson: boolean },
+/** The lines of events. @param o.began milliseconds of the run's first event; default: of the first one here */
+export async function* eventLines(
+  events: AsyncIterable<RunEvent>,
+  o: { readonly isJson: boolean; readonly began?: number | undefined; readonly type?: string | undefined },
 ): AsyncIterable<string> {
-  const began = isJson ? 0 : ((await eventAt(journal, info, 0))?.time ?? 0);
-  for await (const event of journal.read(info.runId, from)) {
-    if (type !== undefined && event.type !== type) continue;
-    yield isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
+  let { began } = o;
+  for await (const event of events) {
+    began ??= event.time;
+    if (o.type !== undefined && event.type !== o.type) continue;
+    yield o.isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
   }
 }
 
@@ -155,18 +156,10 @@ function endText({ ok, retry, error, cost, basis, settles }: StepEnded): string 
 
 const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz } satisfies Record<NonNullable<Flags["format"]>, (flow: MessageFlow) => string>;
 
-export async function runsFlow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function runsFlow(session: Session, flags: Flags, id: string): Promise<void> {
   const format = flags.format ?? "mermaid";
-  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
-    const events: RunEvent[] = [];
-    const visit = (event: RunEvent): void => {
-      if (event.type === "message" || event.type === "act.ended") events.push(event);
-    };
-    const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
-    const flow = messageFlow(events);
+  return withRun(session, flags, id, async ({ journal }, runId) => {
+    const flow = messageFlow(await eventsOf(journal, runId, session.interruptions.signal));
     await printResult(session, { type: "flow", runId, ...flow }, () => FORMATS[format](flow).split("\n"));
-    if (trouble === undefined) return 0;
-    session.screen.print([session.screen.style.bad(`Only part of it can be read: ${shown(trouble.message)}`)]);
-    return 2;
   });
 }

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { type OtlpLine, otlpLines } from "../../adapters/otlp-lines.ts";
 import { throwIfAborted, withTimeout } from "../../kernel/abort.ts";
-import { sleep } from "../../kernel/clock.ts";
-import { ControlError, type TroupeError, UsageError } from "../../kernel/errors.ts";
+import { ControlError, UsageError } from "../../kernel/errors.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../../kernel/server-answer.ts";
@@ -19,12 +18,8 @@ import { withRun } from "../stored-run.ts";
 
 /** Milliseconds of one request. */
 const LIMIT = 30_000;
-/** Waits before a request is sent again, in milliseconds; the receiver may name a longer one, up to the last. */
-const WAITS = [1_000, 2_000, 4_000];
-const LONGEST_WAIT = 30_000;
-const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Most characters of an answer that are read. */
-const MOST_ANSWER = 16_384;
+/** Characters of an answer that are read. */
+const MAX_ANSWER = 16_384;
 
 export function runsOtlp(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
   const { host, interruptions } = session;
@@ -44,7 +39,8 @@ export function runsOtlp(session: Session, flags: Flags, id: string, file?: stri
     };
     const example = `troupe runs export ${shown(runId, 60)} --otlp spans.jsonl`;
     if (receiver === undefined) return exportLines(session, { file: target, example, lines, told });
-    await sendAll(session, receiver, lines);
+    const headers = { "content-type": "application/json", ...headersIn(host.env) };
+    for await (const body of lines) await send(session, receiver, { method: "POST", headers, body, redirect: "error" });
     return report(session, ...told());
   });
 }
@@ -83,11 +79,6 @@ async function* counted(lines: AsyncIterable<OtlpLine>, sent: { spans: number })
   }
 }
 
-async function sendAll(session: Session, url: URL, lines: AsyncIterable<string>): Promise<void> {
-  const headers = { "content-type": "application/json", ...headersIn(session.host.env) };
-  for await (const line of lines) await send(session, url, { method: "POST", headers, body: line, redirect: "error" });
-}
-
 function headersIn(env: Variables): Readonly<Record<string, string>> {
   const given = env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
   const pairs = given.split(",").filter((pair) => pair.trim() !== "");
@@ -105,44 +96,27 @@ function headersIn(env: Variables): Readonly<Record<string, string>> {
   }
 }
 
-/** Sends one request, and again after a failure that may pass. */
-async function send({ host, interruptions, screen }: Session, url: URL, request: RequestInit): Promise<void> {
-  const { clock } = host;
-  const { signal } = interruptions;
-  for (let nth = 0; ; nth += 1) {
-    const answer = await withTimeout(clock, LIMIT, `a request to ${url.host}`, signal, (inner) => answerTo(url, request, inner)).catch(
-      (error: unknown): Answer => {
-        if (error instanceof ControlError) throw error;
-        return { isPassing: true, why: unreachable(url, error), wait: 0 };
-      },
-    );
-    if (answer === undefined) return;
-    if ("warning" in answer) return screen.say(answer.warning);
-    const wait = WAITS[nth];
-    if (!answer.isPassing || wait === undefined) throw answer.why;
-    await sleep(clock, Math.min(Math.max(wait, answer.wait), LONGEST_WAIT), signal);
-  }
-}
-
-/** An answer that is not simply good. `wait`: milliseconds that the receiver asks for. */
-type Answer = { readonly isPassing: boolean; readonly why: TroupeError; readonly wait: number } | { readonly warning: string };
-
 const TERMS: ServerTerms = {
   token: "OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20TOKEN",
   address: "its address: the path of a receiver is /v1/traces",
 };
 
-async function answerTo(url: URL, request: RequestInit, signal: AbortSignal): Promise<Answer | undefined> {
-  const response = await fetch(url, { ...request, signal });
-  const text = await startOf(response);
-  const secrets = Object.values((request.headers ?? {}) as Readonly<Record<string, string>>).flatMap((value) => value.split(" "));
-  if (response.ok) return rejectedIn(text);
+async function send({ host, interruptions, screen }: Session, url: URL, request: RequestInit): Promise<void> {
+  const answer = await withTimeout(host.clock, LIMIT, `a request to ${url.host}`, interruptions.signal, async (signal) => {
+    const response = await fetch(url, { ...request, signal });
+    return { response, text: await startOf(response) };
+  }).catch((cause: unknown) => {
+    if (cause instanceof ControlError) throw cause;
+    const why = unreachedText(cause) ?? shown(thrownText(cause), 200);
+    const text = `Expected a receiver of traces at ${shown(url.host, 200)}, but ${clauseText(why)}. Start it, or name a file.`;
+    throw new UsageError("OTLP_UNREACHABLE", text, { cause });
+  });
+  const { response, text } = answer;
+  if (response.ok) return warnOfRejected(screen, text);
   const { status, headers } = response;
-  const retryAfter = headers.get("retry-after") ?? undefined;
-  const said = maskSecrets(secrets)(text);
-  const told = refusalText({ status, said, retryAfter }, TERMS);
-  const why = new UsageError("OTLP_REFUSED", `Expected ${url.host} to take the spans, got ${told}`);
-  return { isPassing: PASSING.has(status), why, wait: Number(retryAfter ?? 0) * 1_000 || 0 };
+  const secrets = Object.values((request.headers ?? {}) as Readonly<Record<string, string>>).flatMap((value) => value.split(" "));
+  const refusal = { status, said: maskSecrets(secrets)(text), retryAfter: headers.get("retry-after") ?? undefined };
+  throw new UsageError("OTLP_REFUSED", `Expected ${url.host} to take the spans, got ${refusalText(refusal, TERMS)}`);
 }
 
 async function startOf(response: Response): Promise<string> {
@@ -150,23 +124,17 @@ async function startOf(response: Response): Promise<string> {
   let text = "";
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length >= MOST_ANSWER) break;
+    if (text.length >= MAX_ANSWER) break;
   }
   return text;
 }
 
 /** A receiver may take a request and leave out some of its spans. */
-function rejectedIn(text: string): Answer | undefined {
+function warnOfRejected(screen: Session["screen"], text: string): void {
   const answer = parsedJson(text);
   const partial = isRecord(answer) ? answer["partialSuccess"] : undefined;
   const rejected = isRecord(partial) ? Number(partial["rejectedSpans"] ?? 0) : 0;
-  if (!isRecord(partial) || !(rejected > 0)) return undefined;
+  if (!isRecord(partial) || !(rejected > 0)) return;
   const why = partial["errorMessage"];
-  return { warning: `The receiver left out ${plural(rejected, "span")}${typeof why === "string" ? `: ${shown(why, 200)}` : "."}` };
-}
-
-function unreachable(url: URL, error: unknown): TroupeError {
-  const why = unreachedText(error) ?? shown(thrownText(error), 200);
-  const text = `Expected a receiver of traces at ${shown(url.host, 200)}, but ${clauseText(why)}. Start it, or name a file.`;
-  return new UsageError("OTLP_UNREACHABLE", text, { cause: error });
+  screen.say(`The receiver left out ${plural(rejected, "span")}${typeof why === "string" ? `: ${shown(why, 200)}` : "."}`);
 }

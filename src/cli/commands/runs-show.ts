@@ -7,12 +7,11 @@ import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
-import type { ExitCode } from "../errors.ts";
 import { folderName } from "../host.ts";
 import type { Flags } from "../options.ts";
 import { nextSteps } from "../report.ts";
 import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
-import { type Fact, factLines, tableLines, type TextStyle, wrapped } from "../screen/layout.ts";
+import { type Fact, factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows } from "../screen/summary.ts";
@@ -25,37 +24,36 @@ import { sentText } from "./runs-events.ts";
 type RunDetail = Awaited<ReturnType<typeof runDetail>>;
 type RoleDetail = ReturnType<typeof roleDetail>;
 
-interface SaidDetail extends Sent {
-  readonly seq: number;
-  readonly nth: number;
-}
-
 const LISTED = 40;
 
-export function runsShow(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+export function runsShow(session: Session, flags: Flags, id: string): Promise<void> {
   return withRun(session, flags, id, async (store, runId) => {
     const run = await runDetail(store.journal, runId, session.interruptions.signal);
-    await print(session, run, store, await shortIdIn(store.journal, runId));
-    return run.trouble === undefined ? 0 : 2;
+    const short = await shortIdIn(store.journal, runId);
+    await printResult(session, { type: "run", ...run, store: store.path }, (o) => [
+      ...factLines(factsOf(session, run, store, short), o),
+      ...roleTable(run.roles, o),
+      ...toolTable(run.tools, o),
+      ...saidLines(run, o.style),
+      ...deadLines(run.deadLetters, o.style),
+    ]);
   });
 }
 
 async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
   const calls = new CallCount();
-  const tools = new ToolCount();
-  const said: SaidDetail[] = [];
+  const said: (Sent & { readonly seq: number; readonly nth: number })[] = [];
   const visit = (event: RunEvent): void => {
     calls.add(event);
-    tools.add(event);
     const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
     for (const [nth, { message, to, dead, dropped, due, faults }] of sent.entries()) {
       const fate = { ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
-      const way = { ...(due === undefined ? {} : { due }), ...(faults === undefined ? {} : { faults }) };
-      said.push({ seq: event.seq, nth, message, to, ...fate, ...way });
+      const path = { ...(due === undefined ? {} : { due }), ...(faults === undefined ? {} : { faults }) };
+      said.push({ seq: event.seq, nth, message, to, ...fate, ...path });
     }
   };
-  const run = await loadRun(journal, runId, { signal, isTolerant: true, visit });
-  const { state, trouble } = run;
+  const run = await loadRun(journal, runId, { signal, visit });
+  const { state } = run;
   return {
     runId,
     ...endOf(run),
@@ -79,33 +77,13 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     uncertain: state.uncertain,
     usage: state.ledger.usage,
     roles: [...state.roles.values()].map((role) => roleDetail(role, calls)),
-    tools: tools.uses(),
+    tools: calls.tools(),
     said,
     deadLetters: state.dead,
     failures: [...state.failures.values()],
     questions: pendingQuestions(state).map(plainQuestion),
     files: run.files.paths,
-    trouble: trouble && { code: trouble.code, message: trouble.message },
   };
-}
-
-/**
- * Counts the tries of model calls by role. It owns the counts, and the names of the model steps.
- *
- * CallCount.C1 (`#steps`) only the ends of model steps are counted: the end of a step does not tell the kind of the step.
- */
-class CallCount {
-  readonly answered = new Map<string, number>();
-  readonly failed = new Map<string, number>();
-  readonly #steps = new Set<string>();
-
-  add(event: RunEvent): void {
-    if (event.type === "step.started" && event.kind === "model") this.#steps.add(`${event.act} ${event.key}`);
-    if (event.type !== "step.ended" || !this.#steps.has(`${event.act} ${event.key}`)) return;
-    const counts = event.ok ? this.answered : this.failed;
-    const role = roleOfAct(event.act);
-    counts.set(role, (counts.get(role) ?? 0) + 1);
-  }
 }
 
 function roleDetail({ name, traits, n, open, waiting, isHired }: RoleState, { answered, failed }: CallCount) {
@@ -130,18 +108,6 @@ function endOf({ state }: LoadedRun) {
   const { status, error } = phase;
   if (status === "finished" && !isFinished(state)) return { status: "open", error: undefined, isTold: true } as const;
   return { status, error: error && { code: error.code, message: error.message }, isTold: false };
-}
-
-async function print(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
-  const { trouble, roles, tools, deadLetters } = run;
-  await printResult(session, { type: "run", ...run, store: store.path }, (o) => [
-    ...factLines(factsOf(session, run, store, short), o),
-    ...(trouble === undefined ? [] : ["", ...wrapped(o.style.bad(`Only part of it can be read: ${shown(trouble.message)}`), o.width)]),
-    ...roleTable(roles, o),
-    ...toolTable(tools, o),
-    ...saidLines(run, o.style),
-    ...deadLines(deadLetters, o.style),
-  ]);
 }
 
 function factsOf(session: Session, run: RunDetail, store: Store, short: string): readonly Fact[] {
@@ -246,7 +212,7 @@ function whyDead(reason: DeadLetter["reason"]): string {
   }
 }
 
-export interface ToolUse {
+interface ToolUse {
   readonly role: string;
   readonly tool: string;
   readonly calls: number;
@@ -265,31 +231,43 @@ interface Sum {
 }
 
 /**
- * Counts the calls of tools in the events of a run, in their order. It owns the sums, and the tool that each step belongs to.
+ * Counts the calls of models and tools in the events of a run, in their order. It owns the sums, and what each step belongs to.
  *
- * ToolCount.T1 (`#tools`) a step inside the call of a tool adds its cost to that tool and is no call, unless it is the call of a tool itself.
- * ToolCount.T2 (`#end`) a call is counted once, at the end of its last try. The costs of all its tries count.
+ * CallCount.C1 (`#models`) only the ends of model steps count as calls of a model. CallCount.C2 (`#steps`) a step inside the call of a tool
+ * adds its cost to that tool and is no call, unless it is the call of a tool itself. CallCount.C3 (`#end`) a call of a tool is counted once,
+ * at the end of its last try. The costs of all its tries count.
  */
-export class ToolCount {
+export class CallCount {
+  /** Tries of model calls by role. */
+  readonly answered = new Map<string, number>();
+  readonly failed = new Map<string, number>();
+  readonly #models = new Set<string>();
   readonly #sums = new Map<string, Sum>();
   /** The tool whose call a step is or runs in. */
-  readonly #tools = new Map<string, { readonly sum: Sum; readonly isCall: boolean }>();
+  readonly #steps = new Map<string, { readonly sum: Sum; readonly isCall: boolean }>();
 
   add(event: RunEvent): void {
-    if (event.type === "step.started") {
-      const within = event.in === undefined ? undefined : this.#tools.get(`${event.act} ${event.in}`)?.sum;
-      const isCall = event.kind === "tool";
-      const sum = isCall ? this.#sumOf(roleOfAct(event.act), event.name) : within;
-      if (sum !== undefined) this.#tools.set(`${event.act} ${event.key}`, { sum, isCall });
-    } else if (event.type === "step.ended") this.#end(event);
+    if (event.type === "step.ended") return this.#end(event);
+    if (event.type !== "step.started") return;
+    const step = `${event.act} ${event.key}`;
+    if (event.kind === "model") this.#models.add(step);
+    const isCall = event.kind === "tool";
+    const within = event.in === undefined ? undefined : this.#steps.get(`${event.act} ${event.in}`)?.sum;
+    const sum = isCall ? this.#sumOf(roleOfAct(event.act), event.name) : within;
+    if (sum !== undefined) this.#steps.set(step, { sum, isCall });
   }
 
-  uses(): readonly ToolUse[] {
+  tools(): readonly ToolUse[] {
     return [...this.#sums.values()].map(({ known, unpriced, ...rest }) => ({ ...rest, cost: { known, unpriced } }));
   }
 
   #end(event: StepEnded): void {
-    const found = this.#tools.get(`${event.act} ${event.key}`);
+    const step = `${event.act} ${event.key}`;
+    if (this.#models.has(step)) {
+      const counts = event.ok ? this.answered : this.failed;
+      counts.set(roleOfAct(event.act), (counts.get(roleOfAct(event.act)) ?? 0) + 1);
+    }
+    const found = this.#steps.get(step);
     if (found === undefined) return;
     const { sum, isCall } = found;
     for (const one of [event, ...(event.settles ?? [])]) sum.known += one.cost ?? 0;
@@ -302,9 +280,7 @@ export class ToolCount {
 
   #sumOf(role: string, tool: string): Sum {
     const key = JSON.stringify([role, tool]);
-    const known = this.#sums.get(key);
-    if (known !== undefined) return known;
-    const sum: Sum = { role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 };
+    const sum = this.#sums.get(key) ?? { role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 };
     this.#sums.set(key, sum);
     return sum;
   }

@@ -119,8 +119,8 @@ export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> 
     await removeRuns(session, journal, old);
     return { path: file, removed: old.length };
   });
-  const { compactJournal } = await import("../../adapters/sqlite-runs.ts");
-  await printCompaction(session, () => compactJournal(path), { removed }, `Forgot ${plural(removed, "run")}`);
+  const { compactFile, JOURNAL } = await import("../../adapters/sqlite-file.ts");
+  await printCompaction(session, () => compactFile(path, JOURNAL), { removed }, `Forgot ${plural(removed, "run")}`);
   return 0;
 }
 

@@ -15,7 +15,7 @@ import { keyOf, type Store, withStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
 const DEFAULT_PORT = 4711;
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** Milliseconds that model calls get to end when the server is asked to end. */
 const GRACE = 10_000;
 
@@ -76,7 +76,7 @@ async function usersOf({ host }: Session, store: Store, { tenants, totalBudget }
     if (totalBudget !== undefined) {
       throw new UsageError("OPTION_CONFLICT", "Expected --total-budget or --tenants, got both. Give each tenant of the file a budget.");
     }
-    const known = tenantsIn(await readText(host, tenants, "the tenants", MOST_BYTES), host.env);
+    const known = tenantsIn(await readText(host, tenants, "the tenants", MAX_BYTES), host.env);
     return { options: { tenants: known }, secrets: known.map(({ token }) => token), shownToken: undefined };
   }
   const given = valueIn(host.env, "TROUPE_TOKEN");

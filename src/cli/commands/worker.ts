@@ -16,7 +16,7 @@ import { report, type Session } from "../session.ts";
 import { teamsOf } from "../team-module.ts";
 import { isWorkerChild, type ParentChannel, superviseWorker, toParent } from "../worker-parent.ts";
 
-const MOST_CONCURRENCY = 10_000;
+const MAX_CONCURRENCY = 10_000;
 
 /** Most milliseconds until a worker takes runs: some times the patience with a database that is away. */
 const START = 300_000;
@@ -45,7 +45,7 @@ type WorkerChoices = ReturnType<typeof choicesOf>;
 
 function choicesOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse", health }: Flags) {
   return {
-    concurrency: wholeNumber("--concurrency", concurrency, MOST_CONCURRENCY),
+    concurrency: wholeNumber("--concurrency", concurrency, MAX_CONCURRENCY),
     tries,
     grace,
     onTeamChange,

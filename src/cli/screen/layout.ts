@@ -14,7 +14,7 @@ export function withoutCodes(text: string): string {
 }
 
 /**
- * The text in lines of at most `width` cells, broken between words; a word that is too long stands alone. Codes of colours take no cell.
+ * The text in lines of at most `width` cells, broken between words; a word that is too long stands alone. Codes of colors take no cell.
  * @param indent spaces before all lines but the first
  */
 export function wrapped(text: string, width: number, indent: number = 0): readonly string[] {
@@ -78,7 +78,7 @@ export function tableLines(heads: readonly string[], rows: readonly (readonly st
 export type Fact = readonly [label: string, text: string | undefined];
 
 /** Fewest cells of a text beside its label; where there are fewer, it stands below. */
-const LEAST_TEXT = 24;
+const MIN_TEXT = 24;
 
 /** Facts below each other, with faint labels of 8 cells. */
 export function factLines(facts: readonly Fact[], o: TextStyle): readonly string[] {
@@ -91,7 +91,7 @@ export function labelledLines(
   { style, width, labels, margin }: TextStyle & { readonly labels: number; readonly margin: number },
 ): readonly string[] {
   const [before, beside] = [" ".repeat(margin), margin + labels + 1];
-  const isStacked = width - beside < LEAST_TEXT;
+  const isStacked = width - beside < MIN_TEXT;
   return facts.flatMap(([label, text]) => {
     if (text === undefined) return [];
     if (!isStacked) return wrapped(`${before}${style.faint(column(label, labels))} ${text}`, width, beside);

@@ -15,7 +15,8 @@ export interface OpenStep {
   readonly topic: string | undefined;
   readonly try: number;
   readonly streamed: number;
-  readonly told?: string | undefined;
+  /** The last report of a tool. */
+  readonly news?: string | undefined;
   /** True when a try failed and the next one has not begun. */
   readonly isRetrying: boolean;
 }
@@ -45,8 +46,8 @@ export interface Progress {
 export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, spent: 0, unpriced: 0, tokens: 0 };
 
 /**
- * The progress after one more event or notice. Pure. Notices come at once and events when they are durable: a notice that a role rests may
- * come before the event with its messages. So notices alone decide whether a role works, and events alone decide how that ended.
+ * The progress after one more event or notice. Notices come at once and events when they are durable: a notice that a role is idle may come
+ * before the event with its messages. So notices alone decide whether a role works, and events alone decide how that ended.
  */
 export function progressAfter(progress: Progress, observed: Observed): Progress {
   switch (observed.type) {
@@ -69,7 +70,7 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
       return withTry(progress, observed, (step) => ({ ...step, streamed: step.streamed + observed.text.length }));
     case "tool.progress":
       return withWork(progress, observed.role, (work) =>
-        withStep(work, (step) => (step.key === observed.step ? { ...step, told: observed.text } : step)),
+        withStep(work, (step) => (step.key === observed.step ? { ...step, news: observed.text } : step)),
       );
     case "model.void":
       return withTry(progress, observed, (step) => ({ ...step, streamed: 0 }));
@@ -106,7 +107,7 @@ export function nameText(name: string, profiles: ReadonlyMap<string, string>): s
   return profile === "" || profile === name ? shown(name, 60) : `${shown(name, 60)}, ${shown(profile, 60)}`;
 }
 
-/** The subject of a step, as its request tells; undefined when it does not. */
+/** The subject of a step according to its request. */
 export function topicOf(request: unknown): string | undefined {
   const { path, messages } = (request ?? {}) as { readonly path?: unknown; readonly messages?: unknown };
   if (typeof path === "string") return path;
@@ -146,9 +147,9 @@ function withStep(work: PresentWork, change: (step: OpenStep) => OpenStep | unde
 }
 
 /** Questions may be asked in parallel: only notices of the try that is shown change it. */
-function withTry(progress: Progress, told: { role: string; step: string; try: number }, change: (step: OpenStep) => OpenStep): Progress {
-  return withWork(progress, told.role, (work) =>
-    withStep(work, (step) => (step.key === told.step && step.try === told.try ? change(step) : step)),
+function withTry(progress: Progress, notice: { role: string; step: string; try: number }, change: (step: OpenStep) => OpenStep): Progress {
+  return withWork(progress, notice.role, (work) =>
+    withStep(work, (step) => (step.key === notice.step && step.try === notice.try ? change(step) : step)),
   );
 }
 
@@ -166,7 +167,7 @@ function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage, se
     step.key !== key ? step : retry === true ? { ...step, isRetrying: true } : undefined;
   const name = roleOfAct(act);
   const worked = withWork(progress, name, (work) => withStep(work, after));
-  const told = withRole(worked, name, (role) => ({ ...role, tokens: role.tokens + tokens }));
-  const paid = withSpent(told, { known: cost ?? 0, unpriced: cost === null && basis !== "none" ? 1 : 0 });
+  const counted = withRole(worked, name, (role) => ({ ...role, tokens: role.tokens + tokens }));
+  const paid = withSpent(counted, { known: cost ?? 0, unpriced: cost === null && basis !== "none" ? 1 : 0 });
   return { ...withSpent(paid, settledMore(settles)), tokens: progress.tokens + tokens };
 }

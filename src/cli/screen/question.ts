@@ -4,7 +4,7 @@ import { type FormField, formFields } from "../../tool/form-fields.ts";
 import type { QuestionForm } from "../../tool/question-form.ts";
 import { elapsed, momentText } from "./amounts.ts";
 import type { Fact } from "./layout.ts";
-import { linesOf, LONGEST_QUESTION, shown, shownLine, type Style } from "./text.ts";
+import { linesOf, MAX_QUESTION, shown, shownLine, type Style } from "./text.ts";
 
 /** Characters of a name, a value and a hint that a line shows. */
 const NAME = 80;
@@ -68,7 +68,7 @@ export interface AskedQuestion extends PendingQuestion {
 export function questionRows(questions: readonly AskedQuestion[]): readonly Fact[] {
   return questions.flatMap((question): readonly Fact[] => {
     const { role, text, to, deadline, answer } = question;
-    const [first = "", ...lines] = linesOf(text.slice(0, LONGEST_QUESTION));
+    const [first = "", ...lines] = linesOf(text.slice(0, MAX_QUESTION));
     const asker = to === undefined ? shown(role, 60) : `${shown(role, 60)}, of ${shown(to, 60)}`;
     return [
       ["Asks", `${asker}: ${shownLine(first)}`],

@@ -12,8 +12,7 @@ export interface Frame extends TextStyle {
   readonly age: number;
   /** Counts redraws, so that something moves while roles work. */
   readonly tick: number;
-  readonly isPlain: boolean;
-  /** Most rounds; Infinity: they are not shown. */
+  /** Infinity: rounds are not shown. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
@@ -22,28 +21,28 @@ export interface Frame extends TextStyle {
 }
 
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
-const PLAIN_SPINNER = "|/-\\";
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
-/** Characters of a text that could ever be seen in a row. */
-const LONGEST_CELL = 400;
+const MAX_CELL = 400;
 /** Cells that say enough of a role's work. */
-const LEAST_DOING = 14;
+const MIN_DOING = 14;
 /** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
 const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes", "wants approval"]);
 
 /** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
+  const { style, width, hasEnded } = frame;
   const room = Math.max(1, frame.height - 4);
   const isBusy = ({ work }: RoleProgress): number => Number(work !== undefined);
-  const idle = frame.hasEnded ? workless(progress.roles) : [];
+  const idle = hasEnded ? workless(progress.roles) : [];
   const present = progress.roles.filter((role) => !idle.includes(role));
   const roles = present.length <= room ? present : present.toSorted((a, b) => isBusy(b) - isBusy(a));
-  const hidden = Math.max(0, roles.length - room);
-  const more = hidden > 0 ? [frame.style.faint(fitted(`    and ${hidden} more`, frame.width))] : [];
-  const others = idle.length === 0 ? [] : [frame.style.faint(fitted(worklessText(idle, frame), frame.width))];
-  return ["", ...roleLines(roles.slice(0, room), frame), ...more, ...others, footer(progress, frame), ...(frame.hasEnded ? [""] : [])];
+  const others = [
+    ...(roles.length > room ? [`    and ${roles.length - room} more`] : []),
+    ...(idle.length > 0 ? [`  · had no work: ${idle.map(({ name }) => shown(name, 60)).join(", ")}`] : []),
+  ].map((line) => style.faint(fitted(line, width)));
+  return ["", ...roleLines(roles.slice(0, room), frame), ...others, footer(progress, frame), ...(hasEnded ? [""] : [])];
 }
 
 /** The roles that had no work when all work ended; none where one line is no shorter. */
@@ -53,36 +52,33 @@ function workless(roles: readonly RoleProgress[]): readonly RoleProgress[] {
   return idle.length < 2 || idle.length === roles.length ? [] : idle;
 }
 
-function worklessText(roles: readonly RoleProgress[], { isPlain }: Frame): string {
-  return `  ${isPlain ? "." : "·"} had no work: ${roles.map(({ name }) => shown(name, 60)).join(", ")}`;
-}
-
-type Cell = (text: string) => string;
-
 /** On a narrow terminal a role's work matters more than its profile and its tokens. */
 function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly string[] {
   const { style, width, profiles } = frame;
   const widest = (texts: readonly string[]): number => Math.min(NAME_CELLS, Math.max(0, ...texts.map(widthOf)));
   const whole = widest(roles.map(({ name }) => nameText(name, profiles)));
-  const isNarrow = width < whole + TOKEN_CELLS + LEAST_DOING + 8;
+  const isNarrow = width < whole + TOKEN_CELLS + MIN_DOING + 8;
   const names = isNarrow ? Math.min(width, widest(roles.map(({ name }) => shown(name, 60)))) : whole;
   const doing = Math.max(0, width - names - (isNarrow ? 6 : TOKEN_CELLS + 8));
   return roles.map((role) => {
     const tokens = role.tokens === 0 || isNarrow ? "" : `${brief(role.tokens)} tok`;
-    const cell: Cell = (text) => (tokens === "" ? fitted(text, doing) : column(text, doing));
-    const [glyph, text] =
-      role.work === undefined ? restingText(role, cell, frame) : [style.active(spinner(frame)), cell(workText(role.work))];
+    const [glyph, text, paint] = doingText(role, frame);
     const name = column(isNarrow ? shown(role.name, 60) : nameText(role.name, profiles), names);
     if (width < names + 6) return fitted(`  ${name}`, width);
-    return `  ${glyph} ${name}  ${text}${tokens === "" ? "" : `  ${style.faint(tokens.padStart(TOKEN_CELLS))}`}`;
+    const cell = tokens === "" ? fitted(text, doing) : column(text, doing);
+    return `  ${glyph} ${name}  ${paint(cell)}${tokens === "" ? "" : `  ${style.faint(tokens.padStart(TOKEN_CELLS))}`}`;
   });
 }
 
-function restingText({ last, isOpen }: RoleProgress, cell: Cell, { style, isPlain, hasEnded }: Frame): readonly [string, string] {
-  if (isOpen && hasEnded) return [style.warn(isPlain ? "!" : "■"), style.warn(cell("stopped"))];
-  if (last === undefined) return [style.faint(isPlain ? "." : "·"), style.faint(cell("waits"))];
-  if (last.kind === "failed") return [style.bad(isPlain ? "x" : "✗"), style.bad(cell(`failed: ${shown(last.message, LONGEST_CELL)}`))];
-  return [style.good(isPlain ? "+" : "✓"), style.faint(cell(shown(last.text, LONGEST_CELL)))];
+function doingText(
+  { work, last, isOpen }: RoleProgress,
+  { style, hasEnded, tick }: Frame,
+): readonly [glyph: string, text: string, paint: (text: string) => string] {
+  if (work !== undefined) return [style.active(SPINNER.charAt(tick % SPINNER.length)), workText(work), (text) => text];
+  if (isOpen && hasEnded) return [style.warn("■"), "stopped", style.warn];
+  if (last === undefined) return [style.faint("·"), "waits", style.faint];
+  if (last.kind === "failed") return [style.bad("✗"), `failed: ${shown(last.message, MAX_CELL)}`, style.bad];
+  return [style.good("✓"), shown(last.text, MAX_CELL), style.faint];
 }
 
 function workText({ action, step }: PresentWork): string {
@@ -92,43 +88,42 @@ function workText({ action, step }: PresentWork): string {
   return isEnough ? doing : `${shown(action, 60)}: ${doing}`;
 }
 
-export function stepText({ kind, name, topic, try: attempt, streamed, told = "", isRetrying }: OpenStep): string {
+export function stepText({ kind, name, topic, try: attempt, streamed, news = "", isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
   const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";
   if (kind === "human") return `asks a person${again}`;
-  const far = told === "" || isRetrying ? "" : `: ${shown(told, 80)}`;
-  if (kind !== "model") return `${shown(name, 60)}${about === "" ? "" : ` ${about}`}${again}${far}`;
+  if (kind !== "model") {
+    const progress = news === "" || isRetrying ? "" : `: ${shown(news, 80)}`;
+    return `${shown(name, 60)}${about === "" ? "" : ` ${about}`}${again}${progress}`;
+  }
   const said = streamed === 0 || isRetrying ? "" : `, ~${brief(streamed / TOKEN_CHARACTERS)} tok`;
   return `${about === "" ? "asks the model" : about}${again}${said}`;
 }
 
-function spinner({ tick, isPlain }: Frame): string {
-  const frames = isPlain ? PLAIN_SPINNER : SPINNER;
-  return frames.charAt(tick % frames.length);
-}
-
-function footer(progress: Progress, frame: Frame): string {
-  const { style, width, isPlain, hasEnded } = frame;
-  const separator = isPlain ? " | " : " · ";
+function footer(progress: Progress, { style, width, hasEnded, budget, rounds, age }: Frame): string {
   const cost = formatCost({ known: progress.spent as MicroUsd, unpriced: progress.unpriced });
-  const money = frame.budget === undefined ? cost : `${cost} of ${formatUsd(frame.budget)}`;
-  const round = Math.min(frame.rounds, progress.rounds + (progress.isMidRound ? 1 : 0));
-  const rounds = frame.rounds === Infinity ? [] : [`round ${round} of ${frame.rounds}`];
-  const parts = [money, ...rounds, `${brief(progress.tokens)} tokens`, elapsed(frame.age)];
-  const all = hasEnded ? parts : [...parts, "Ctrl-C stops and keeps what is there"];
-  const fitting = all.filter((_, n) => n === 0 || widthOf(`  ${all.slice(0, n + 1).join(separator)}`) <= width);
-  const text = fitted(`  ${fitting.join(separator)}`, width);
+  const money = budget === undefined ? cost : `${cost} of ${formatUsd(budget)}`;
+  const round = Math.min(rounds, progress.rounds + (progress.isMidRound ? 1 : 0));
+  const parts = [
+    money,
+    ...(rounds === Infinity ? [] : [`round ${round} of ${rounds}`]),
+    `${brief(progress.tokens)} tokens`,
+    elapsed(age),
+    ...(hasEnded ? [] : ["Ctrl-C stops and keeps what is there"]),
+  ];
+  const fitting = parts.filter((_, n) => n === 0 || widthOf(`  ${parts.slice(0, n + 1).join(" · ")}`) <= width);
+  const text = fitted(`  ${fitting.join(" · ")}`, width);
   return style.strong(text.slice(0, money.length + 2)) + style.faint(text.slice(money.length + 2));
 }
 
 const CHECKS = "verify project";
 
-export interface ToldChecks extends ChecksText {
+export interface CheckLine extends ChecksText {
   readonly who: string;
 }
 
 /** The results of checks that end with this event; undefined for other events. @param progress before it */
-export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): ToldChecks | undefined {
+export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): CheckLine | undefined {
   if (observed.type !== "step.ended" || !observed.ok) return undefined;
   const name = roleOfAct(observed.act);
   const step = progress.roles.find((role) => role.name === name)?.work?.step;
@@ -136,7 +131,7 @@ export function checksIn(progress: Progress, observed: Observed, profiles: Reado
   return checks && { who: nameText(name, profiles), ...checks };
 }
 
-/** The line about a change of state where no terminal is drawn on; undefined for changes that need none. @param progress after it */
+/** The line about a change of state where no terminal is drawn on; undefined for others. @param progress after it */
 export function plainLine(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): string | undefined {
   const [role, text] = changeIn(progress, observed) ?? [];
   return role === undefined || text === undefined ? undefined : `${nameText(role, profiles)}  ${text}`;

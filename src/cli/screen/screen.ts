@@ -7,7 +7,7 @@ import { elapsed } from "./amounts.ts";
 import { wrapped } from "./layout.ts";
 import { LiveRegion, type Size } from "./live-region.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
-import { checksIn, plainLine, progressLines, type ToldChecks } from "./rows.ts";
+import { checksIn, plainLine, progressLines, type CheckLine } from "./rows.ts";
 import { columnsOf, shown, type Style, styleFor, wantsColor } from "./text.ts";
 
 const WATCHED = [
@@ -26,24 +26,24 @@ const WATCHED = [
 ] as const satisfies readonly Observed["type"][];
 
 export interface ScreenOptions {
-  /** Most rounds; Infinity: rounds are not shown. */
+  /** Infinity: rounds are not shown. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
   readonly profiles: ReadonlyMap<string, string>;
   readonly progress?: Progress;
-  /** True when other code prints what happens, so that no plain lines are needed. */
-  readonly isTold?: boolean;
+  /** True when other code prints the events. */
+  readonly isPrinted?: boolean;
 }
 
-const LONGEST_WARNING = 600;
+const MAX_WARNING = 600;
 
 /**
- * Shows a run on stderr: drawn in place on a terminal, one line for each change elsewhere, nothing when quiet. It owns the progress that is
- * shown and the count of unseen warnings; results go to stdout and are printed by others.
+ * Shows a run on stderr: drawn in place on a terminal, one line for each change elsewhere, nothing when quiet. It owns the shown progress and
+ * the count of unseen warnings.
  *
  * Screen.S1 (`#see`, `#region`) a screen that draws writes no plain line for a change, and a screen that does not draw moves no cursor.
- * Screen.S2 (`#warnings`) each warning is either printed or counted: the count is that of the warnings that nobody has seen.
+ * Screen.S2 (`#warnings`) each warning is either printed or counted: the count is that of the unseen warnings.
  * Screen.S3 (`#offExit`) at most one listener waits for the end of the process, and none after `end`.
  */
 export class Screen {
@@ -101,15 +101,14 @@ export class Screen {
   showWarning(text: string): void {
     if (this.#output.isVerbose || this.#output.isQuiet) return;
     this.#warnings -= 1;
-    this.print([this.style.warn(shown(text, LONGEST_WARNING))], 2);
+    this.print([this.style.warn(shown(text, MAX_WARNING))], 2);
   }
 
-  /** The number of warnings that were not printed. */
   get unseenWarnings(): number {
     return this.#warnings;
   }
 
-  /** Shows a run from now on, after another one has ended too. To be called in the turn that started it, so that no event is missed. */
+  /** Shows a run from now on. To be called in the turn that started it, so that no event is missed. */
   watch(run: Run, options: ScreenOptions): void {
     this.#options = options;
     this.#progress = options.progress ?? noProgress;
@@ -146,17 +145,17 @@ export class Screen {
   #see(observed: Observed): void {
     const checks = checksIn(this.#progress, observed, this.#options.profiles);
     this.#progress = progressAfter(this.#progress, observed);
-    if (checks !== undefined) return this.#tellChecks(checks);
-    if (this.#region !== undefined || this.#options.isTold === true) return;
+    if (checks !== undefined) return this.#printChecks(checks);
+    if (this.#region !== undefined || this.#options.isPrinted === true) return;
     const line = plainLine(this.#progress, observed, this.#options.profiles);
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
   }
 
   /** Where lines are plain each has its time; on a terminal it stays above what is drawn. */
-  #tellChecks({ who, isGreen, text }: ToldChecks): void {
-    const told = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks  ${text}`)}`;
-    if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${told}\n`);
-    else this.print([`  ${told}`], 4);
+  #printChecks({ who, isGreen, text }: CheckLine): void {
+    const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks  ${text}`)}`;
+    if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
+    else this.print([`  ${line}`], 4);
   }
 
   #lines(size: Size, tick: number): readonly string[] {
@@ -166,7 +165,6 @@ export class Screen {
       style: this.style,
       age: this.age,
       tick,
-      isPlain: this.#host.env["TERM"] === "linux",
       hasEnded: this.#hasEnded,
     });
   }

@@ -1,9 +1,9 @@
 import { shownText } from "../../kernel/value-text.ts";
 import type { Variables } from "../host.ts";
 
-const LONGEST = 2_000;
+const MAX_SHOWN = 2_000;
 /** A question is shown in full, also for a long call: a person must see what they agree to. */
-export const LONGEST_QUESTION = 10_000;
+export const MAX_QUESTION = 10_000;
 /** Cells of a line where the terminal does not say; one that was never told its size says 0. */
 const DEFAULT_COLUMNS = 80;
 
@@ -16,7 +16,7 @@ export function columnsOf({ columns = 0 }: { readonly columns?: number | undefin
  * Text of a model, a server or a user, safe for one place on the screen: white space becomes single spaces, and characters that a terminal
  * would obey or hide become `\u{...}`.
  */
-export function shown(text: string, limit: number = LONGEST): string {
+export function shown(text: string, limit: number = MAX_SHOWN): string {
   return shownText(
     text
       .slice(0, 4 * limit)
@@ -31,17 +31,17 @@ export function linesOf(text: string): readonly string[] {
   return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-export function shownLine(line: string, limit: number = LONGEST_QUESTION): string {
+export function shownLine(line: string, limit: number = MAX_QUESTION): string {
   return shownText(line.replaceAll("\t", "    "), limit);
 }
 
 /** Fewest characters of a shown id: the time in it, without its random part. */
-const LEAST_ID = 8;
+const MIN_ID = 8;
 
 /** The shortest beginning of an id that no other run has, but no shorter than its time. */
 export function shortId(id: string, ids: readonly string[]): string {
   const dash = id.indexOf("-");
-  return shortestPrefix(id, ids, Math.max(dash, LEAST_ID));
+  return shortestPrefix(id, ids, Math.max(dash, MIN_ID));
 }
 
 /** The shortest beginning of an id, of at least `least` characters, that no other id has. */
@@ -76,7 +76,7 @@ export interface Style {
   readonly active: (text: string) => string;
 }
 
-/** True when colour is used: `--no-color` wins, then FORCE_COLOR, NO_COLOR, TERM=dumb, and whether the stream is a terminal. */
+/** True when color is used: `--no-color` wins, then FORCE_COLOR, NO_COLOR, TERM=dumb, and whether the stream is a terminal. */
 export function wantsColor({ isOff, env, isTTY }: { readonly isOff: boolean; readonly env: Variables; readonly isTTY: boolean }): boolean {
   if (isOff) return false;
   const forced = env["FORCE_COLOR"];

@@ -31,7 +31,7 @@ export interface Arrow {
   readonly fromLane: number | undefined;
   readonly from: number;
   readonly toLane: number;
-  /** The event at which an activation took the message; else at which it was delivered or dropped, or the last shown event while it is held back. */
+  /** The event at which an activation took the message; else at which it was delivered or dropped. */
   readonly to: number;
   readonly fate: Fate;
 }

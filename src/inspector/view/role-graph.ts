@@ -85,12 +85,10 @@ export class FlowTable {
   }
 }
 
-function nodesOf({ roles, open, held }: RunState) {
-  const heldFor = new Map<string, number>();
-  for (const { role } of held) heldFor.set(role.name, (heldFor.get(role.name) ?? 0) + 1);
+function nodesOf({ roles, open }: RunState) {
   return [...roles.values()].map(({ name, traits, waiting, n, isHired }) => {
     const { watch, observesAll, profile } = traitsOf(traits);
-    return { name, profile, watch, observesAll, waiting, held: heldFor.get(name) ?? 0, activations: n, isActing: open.has(name), isHired };
+    return { name, profile, watch, observesAll, waiting, activations: n, isActing: open.has(name), isHired };
   });
 }
 

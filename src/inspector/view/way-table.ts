@@ -8,9 +8,9 @@ type NewWay = Pick<WayFact, "sent" | "role" | "id" | "from" | "due" | "fault">;
 
 /**
  * The ways of messages to their recipients, in the order in which they were sent. It owns the ways and where each of them is: sent, delayed,
- * held by a full mailbox, delivered, taken, consumed or dropped.
+ * delivered, taken, consumed or dropped.
  *
- * WayTable.W1 (`settle`) a way is delivered by the event after which the runtime's state no longer holds its message back.
+ * WayTable.W1 (`settle`) a way is delivered by the event that puts its message into the mailbox of the runtime's state.
  * WayTable.W2 (`between`) a range has every way that touches it.
  * WayTable.W3 (`retire`, `#arrive`) a way to a retired role ends: its message is a dead letter of the runtime's state.
  */
@@ -20,7 +20,7 @@ export class WayTable {
   readonly #inMailbox = new Map<string, Map<string, Way>>();
   /** Ways whose messages wait for the end of the round or for a tick. */
   #waiting: Way[] = [];
-  /** Ways whose messages the present event delivers, or that waited for room in their mailboxes. */
+  /** Ways whose messages the present event delivers. */
   #coming: Way[] = [];
 
   get size(): number {
@@ -64,17 +64,12 @@ export class WayTable {
     Object.assign(way, { consumer: activation, consumed: seq });
   }
 
-  /** Records what an event delivered, held back and dropped, after the state has applied it. */
-  settle({ held, justDropped, roles }: RunState, seq: number): void {
-    if (this.#coming.length > 0) {
-      const isHeld = new Set(held.map(({ role, message }) => `${message.id} ${role.name}`));
-      const coming = this.#coming;
-      this.#coming = [];
-      for (const way of coming) {
-        if (isHeld.has(`${way.id} ${way.role}`)) this.#coming.push(way);
-        else this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
-      }
+  /** Records what an event delivered and dropped, after the state has applied it. */
+  settle({ justDropped, roles }: RunState, seq: number): void {
+    for (const way of this.#coming) {
+      this.#arrive(way, seq, roles.get(way.role)?.isHired === true);
     }
+    this.#coming = [];
     for (const { role, message } of justDropped) {
       const way = this.#inMailbox.get(role.name)?.get(message.id);
       if (way === undefined) continue;

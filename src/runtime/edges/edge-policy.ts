@@ -101,16 +101,15 @@ export function recordedEdges(policies: readonly EdgePolicy[] = []): readonly Re
   }));
 }
 
-export const MOST_COPIES = 1_000;
+export const MAX_COPIES = 1_000;
 
-const LONGEST_TOLD = 300;
+const MAX_SHOWN = 300;
 
 /** Refuses policies other than those of a run's record, which has no secrets. */
 export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined, mask: Mask): void {
   const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(masked(mask, edges)));
   if (then === now) return;
-  // A record of elsewhere may have millions of characters.
-  const [began, got] = [then, now].map((edges) => shownText(edges ?? "", LONGEST_TOLD));
+  const [began, got] = [then, now].map((edges) => shownText(edges ?? "", MAX_SHOWN));
   throw new UsageError(
     "EDGES_DIFFER",
     `Expected the edges that the run began with, ${began}, got ${got}. Give the team those: edges: [...].`,

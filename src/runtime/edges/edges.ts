@@ -8,13 +8,19 @@ import { isSameJson } from "../../role/act.ts";
 import { nextTick } from "../record/delayed.ts";
 import type { Sent, Arrival, EdgeFault } from "../record/event.ts";
 import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
-import { type EdgeDecision, type EdgeDecisions, type EdgePassage, type EdgePolicy, type EdgeRun, MOST_COPIES } from "./edge-policy.ts";
+import { type EdgeDecision, type EdgeDecisions, type EdgePassage, type EdgePolicy, type EdgeRun, MAX_COPIES } from "./edge-policy.ts";
 import { type Pairs, pairsOf } from "./pairs.ts";
 
 interface Ranked {
   readonly policy: EdgePolicy;
   readonly pairs: Pairs;
+  /** The number of policies of this name before it. */
   readonly nth: number;
+}
+
+interface Passed extends Pick<EdgePassage, "from" | "to" | "tick"> {
+  readonly sent: Sent;
+  copies: number;
 }
 
 /**
@@ -24,7 +30,7 @@ interface Ranked {
  * policies of other names.
  * Edges.G2 (`pass`) a message that nothing happens to is returned as it is.
  * Edges.G3 (`decisionOf`) a policy that throws, or answers what is no decision, fails the activation: none of its messages is sent.
- * Edges.G4 (`assertFew`) a message has at most 1,000 copies for one recipient, over all policies.
+ * Edges.G4 (`#struck`) a message has at most 1,000 copies for one recipient, over all policies.
  */
 export class Edges implements EdgeDecisions {
   readonly #run: EdgeRun;
@@ -32,8 +38,8 @@ export class Edges implements EdgeDecisions {
 
   constructor(policies: readonly EdgePolicy[], run: EdgeRun) {
     this.#run = run;
-    this.#policies = policies.map((policy, place) => {
-      const nth = policies.slice(0, place).filter(({ name }) => name === policy.name).length;
+    this.#policies = policies.map((policy, index) => {
+      const nth = policies.slice(0, index).filter(({ name }) => name === policy.name).length;
       return { policy, pairs: pairsOf(policy), nth };
     });
   }
@@ -45,71 +51,56 @@ export class Edges implements EdgeDecisions {
     });
   }
 
-  #fault(way: Way): EdgeFault | undefined {
+  #fault(passed: Passed): EdgeFault | undefined {
     let arrives: readonly Arrival[] = whole;
-    let by: Set<string> | undefined;
+    const by = new Set<string>();
     for (const ranked of this.#policies) {
-      if (!ranked.pairs.covers(way.from, way.to)) continue;
-      const next = arrives.flatMap((arrival) => this.#struck(ranked, arrival, way));
-      if (next.length === arrives.length && next.every((arrival, place) => arrival === arrives[place])) continue;
+      if (!ranked.pairs.covers(passed.from, passed.to)) continue;
+      const next = arrives.flatMap((arrival) => this.#struck(ranked, arrival, passed));
+      if (next.length === arrives.length && next.every((arrival, index) => arrival === arrives[index])) continue;
       arrives = next;
-      by = (by ?? new Set()).add(ranked.policy.name);
+      by.add(ranked.policy.name);
     }
-    return by === undefined ? undefined : { to: way.to, by: [...by], arrives };
+    return by.size === 0 ? undefined : { to: passed.to, by: [...by], arrives };
   }
 
-  #struck({ policy, nth }: Ranked, arrival: Arrival, way: Way): readonly Arrival[] {
-    const { sent, from, to, tick } = way;
+  #struck({ policy, nth }: Ranked, arrival: Arrival, passed: Passed): readonly Arrival[] {
+    const { sent, from, to, tick } = passed;
+    const { seed, clock, bounds } = this.#run.state;
     const message = arrivedMessage(sent.message, arrival);
-    const arrives = arrival.due ?? sent.due ?? nextTick({ tick, clock: this.#run.state.clock });
-    const random = (): RandomStream => namedStream(this.#run.state.seed, "edge", policy.name, nth, message.id, to);
-    const passage = new MessagePassage({ message, from, to, tick, arrives }, random);
+    const arrives = arrival.due ?? sent.due ?? nextTick({ tick, clock });
+    let stream: RandomStream | undefined;
+    const passage: EdgePassage = {
+      ...{ message, from, to, tick, arrives },
+      get random() {
+        return (stream ??= namedStream(seed, "edge", policy.name, nth, message.id, to));
+      },
+    };
     const decision = decisionOf(policy, passage);
     switch (decision.kind) {
       case "deliver":
         return [arrival];
       case "drop":
-        return nothing;
+        return [];
       case "delay":
         return decision.ticks === 0 ? [arrival] : [{ ...arrival, due: arrives + decision.ticks }];
-      case "copy":
-        assertFew(policy, passage, way.copies + decision.copies);
-        return [arrival, ...Array.from({ length: decision.copies }, () => ({ ...arrival, copy: (way.copies += 1) }))];
-      case "rewrite":
-        if (isSameJson(decision.reads, contentOf(message))) return [arrival];
-        assertLength(policy, passage, decision.reads.content.length, this.#run.state.bounds.messageLimit ?? this.#run.messageLimit);
-        return [{ ...arrival, reads: decision.reads }];
+      case "copy": {
+        const copies = passed.copies + decision.copies;
+        if (copies > MAX_COPIES) {
+          const what = `the message would have ${copies} copies, more than ${MAX_COPIES} over all policies`;
+          throw failed(policy, passage, what, undefined, "Begin a new run with policies that make fewer.");
+        }
+        return [arrival, ...Array.from({ length: decision.copies }, () => ({ ...arrival, copy: (passed.copies += 1) }))];
+      }
+      case "rewrite": {
+        const { reads } = decision;
+        if (isSameJson(reads, contentOf(message))) return [arrival];
+        const limit = bounds.messageLimit ?? this.#run.messageLimit;
+        const { length } = reads.content;
+        if (length > limit) throw failed(policy, passage, `it wrote ${length} characters, more than the ${limit} of one message`);
+        return [{ ...arrival, reads }];
+      }
     }
-  }
-}
-
-interface Way extends Pick<EdgePassage, "from" | "to" | "tick"> {
-  readonly sent: Sent;
-  copies: number;
-}
-
-const nothing: readonly Arrival[] = Object.freeze([]);
-
-class MessagePassage implements EdgePassage {
-  readonly message: Message;
-  readonly from: string;
-  readonly to: string;
-  readonly tick: number;
-  readonly arrives: number;
-  readonly #make: () => RandomStream;
-  #random: RandomStream | undefined;
-
-  constructor({ message, from, to, tick, arrives }: Omit<EdgePassage, "random">, random: () => RandomStream) {
-    this.message = message;
-    this.from = from;
-    this.to = to;
-    this.tick = tick;
-    this.arrives = arrives;
-    this.#make = random;
-  }
-
-  get random(): RandomStream {
-    return (this.#random ??= this.#make());
   }
 }
 
@@ -127,7 +118,7 @@ function decisionOf(policy: EdgePolicy, passage: EdgePassage): Checked {
     answer = policy.decide(passage);
     checked = answer === undefined ? delivered : checkedDecision(answer, passage.message);
   } catch (error) {
-    throw failed(policy, passage, `it threw: ${thrownText(error)}`, { cause: error });
+    throw failed(policy, passage, `it threw: ${thrownText(error)}`, error);
   }
   if (checked !== undefined) return checked;
   // The promise is not awaited: its rejection must not end the process.
@@ -148,7 +139,7 @@ function checkedDecision(answer: unknown, message: Message): Checked | undefined
       // The clock of a run may stand between whole ticks.
       return typeof ticks === "number" && ticks >= 0 && ticks <= Number.MAX_SAFE_INTEGER ? { kind, ticks } : undefined;
     case "copy":
-      return isCount(copies) && copies <= MOST_COPIES ? { kind, copies } : undefined;
+      return isCount(copies) && copies <= MAX_COPIES ? { kind, copies } : undefined;
     case "rewrite": {
       const reads = readsOf(answer, message);
       return reads && { kind, reads };
@@ -167,24 +158,9 @@ function readsOf({ content, instructContent: payload }: Readonly<Record<string, 
   return { content: content ?? before.content, ...(instructContent === undefined ? {} : { instructContent }) };
 }
 
-function assertLength(policy: EdgePolicy, passage: EdgePassage, length: number, limit: number): void {
-  if (length > limit) throw failed(policy, passage, `it wrote ${length} characters, more than the ${limit} of one message`);
-}
+const RESUME = "Correct it, and resume the run: no message is lost.";
 
-function assertFew(policy: EdgePolicy, passage: EdgePassage, copies: number): void {
-  if (copies <= MOST_COPIES) return;
-  const todo = "Begin a new run with policies that make fewer.";
-  throw failed(policy, passage, `the message would have ${copies} copies, more than ${MOST_COPIES} over all policies`, { todo });
-}
-
-interface Besides {
-  readonly todo?: string;
-  readonly cause?: unknown;
-}
-
-function failed({ name }: EdgePolicy, passage: EdgePassage, what: string, besides: Besides = {}): UsageError {
-  const { message, from, to } = passage;
-  const { todo = "Correct it, and resume the run: no message is lost.", cause } = besides;
+function failed({ name }: EdgePolicy, { message, from, to }: EdgePassage, what: string, cause?: unknown, todo = RESUME): UsageError {
   return new UsageError(
     "EDGE_FAILED",
     `Expected the policy ${name} of the edges to decide about message ${message.id} from ${from} to ${to}, but ${what}. ${todo}`,

@@ -16,21 +16,24 @@ interface Pair {
 
 type NamePattern = readonly string[];
 
+type NamedPairs = { readonly name: string; readonly pairs?: readonly string[] };
+
 export interface Pairs {
   covers(from: string, to: string): boolean;
-  /** The names that it has, also those with a star in them. */
-  readonly names: readonly string[];
 }
 
 /** Reads the pairs of a policy. */
-export function pairsOf({ name, pairs }: { readonly name: string; readonly pairs?: readonly string[] }): Pairs {
+export function pairsOf({ name, pairs }: NamedPairs): Pairs {
   if (pairs === undefined) return all;
   const read = pairs.flatMap((pair) => readPair(name, pair));
-  const sides = read.flatMap(({ from, to }) => (to === undefined ? [from] : [from, to]));
-  return {
-    covers: (from, to) => read.some((pair) => covers(pair, from, to)),
-    names: [...new Set(sides.map((parts) => parts.join(ANY)).filter((side) => side !== ANY))],
-  };
+  return { covers: (from, to) => read.some((pair) => covers(pair, from, to)) };
+}
+
+/** Returns the names of roles that policies have, also those with a star in them. */
+export function namesInEdges(policies: readonly NamedPairs[] = []): readonly string[] {
+  const pairs = policies.flatMap(({ name, pairs: texts = [] }) => texts.flatMap((text) => readPair(name, text)));
+  const names = pairs.flatMap(({ from, to }) => [from, to ?? from]).map((parts) => parts.join(ANY));
+  return [...new Set(names)].filter((name) => name !== ANY);
 }
 
 export function matcherOf(names: readonly string[]): (name: string) => boolean {
@@ -40,12 +43,7 @@ export function matcherOf(names: readonly string[]): (name: string) => boolean {
   return (name) => known.has(name) || open.some((pattern) => fits(name, pattern));
 }
 
-/** Returns the names of roles that policies have, also those with a star in them. */
-export function namesInEdges(policies: readonly { readonly name: string; readonly pairs?: readonly string[] }[] = []): readonly string[] {
-  return [...new Set(policies.flatMap((policy) => pairsOf(policy).names))];
-}
-
-const all: Pairs = { covers: (from, to) => from !== to, names: [] };
+const all: Pairs = { covers: (from, to) => from !== to };
 
 function readPair(policy: string, text: string): readonly Pair[] {
   const isMutual = text.includes("<->");
@@ -61,12 +59,7 @@ function readPair(policy: string, text: string): readonly Pair[] {
   const from = one.split(ANY);
   if (other === ROUTE_TO_SELF) return [{ from, to: undefined }];
   const to = other.split(ANY);
-  return isMutual
-    ? [
-        { from, to },
-        { from: to, to: from },
-      ]
-    : [{ from, to }];
+  return [{ from, to }, ...(isMutual ? [{ from: to, to: from }] : [])];
 }
 
 function covers({ from, to }: Pair, sender: string, recipient: string): boolean {
@@ -84,11 +77,11 @@ function fits(name: string, pattern: NamePattern): boolean {
   const last = others.pop();
   if (last === undefined) return name === first;
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
-  let place = first.length;
+  let end = first.length;
   for (const text of others) {
-    const found = name.indexOf(text, place);
+    const found = name.indexOf(text, end);
     if (found === -1) return false;
-    place = found + text.length;
+    end = found + text.length;
   }
-  return place <= name.length - last.length;
+  return end <= name.length - last.length;
 }

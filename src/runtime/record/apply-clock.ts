@@ -1,6 +1,6 @@
 import { LightStream } from "../../kernel/random.ts";
 import { takeDue } from "./delayed.ts";
-import { deliver, deliverHeld, deliverPart } from "./delivery.ts";
+import { deliver, deliverPart } from "./delivery.ts";
 import type { ClockAdvanced, RoundEnded } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 
@@ -16,7 +16,6 @@ export function endRound(state: RunState, { round, stage }: RoundEnded): void {
   state.pending = [];
   if (stage === undefined) passRound(state);
   else state.stage += 1;
-  if (state.held.length > 0) deliverHeld(state);
   const due = takeDue(state);
   arrive(state, due.length === 0 ? pending : [...due, ...pending]);
   if (stage === undefined) state.deadBefore = state.dead.length;
@@ -54,7 +53,7 @@ function arrive(state: RunState, messages: Pending[]): void {
   messages.sort((a, b) => a.order - b.order);
   if (state.arrival === "sender") messages.sort((a, b) => inOrder(a.sent.message.sentFrom, b.sent.message.sentFrom));
   for (const { order, sent, part } of state.arrival === "shuffled" ? shuffled(state, messages) : messages) {
-    if (part === true) deliverPart(state, sent, order);
+    if (part === true) deliverPart(state, sent);
     else deliver(state, sent, order);
   }
 }

@@ -1,6 +1,5 @@
-import type { Message } from "../../message/message.ts";
 import { lose, timeOf } from "./apply-steps.ts";
-import { measureMailboxes, unblock } from "./delivery.ts";
+import { measureMailboxes } from "./delivery.ts";
 import type { HiredRole, RoleHired, RoleRetired } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
@@ -37,8 +36,7 @@ export function retire(state: RunState, event: RoleRetired): void {
   read(state, left.slice(keeps));
   role.refill(left.slice(0, keeps));
   if (keeps === 0) leaveLine(state, role);
-  for (const message of [...left.slice(keeps), ...heldFor(state, role)])
-    state.dead.push({ message, reason: { kind: "retired", role: name } });
+  for (const message of left.slice(keeps)) state.dead.push({ message, reason: { kind: "retired", role: name } });
 }
 
 /** The roles of the present round are the first ones with mail. */
@@ -62,13 +60,4 @@ function giveUp(state: RunState, role: RoleState, at: number): void {
   role.abandonActivation();
   state.open.delete(role.name);
   state.suspects.delete(role.name);
-}
-
-/** Takes the messages that wait for room in the mailbox of a role, and unblocks their senders. */
-function heldFor(state: RunState, role: RoleState): readonly Message[] {
-  const held = state.held.filter((one) => one.role === role);
-  if (held.length === 0) return [];
-  state.held = state.held.filter((one) => one.role !== role);
-  for (const { order } of held) unblock(state, order);
-  return held.map(({ message }) => message);
 }

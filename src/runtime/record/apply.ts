@@ -10,7 +10,7 @@ import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf } from "./a
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
-import { deliverHeld, measureMailboxes, send } from "./delivery.ts";
+import { measureMailboxes, send } from "./delivery.ts";
 import {
   type ActEnded,
   type ActFailed,
@@ -252,7 +252,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   beginTurn(state);
   beginRound(state);
   const open = { act, attempt, take, at, teamAt, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
-  role.activation = { kind: "open", open, retry: role.retry };
+  role.open = open;
   state.open.add(role.name);
 }
 
@@ -301,8 +301,8 @@ function failActivation(state: RunState, event: ActFailed): void {
   progress(state);
   state.open.delete(role.name);
   // No isolated message has been found at fault yet, so each starts without strikes.
-  const isolated = { ...failed, isolated: event.take, retake: 1, strikes: 0 };
-  role.activation = { kind: "waiting", retry: event.then === "isolate" ? isolated : failed };
+  role.retry = event.then === "isolate" ? { ...failed, isolated: event.take, retake: 1, strikes: 0 } : failed;
+  role.open = undefined;
   if (event.then !== "dead") return;
   for (const message of consume(state, role, event.take))
     state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
@@ -311,8 +311,7 @@ function failActivation(state: RunState, event: ActFailed): void {
 
 /** Makes failed activations ask for all their answers again. */
 function forgetCarried(state: RunState): void {
-  for (const role of state.roles.values())
-    if (role.retry.carry.size > 0) role.activation = { ...role.activation, retry: { ...role.retry, carry: NO_RETRY.carry } };
+  for (const role of state.roles.values()) if (role.retry.carry.size > 0) role.retry = { ...role.retry, carry: NO_RETRY.carry };
 }
 
 function completeActivation(state: RunState, role: RoleState): void {
@@ -328,15 +327,12 @@ function completeActivation(state: RunState, role: RoleState): void {
     role.ranIn = state.round;
     state.acted += 1;
   } else if (state.clock === "activations") state.tick += 1;
-  if (state.delivery === "turn" && state.held.length > 0) deliverHeld(state);
 }
 
 /** Returns the role of an activation that ended: it must be the role's open one, or its next one. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
   const role = roleOf(state, event.role);
-  const { activation } = role;
-  if (event.act !== (activation.kind === "open" ? activation.open.act : role.nextAct))
-    throw damaged(`${event.act} ended, which is not open`);
+  if (event.act !== (role.open === undefined ? role.nextAct : role.open.act)) throw damaged(`${event.act} ended, which is not open`);
   return role;
 }
 

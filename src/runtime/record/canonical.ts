@@ -3,19 +3,8 @@ import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
-import type {
-  ActEnded,
-  ActFailed,
-  ClockAdvanced,
-  HiredRole,
-  MessagePublished,
-  RecordedMemoryOp,
-  RunEvent,
-  Sent,
-  StepEnded,
-  StepStarted,
-} from "./event.ts";
-import { rewritten } from "./rewritten-event.ts";
+import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RecordedMemoryOp, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+import { rewriting, rewritten } from "./rewritten-event.ts";
 
 /**
  * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps are in the order they were
@@ -68,8 +57,9 @@ class CanonicalLog {
   readonly #entries: CanonicalEntry[] = [];
   readonly #hireOrder = new Map<string, number>();
   readonly #steps = new Map<string, Map<string, MutableStep>>();
-  /** Names of messages from outside by id, because their ids may be random. */
+  /** Stable names of messages from outside, by id: their ids may be random. */
   readonly #outside = new Map<string, string>();
+  readonly #renaming = rewriting({ id: (id) => this.#outside.get(id) ?? id });
   #header: object = {};
   #end: object = noEnd;
   #terms = termsOf({ scheduler: "rounds" });
@@ -87,7 +77,7 @@ class CanonicalLog {
       }
       case "message":
         this.#outside.set(event.message.id, `outside#${this.#outside.size + 1}`);
-        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(renamed(event, this.#outside)) }]);
+        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(rewritten(event, this.#renaming)) }]);
       case "step.started":
         this.#stepsOf(event.act).set(event.key, { started: event, ended: undefined });
         return;
@@ -95,7 +85,7 @@ class CanonicalLog {
         if (event.retry !== true) this.#endStep(event);
         return;
       case "act.ended":
-        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), ended(event, this.#outside)]);
+        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), ended(rewritten(event, this.#renaming))]);
       case "act.failed":
         return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), failed(event)]);
       case "round.ended":
@@ -202,21 +192,7 @@ function inOrder(steps: readonly Step[]): readonly Step[] {
 
 /** The end of an activation as text, without times: equal for equal ends. */
 export function canonicalEnd(event: ActEnded | ActFailed): string {
-  return canonicalJson(event.type === "act.ended" ? ended(event, new Map()) : failed(event));
-}
-
-/** Stable names, by the ids that may differ between equal runs. */
-type Names = ReadonlyMap<string, string>;
-
-/** Returns a message or the end of an activation with stable ids. */
-function renamed<E extends MessagePublished | ActEnded>(event: E, names: Names): E {
-  if (names.size === 0) return event;
-  const id = (given: string): string => names.get(given) ?? given;
-  return rewritten(event, { names: { id, name: same }, ...{ text: same, value: same, plan: same, state: same, role: same, start: same } });
-}
-
-function same<T>(value: T): T {
-  return value;
+  return canonicalJson(event.type === "act.ended" ? ended(event) : failed(event));
 }
 
 function sent({ message, to, dead, meant, dropped, due, faults }: Sent): object {
@@ -228,15 +204,14 @@ function timeless({ timestamp: _timestamp, ...message }: Message): object {
 }
 
 /** Renames ids wherever they are in a JSON value. */
-function renamedIn(value: unknown, names: Names): unknown {
+function renamedIn(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string") return names.get(value) ?? value;
   if (Array.isArray(value)) return value.map((item) => renamedIn(item, names));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, renamedIn(member, names)]));
 }
 
-function ended(event: ActEnded, names: Names): object {
-  const { type, act, round, take, said, memory, working, state, plan, joins, summary } = renamed(event, names);
+function ended({ type, act, round, take, said, memory, working, state, plan, joins, summary }: ActEnded): object {
   const op = ([sign, what]: RecordedMemoryOp): unknown => [sign, typeof what === "object" ? timeless(what) : what];
   const ops = (list: readonly RecordedMemoryOp[]): unknown => list.map((one) => (one[0] === "0" ? one : op(one)));
   return { type, act, round, take, said: said.map(sent), memory: ops(memory), working: ops(working), state, plan, joins, summary };

@@ -1,7 +1,6 @@
 import { ROUTE_TO_ALL } from "../../message/address.ts";
 import { MAILBOX_LIMIT, type Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import type { MessageQueue } from "../../message/message-queue.ts";
 import { delay, dueAt } from "./delayed.ts";
 import { roleOf, OUTSIDE, type RunState, type Pending, noFaults, type ShardRange } from "./run-state.ts";
 import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } from "../edges/arrivals.ts";
@@ -37,25 +36,25 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
   const { message, to, dead } = sent;
   state.delivered += 1;
   state.keep(message);
-  if (sent.faults === undefined) for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
-  else deliverStruck(state, sent, order);
+  if (sent.faults === undefined) for (const name of to) putIntoMailbox(state, roleOf(state, name), message);
+  else deliverStruck(state, sent);
   for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;
   state.lastSaid = message;
   if (to.length === 0 && isOutput(message, to)) state.outputs.push(message);
 }
 
-function deliverStruck(state: RunState, sent: Sent, order: number): void {
+function deliverStruck(state: RunState, sent: Sent): void {
   const { message } = sent;
   eachRecipient(sent, (name, arrives) => {
     const role = roleOf(state, name);
-    for (const arrival of arrives) if (arrival.due === undefined) putIntoMailbox(state, role, arrivedMessage(message, arrival), order);
+    for (const arrival of arrives) if (arrival.due === undefined) putIntoMailbox(state, role, arrivedMessage(message, arrival));
   });
 }
 
 /** Delivers a delayed arrival of a message that is in the history, and is counted. */
-export function deliverPart(state: RunState, { message, to }: Sent, order: number): void {
-  for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
+export function deliverPart(state: RunState, { message, to }: Sent): void {
+  for (const name of to) putIntoMailbox(state, roleOf(state, name), message);
 }
 
 /** True for a broadcast of a role that no role watches: it is an output of the run. */
@@ -77,29 +76,7 @@ export function measureMailboxes(state: RunState): void {
   state.smallestMailbox = smallest;
 }
 
-/** Delivers held messages that now have room, in the order in which they were held. */
-export function deliverHeld(state: RunState): void {
-  const { held } = state;
-  state.held = [];
-  for (const one of held) {
-    const { role, message, order } = one;
-    if (role.waiting >= mailboxOf(state, role).limit) {
-      state.held.push(one);
-      continue;
-    }
-    unblock(state, order);
-    const { mailbox } = role;
-    if (!mailbox.holds(message.id)) enqueue(state, role, mailbox, message);
-  }
-}
-
-export function unblock(state: RunState, order: number): void {
-  const left = (state.blocked.get(order) ?? 1) - 1;
-  if (left === 0) state.blocked.delete(order);
-  else state.blocked.set(order, left);
-}
-
-function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
+function putIntoMailbox(state: RunState, role: RoleState, message: Message): void {
   if (state.shard !== undefined && !isInShard(state.shard, role)) return;
   if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
   const { mailbox } = role;
@@ -107,20 +84,11 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message, orde
   // No mailbox is full as long as fewer messages wait in all of them than the smallest one holds.
   const bound = state.unread < state.smallestMailbox ? undefined : mailboxOf(state, role);
   const isFull = bound !== undefined && mailbox.size >= bound.limit;
-  if (isFull && bound.overflow === "block") {
-    state.held.push({ message, role, order });
-    state.blocked.set(order, (state.blocked.get(order) ?? 0) + 1);
-    return;
-  }
-  enqueue(state, role, mailbox, message);
-  if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
-}
-
-function enqueue(state: RunState, role: RoleState, mailbox: MessageQueue, message: Message): void {
   if (state.isPrioritized) mailbox.keepFirst(role.taken);
   mailbox.append(message);
   state.unread += 1;
   state.ready.add(role);
+  if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
 }
 
 /** True for a role that acts in this process. The mailboxes of all others are in other shards. */
@@ -152,7 +120,7 @@ function leastUrgent(waiting: readonly Message[], from: number): number {
 }
 
 /*
- * Checks for room in mailboxes that refuse further messages. Mailboxes that drop or block are handled at delivery.
+ * Checks for room in mailboxes that refuse further messages. Mailboxes that drop are handled at delivery.
  *
  * Nothing is counted as long as fewer messages wait, or are on their way, than the smallest mailbox holds (`isSurelyRoom`).
  * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
@@ -237,7 +205,7 @@ function full(name: string, limit: number, sender: string): QueueFullError {
   return new QueueFullError(
     limit,
     "MAILBOX_FULL",
-    `Expected room for a message of ${sender} in the mailbox of ${name}, which is full with ${limit}. Let ${name} act more often, raise its limit, or let it drop or block: mailbox: { limit, overflow }.`,
+    `Expected room for a message of ${sender} in the mailbox of ${name}, which is full with ${limit}. Let ${name} act more often, raise its limit, or let it drop: mailbox: { limit, overflow }.`,
     { role: name, limit },
   );
 }
@@ -247,16 +215,5 @@ function manyDelayed(sender: string): QueueFullError {
     DELAYED_LIMIT,
     "DELAYED_FULL",
     `Expected at most ${DELAYED_LIMIT} delayed messages in the run, but ${sender} sends one more. Let roles delay fewer messages, or for a shorter time.`,
-  );
-}
-
-/** Returns the error of a run in which every role with mail waits for room in another mailbox. */
-export function deadlock({ held }: RunState): QueueFullError {
-  const names = [...new Set(held.map(({ role }) => role.name))].join(", ");
-  return new QueueFullError(
-    0,
-    "MAILBOX_DEADLOCK",
-    `Expected a role that can act, but every role with mail waits for room in the mailboxes of ${names}. Raise their limits: mailbox: { limit }.`,
-    { waiting: held.length },
   );
 }

@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
-import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
+import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isList, isObject, isRecord } from "../../kernel/value-kind.ts";
-import type { Erasure as StringErasure } from "../../memory/forget-in-store.ts";
+import type { Erasure as StringErasure } from "../../memory/forget.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "../../message/address.ts";
 import type { RunEvent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
-import { rewritten, withChanges } from "./rewritten-event.ts";
+import { rewriting, rewritten, withChanges } from "./rewritten-event.ts";
 
 /*
  * Events without the words of people. What was said, asked, answered, remembered and planned is replaced, so that the record still folds to a
@@ -89,26 +89,27 @@ export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
   return names;
 }
 
-/** Returns an event in which strings that may be the words of a person are replaced. @param names those of {@link namesIn} */
-export function erasedEvent(event: RunEvent, words: Erasure, names: ReadonlySet<string>): RunEvent {
+/** Returns what replaces the strings of an event that may be the words of a person. @param names those of {@link namesIn} */
+export function erasing(words: Erasure, names: ReadonlySet<string>): (event: RunEvent) => RunEvent {
+  const { text } = words;
   const value = <T>(json: T): T => free(json, words);
-  return rewritten(event, {
-    ...{ text: words.text, value, plan: (plan) => free(plan, words, PLAN) },
-    names: {
-      name: (name) => (names.has(name) ? name : words.text(name)),
-      // An id that its sender chose may be words. One that the runtime gave has a `#`.
-      id: (id) => (id.includes("#") ? id : words.text(id)),
-    },
+  const changes = rewriting({
+    text,
+    value,
+    plan: (plan) => free(plan, words, PLAN),
+    name: (name) => (names.has(name) ? name : text(name)),
+    // An id that its sender chose may be words. One that the runtime gave has a `#`.
+    id: (id) => (id.includes("#") ? id : text(id)),
     state: (change) => stateChange(change, words),
     role: (role) => ({ ...role, state: value(role.state) }),
     start: (start) =>
       withChanges(start, {
         about: start.about && (words.isWhole ? aboutOf(start.about) : value(start.about)),
-        scope: start.scope && withChanges(start.scope, { user: start.scope.user && words.text(start.scope.user) }),
+        scope: start.scope && withChanges(start.scope, { user: start.scope.user && text(start.scope.user) }),
       }),
-    error: <E extends ErrorRecord>(error: E) =>
-      withChanges<ErrorRecord>(error, { message: words.text(error.message), data: error.data && value(error.data) }) as E,
+    error: (error) => withChanges(error, { message: text(error.message), data: error.data && value(error.data) }),
   });
+  return (event) => rewritten(event, changes);
 }
 
 /** @throws JournalError `TEXT_ERASED` */

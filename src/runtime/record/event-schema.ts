@@ -55,7 +55,7 @@ const recordedParts = () => ({ ...terms(values()), ...messageParts(values()), ..
 const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof values>) => {
   const mailbox: z.ZodType<Mailbox> = closed({
     limit: whole.exactOptional(),
-    overflow: z.enum(["refuse", "drop-oldest", "block"]).exactOptional(),
+    overflow: z.enum(["refuse", "drop-oldest"]).exactOptional(),
   });
   /** Enough to make a stop condition again, or to find it by its name. `with`: the arguments of a condition of this package. */
   const stop = closed({ name: text, with: list(json).exactOptional() });

@@ -2,19 +2,18 @@ import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import type { Message } from "../../message/message.ts";
 import type { RunStarted } from "./event.ts";
-import { type Rewriting, rewrittenMessage, withChanges } from "./rewritten-event.ts";
+import { messageChange, type Rewriting, rewriting, withChanges } from "./rewritten-event.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
  */
 
-/** Returns the record of an error without secrets. */
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
   return masked(mask, errorRecord(error));
 }
 
 export function maskedMessage(mask: Mask, message: Message): Message {
-  return rewrittenMessage(message, masking(mask));
+  return messageChange({ text: mask, value: (json) => masked(mask, json) })(message);
 }
 
 type Rules = Pick<RunStarted, "parameters" | "delivery" | "edges">;
@@ -37,9 +36,10 @@ export function maskedRules<R extends Rules>(mask: Mask, rules: R): R {
  */
 export function masking(mask: Mask): Rewriting {
   const value = <T>(json: T): T => masked(mask, json);
-  return {
-    ...{ text: mask, value, plan: value, state: value },
+  return rewriting({
+    text: mask,
+    value,
     role: (role) => withChanges(role, { traits: value(role.traits), state: value(role.state) }),
     start: (start) => withChanges(maskedRules(mask, start), { team: mask(start.team), about: start.about && value(start.about) }),
-  };
+  });
 }

@@ -30,19 +30,16 @@ import { Watchers } from "./watchers.ts";
 export interface MemoryJournalOptions {
   /** Limit on runs: a new run makes it forget the oldest ended runs, never those that are under way or wait for a person. Default 1,000. */
   readonly limit?: number;
-  /** Limit on the events of all runs. New events make it forget the oldest ended runs. Default 100,000, about 100 MB of small events. */
-  readonly events?: number;
   /** The clock of the limit on commands. Default: the system's. */
   readonly clock?: Clock;
 }
 
-const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.checked, events: kinds.checked, clock: kinds.clock };
+const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.checked, clock: kinds.clock };
 
 const DEFAULT_RUNS = 1_000;
-const DEFAULT_EVENTS = 100_000;
 
 /** Limit on the kept ids of forgotten runs. */
-const MOST_FORGOTTEN = 100_000;
+const MAX_FORGOTTEN = 100_000;
 
 /** The epoch of a run without an owner. */
 const NO_OWNER = 0;
@@ -51,15 +48,14 @@ interface KeptRun {
   epoch: number;
   former: FormerOwner;
   readonly events: RunEvent[];
-  /** Brought up to date when the tally is asked for, so that an append costs nothing more. */
+  /** Updated when a tally is read. */
   fold?: TallyFold;
   snapshot?: RunSnapshot;
 }
 
 /**
- * Makes a journal that lives as long as the process; it is the default of a team. It keeps 1,000 runs and 100,000 events (about 100 MB of
- * small ones) and then forgets the oldest runs that have ended. Reading a forgotten run throws JournalError `RUN_FORGOTTEN`. Teams that share
- * it are owners of their own: a run that one team takes from another has moved.
+ * Makes a journal that lives as long as the process; it is the default of a team. It keeps 1,000 runs, and then forgets the oldest ones that have
+ * ended: reading one throws JournalError `RUN_FORGOTTEN`.
  *
  * @throws UsageError `LIMIT_INVALID` when a limit is not a whole number of 1 or more; `OPTION_UNKNOWN`
  *
@@ -74,15 +70,12 @@ interface KeptRun {
  */
 export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
   checkKnownOptions("memoryJournal", options, memoryJournalOptions);
-  const { limit = DEFAULT_RUNS, events = DEFAULT_EVENTS, clock = systemClock } = options;
-  for (const [name, value] of Object.entries({ limit, events })) {
-    if (Number.isInteger(value) && value >= 1) continue;
-    throw new UsageError(
-      "LIMIT_INVALID",
-      `Expected ${name} of a memory journal to be a whole number of 1 or more, got ${value}. Leave it out for the default.`,
-    );
-  }
-  return new MemoryJournal(limit, events, clock);
+  const { limit = DEFAULT_RUNS, clock = systemClock } = options;
+  if (Number.isInteger(limit) && limit >= 1) return new MemoryJournal(limit, clock);
+  throw new UsageError(
+    "LIMIT_INVALID",
+    `Expected limit of a memory journal to be a whole number of 1 or more, got ${limit}. Leave it out for the default.`,
+  );
 }
 
 /**
@@ -90,28 +83,23 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
  *
  * MemoryJournal.K1 (`append`): the sequence numbers of a run are 0, 1, 2 and so on.
  * MemoryJournal.K2 (`append`): only the newest epoch of a run appends.
- * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest ended runs go first, each as a whole. A refused append
- * removes none.
- * MemoryJournal.K4 (`create`): there are more runs than the limit only while none of them may be forgotten.
- * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not forgotten.
- * MemoryJournal.K6 (`#run`): a forgotten id differs from an unknown one until {@link MOST_FORGOTTEN} other runs are forgotten.
- * MemoryJournal.K7 (`claim`): an owner that has not released its run lives, because this journal ends with its process.
+ * MemoryJournal.K3 (`create`): there are more runs than the limit only while none of them may be forgotten.
+ * MemoryJournal.K4 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not forgotten.
+ * MemoryJournal.K5 (`#run`): a forgotten id differs from an unknown one until {@link MAX_FORGOTTEN} other runs are forgotten.
+ * MemoryJournal.K6 (`claim`): an owner that has not released its run lives, because this journal ends with its process.
  */
 class MemoryJournal implements Journal {
   readonly #limit: number;
-  readonly #eventLimit: number;
   readonly #clock: Clock;
   readonly #runs = new Map<string, KeptRun>();
   readonly #forgotten = new Set<string>();
   readonly #owners = new Owners();
   readonly #watchers = new Watchers();
-  #count = 0;
   /** The last epoch of any run, so that the owner of a removed run does not own a new run of the same id. */
   #lastEpoch = NO_OWNER;
 
-  constructor(limit: number, eventLimit: number, clock: Clock) {
+  constructor(limit: number, clock: Clock) {
     this.#limit = limit;
-    this.#eventLimit = eventLimit;
     this.#clock = clock;
   }
 
@@ -152,16 +140,13 @@ class MemoryJournal implements Journal {
     if (run.events.length !== expectedSeq) {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
     }
-    this.#makeRoom(events.length, runId);
     for (const event of events) run.events.push(event);
-    this.#count += events.length;
     this.#watchers.grew(runId);
   }
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.rewrite", runId, events, epoch);
     const run = this.#ownedRun(runId, epoch);
-    this.#count += events.length - run.events.length;
     run.events.length = 0;
     for (const event of events) run.events.push(event);
     delete run.fold;
@@ -215,7 +200,6 @@ class MemoryJournal implements Journal {
   }
 
   async remove(runId: string): Promise<void> {
-    this.#count -= this.#runs.get(runId)?.events.length ?? 0;
     this.#runs.delete(runId);
     this.#forgotten.delete(runId);
     this.#owners.lose(runId);
@@ -227,7 +211,6 @@ class MemoryJournal implements Journal {
     this.#forgotten.clear();
     this.#owners.clear();
     this.#watchers.allGrew();
-    this.#count = 0;
   }
 
   #run(runId: string): KeptRun {
@@ -244,28 +227,11 @@ class MemoryJournal implements Journal {
     throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
   }
 
-  #makeRoom(more: number, keep: string): void {
-    let missing = this.#count + more - this.#eventLimit;
-    const old: string[] = [];
-    for (const [runId, run] of this.#runs) {
-      if (missing <= 0) break;
-      if (runId === keep || !mayForget(run)) continue;
-      missing -= run.events.length;
-      old.push(runId);
-    }
-    if (missing > 0) {
-      const text = `Expected room for ${more} events in a memory journal of at most ${this.#eventLimit}. Raise its option events or use a journal on disk.`;
-      throw new JournalError("JOURNAL_FULL", text);
-    }
-    for (const runId of old) this.#forget(runId);
-  }
-
   #forget(runId: string): void {
-    this.#count -= this.#runs.get(runId)?.events.length ?? 0;
     this.#runs.delete(runId);
     this.#forgotten.add(runId);
     this.#watchers.grew(runId);
-    if (this.#forgotten.size <= MOST_FORGOTTEN) return;
+    if (this.#forgotten.size <= MAX_FORGOTTEN) return;
     const [first = runId] = this.#forgotten;
     this.#forgotten.delete(first);
   }

@@ -91,26 +91,20 @@ export const NO_RETRY: RetryState = Object.freeze({
   retake: undefined,
 });
 
-/** The position of a role's present activation in the record. */
-export type ActivationState =
-  | { readonly kind: "waiting"; readonly retry: RetryState }
-  | { readonly kind: "open"; readonly retry: RetryState; readonly open: OpenActivation };
-
-const WAITING: ActivationState = Object.freeze({ kind: "waiting", retry: NO_RETRY });
-/** The shared empty plan: a plan in a state is replaced and never changed. */
-const NO_PLAN: Plan = new Plan({ goal: "" });
 const NO_JOINS: Joins = Object.freeze({});
 
-/** Parts that most roles of a large population never have. */
-class RareParts {
-  plan: Plan = NO_PLAN;
-  joins: Joins = NO_JOINS;
-  summary: RoleSummary = NOTHING_SUMMED_UP;
-  workingMemory: Memory | undefined;
-  hiredAgain: HiredAs | undefined;
+/** Parts that most roles of a large population never have. They are replaced and never changed, except the working memory. */
+interface RareParts {
+  readonly plan: Plan;
+  readonly joins: Joins;
+  readonly summary: RoleSummary;
+  readonly workingMemory?: Memory;
+  readonly hiredAgain?: HiredAs;
   /** The changes of the team by which the role came and left in turn. Undefined: it was there from the start. */
-  turns: readonly number[] | undefined;
+  readonly turns?: readonly number[];
 }
+
+const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins: NO_JOINS, summary: NOTHING_SUMMED_UP });
 
 /**
  * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
@@ -131,12 +125,14 @@ export class RoleState {
   ranIn = -1;
   /** Replaced and never changed. */
   custom: { readonly [key: string]: Json };
-  activation: ActivationState = WAITING;
+  /** The activation that has begun in the record. */
+  open: OpenActivation | undefined;
+  retry: RetryState = NO_RETRY;
   #alone: readonly string[] | undefined;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
   #memory: Memory | undefined;
-  #rare: RareParts | undefined;
+  #rare: RareParts = NO_PARTS;
 
   constructor(name: string, index: number, hired: HiredAs) {
     this.name = name;
@@ -147,7 +143,7 @@ export class RoleState {
 
   /** The present definition. */
   get hired(): HiredAs {
-    return this.#rare?.hiredAgain ?? this.#hired;
+    return this.#rare.hiredAgain ?? this.#hired;
   }
 
   get profile(): string {
@@ -165,8 +161,8 @@ export class RoleState {
   }
 
   /** Replaces the definition. The state of the role stays. */
-  hireAgain(as: HiredAs): void {
-    this.#parts.hiredAgain = as;
+  hireAgain(hiredAgain: HiredAs): void {
+    this.#rare = { ...this.#rare, hiredAgain };
   }
 
   /** True while it belongs to the team. A retired role may still end its last activation. */
@@ -176,23 +172,23 @@ export class RoleState {
 
   /** True where it belonged to the team after that many changes of the team. */
   wasHired(teamAt: number): boolean {
-    const turns = this.#rare?.turns;
+    const { turns } = this.#rare;
     return turns === undefined || turns.filter((turn) => turn <= teamAt).length % 2 === 1;
   }
 
   /** Notes that a later event hires the role. */
   awaitHire(): void {
-    this.#parts.turns = [];
+    this.#rare = { ...this.#rare, turns: [] };
   }
 
   /** Lets it come, or come back, with a change of the team. */
   join(change: number): void {
-    this.#parts.turns = [...(this.#parts.turns ?? []), change];
+    this.#rare = { ...this.#rare, turns: [...(this.#rare.turns ?? []), change] };
   }
 
   /** Lets it leave with a change of the team. */
   leave(change: number): void {
-    this.#parts.turns = [...(this.#parts.turns ?? [0]), change];
+    this.#rare = { ...this.#rare, turns: [...(this.#rare.turns ?? [0]), change] };
   }
 
   /** The frozen list of its name alone, which all messages to it share. */
@@ -220,9 +216,9 @@ export class RoleState {
     if (messages.length > 0) this.mailbox.refill(messages, this.taken);
   }
 
-  /** Returns the first `most` waiting messages without taking them. Default: all. */
-  news(most: number = this.waiting): readonly Message[] {
-    return this.#mailbox === undefined ? noNews : this.#mailbox.first(most);
+  /** Returns the first `limit` waiting messages without taking them. Default: all. */
+  news(limit: number = this.waiting): readonly Message[] {
+    return this.#mailbox === undefined ? noNews : this.#mailbox.first(limit);
   }
 
   get memory(): Memory {
@@ -230,58 +226,52 @@ export class RoleState {
   }
 
   get workingMemory(): Memory {
-    return (this.#parts.workingMemory ??= new Memory());
+    if (this.#rare.workingMemory === undefined) this.#rare = { ...this.#rare, workingMemory: new Memory() };
+    return this.#rare.workingMemory as Memory;
   }
 
   get plan(): Plan {
-    return this.#rare === undefined ? NO_PLAN : this.#rare.plan;
+    return this.#rare.plan;
   }
 
   set plan(plan: Plan) {
-    this.#parts.plan = plan;
+    this.#rare = { ...this.#rare, plan };
   }
 
   get joins(): Joins {
-    return this.#rare === undefined ? NO_JOINS : this.#rare.joins;
+    return this.#rare.joins;
   }
 
   set joins(joins: Joins) {
-    this.#parts.joins = joins;
+    this.#rare = { ...this.#rare, joins };
   }
 
   get summary(): RoleSummary {
-    return this.#rare === undefined ? NOTHING_SUMMED_UP : this.#rare.summary;
+    return this.#rare.summary;
   }
 
   set summary(summary: RoleSummary) {
-    this.#parts.summary = summary;
-  }
-
-  /** The open activation of the record, if there is one. */
-  get open(): OpenActivation | undefined {
-    return this.activation.kind === "open" ? this.activation.open : undefined;
-  }
-
-  get retry(): RetryState {
-    return this.activation.retry;
+    this.#rare = { ...this.#rare, summary };
   }
 
   /** The name of its next activation, or of the next attempt at it. */
   get nextAct(): string {
-    return `${this.name}#${this.n}~${this.activation.retry.failures + 1}`;
+    return `${this.name}#${this.n}~${this.retry.failures + 1}`;
   }
 
   /** Ends the present activation for good. Of its attempts only the messages that are still to be tried alone are kept. */
   completeActivation(): void {
     this.n += 1;
-    const isolated = this.activation.retry.isolated - 1;
-    this.activation = isolated > 0 ? { kind: "waiting", retry: { ...NO_RETRY, isolated, retake: 1 } } : WAITING;
+    const isolated = this.retry.isolated - 1;
+    this.open = undefined;
+    this.retry = isolated > 0 ? { ...NO_RETRY, isolated, retake: 1 } : NO_RETRY;
   }
 
   /** Gives up the present activation, if one was begun. Its name is not used again. */
   abandonActivation(): void {
-    if (this.open !== undefined || this.activation.retry.failures > 0) this.n += 1;
-    this.activation = WAITING;
+    if (this.open !== undefined || this.retry.failures > 0) this.n += 1;
+    this.open = undefined;
+    this.retry = NO_RETRY;
   }
 
   /** Returns its state as plain data: a copy of what changes, with the messages and definitions that never change. */
@@ -293,7 +283,7 @@ export class RoleState {
       memory: this.#memory && [...this.#memory],
       retry: retry === NO_RETRY ? undefined : retry,
       open: open && { ...open, steps: new Map(open.steps) },
-      rare: rare && Object.assign({}, rare, { plan: rare.plan.toJSON(), workingMemory: rare.workingMemory && [...rare.workingMemory] }),
+      rare: rare === NO_PARTS ? undefined : { ...rare, plan: rare.plan.toJSON(), workingMemory: [...(rare.workingMemory ?? [])] },
     };
   }
 
@@ -301,20 +291,14 @@ export class RoleState {
   static of(form: ReturnType<RoleState["form"]>, index: number): RoleState {
     const { name, n, ranIn, custom, first, mailbox, memory, retry = NO_RETRY, open, rare } = form;
     const role = new RoleState(name, index, first);
-    Object.assign(role, { n, ranIn, custom });
-    if (open !== undefined) role.activation = { kind: "open", open: { ...open, steps: new Map(open.steps) }, retry };
-    else if (retry !== NO_RETRY) role.activation = { kind: "waiting", retry };
+    Object.assign(role, { n, ranIn, custom, retry, open: open && { ...open, steps: new Map(open.steps) } });
     role.refill(mailbox);
     for (const message of memory ?? []) role.memory.put(message);
     if (rare === undefined) return role;
     const { plan, workingMemory, ...others } = rare;
-    Object.assign(role.#parts, others, { plan: Plan.fromJSON(plan) });
-    for (const message of workingMemory ?? []) role.workingMemory.put(message);
+    role.#rare = { ...others, plan: Plan.fromJSON(plan) };
+    for (const message of workingMemory) role.workingMemory.put(message);
     return role;
-  }
-
-  get #parts(): RareParts {
-    return (this.#rare ??= new RareParts());
   }
 }
 

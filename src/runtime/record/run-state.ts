@@ -51,14 +51,6 @@ export interface Pending {
   readonly part?: true;
 }
 
-/** A message that waits for room in the mailbox of a role. */
-export interface Held {
-  readonly message: Message;
-  readonly role: RoleState;
-  /** Place of the sender in the order of hiring, or {@link OUTSIDE}. */
-  readonly order: number;
-}
-
 /** The roles of a shard: a part of the order of hiring. */
 export interface ShardRange {
   readonly from: number;
@@ -77,8 +69,8 @@ const noBounds: RecordedBounds = Object.freeze({});
  * RunState.S1 (`ready`) it holds exactly the roles with mail, in the order in which they got it; a role that has acted and still has mail
  * is last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
- * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, one that
- * waits for room is in `held`, and a delivered message is in one mailbox for each recipient.
+ * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, and a delivered
+ * message is in one mailbox for each recipient.
  * RunState.S4 (`endStep`, `settleLost`) `ledger`, `byRole` and `byModel` are sums of the step events; each lost hold of the ledger is one of `lost`.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
@@ -159,9 +151,6 @@ export class RunState {
   /** Delivered messages, each counted once whatever its number of recipients. */
   delivered: number = 0;
   smallestMailbox: number = MAILBOX_LIMIT;
-  held: Held[] = [];
-  /** The number of held messages of each sender, by its index. */
-  readonly blocked: Map<number, number> = new Map();
   /** Messages that wait in mailboxes. */
   unread: number = 0;
   /** True once a message with a priority was sent: one may arrive before those that a role has taken. */
@@ -169,7 +158,7 @@ export class RunState {
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
   /** The messages that the last event dropped. */
-  justDropped: Pick<Held, "message" | "role">[] = [];
+  justDropped: { readonly message: Message; readonly role: RoleState }[] = [];
   readonly outputs: Message[] = [];
   lastSaid: Message | undefined;
   dead: DeadLetter[] = [];

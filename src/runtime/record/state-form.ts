@@ -1,19 +1,18 @@
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import { delayedOf, inOrderOfTicks } from "./delayed.ts";
 import { RoleState } from "./role-state.ts";
-import { type Held, RunState } from "./run-state.ts";
+import { RunState } from "./run-state.ts";
 
 /** The state of a run as plain data: what `structuredClone` keeps. Roles in it are named by their index. */
 export type StateForm = ReturnType<typeof formOf>;
 
 /** Returns the form of a state. What changes is copied; messages, definitions and steps never change and are shared. */
 export function formOf(state: RunState) {
-  const { roles, ready, held, justDropped, delayed: _delayed, ledger, byRole, byModel, shard: _shard, ...members } = state;
+  const { roles, ready, justDropped, delayed: _delayed, ledger, byRole, byModel, shard: _shard, ...members } = state;
   return {
     ...copied(members),
     roles: Array.from(roles.values(), (role) => role.form()),
     ready: Array.from(ready, ({ index }) => index),
-    held: held.map((one) => ({ ...one, role: one.role.index })),
     justDropped: justDropped.map((one) => ({ ...one, role: one.role.index })),
     delayed: inOrderOfTicks(state),
     ledger: ledger.toJSON(),
@@ -24,17 +23,12 @@ export function formOf(state: RunState) {
 
 /** Returns the state of a form, which does not change with it. @throws JournalError and others for what is no form */
 export function stateFrom(form: StateForm): RunState {
-  const { roles, ready, held, justDropped, delayed, ledger, byRole, byModel, ...members } = form;
+  const { roles, ready, justDropped, delayed, ledger, byRole, byModel, ...members } = form;
   const all = roles.map((role, index) => RoleState.of(role, index));
-  const atIndex = <T extends { readonly role: number }>(one: T): Omit<T, "role"> & Pick<Held, "role"> => ({
-    ...one,
-    role: roleAt(all, one.role),
-  });
   return Object.assign(new RunState(form.runId, form.hasHistory), copied(members), {
     roles: new Map(all.map((role) => [role.name, role])),
     ready: new Set(ready.map((index) => roleAt(all, index))),
-    held: held.map(atIndex),
-    justDropped: justDropped.map(atIndex),
+    justDropped: justDropped.map((one) => ({ ...one, role: roleAt(all, one.role) })),
     delayed: delayedOf(delayed),
     ledger: Ledger.fromJSON(ledger),
     byRole: SpendingTable.of(byRole),

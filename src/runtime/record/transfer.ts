@@ -14,12 +14,12 @@ import { aJournal, aReadableJournal, type Journal, knownRun, type RunInfo, runIn
 import { parseEvent } from "./parse-event.ts";
 import { RunState } from "./run-state.ts";
 
-/** Limit on the characters of a line, and on those that are held before they are written. The longest answer of a model fits in half of it. */
+/** Limit on the characters of a line, and of one append. The longest answer of a model fits in half of it. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** Options of {@link exportRun}. */
 export interface TransferOptions {
-  /** Checked before each line. The caller stops the source or the target of the lines. */
+  /** Checked before each line. */
   readonly signal?: AbortSignal;
 }
 
@@ -33,9 +33,9 @@ const transferOptions: Known<TransferOptions> = { signal: kinds.signal };
 const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text };
 
 /**
- * Yields a run as lines of text, for a file or another machine: a header, one line of canonical JSON for each event, and an end with their
- * count and the sha256 of their lines. The lines have no line breaks. Equal runs give equal lines. A run under way is exported up to the
- * last event at the beginning. Every event is checked, so that each export can be imported.
+ * Yields a run as lines without line breaks: a header, one line of canonical JSON for each event, and an end with their count and the sha256 of
+ * their lines. A run under way is exported up to the event that was its last one at the beginning. Every event is checked, so that each export
+ * can be imported.
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
  * @throws ControlError when the signal aborts
@@ -82,9 +82,8 @@ function gap(runId: string, expected: number, came: string): JournalError {
 
 /**
  * Reads the lines of an export into a journal. Checks every line, and that every event fits the events before it. Writes the run when all
- * lines have come, in one append: the journal has the whole run or nothing, even when the process dies meanwhile. It may then have an empty
- * run of that id, which the next import fills. A run of more than 64 million characters is written in several appends. When such an import
- * fails, the written events are removed; when the process dies, they stay.
+ * lines have come, in one append up to 64 million characters: then the journal has the whole run or nothing, even when the process dies. It may
+ * have an empty run of that id, which the next import fills.
  *
  * @param lines with or without their line breaks
  * @throws JournalError `RUN_EXISTS` for an id that the journal has; `EXPORT_CUT` when the lines end too early; `EXPORT_INVALID` for lines
@@ -110,19 +109,54 @@ export async function importRun(
   takes("importRun", "journal", journal, aJournal);
   takes("importRun", "lines", lines, iterable("the lines of an export"));
   const reader = new ExportReader();
-  const writer = new RunWriter(journal);
-  try {
-    for await (const line of lines) {
-      takes("importRun", "a line", line, aText);
-      throwIfAborted(o.signal);
-      const event = reader.read(line);
-      if (reader.runId !== undefined) await writer.begin(o.id ?? reader.runId);
-      if (event !== undefined) await writer.add(event, line.length);
+  const read: ReadEvent[] = [];
+  let runId: string | undefined;
+  for await (const line of lines) {
+    takes("importRun", "a line", line, aText);
+    throwIfAborted(o.signal);
+    const event = reader.read(line);
+    if (runId === undefined && reader.runId !== undefined) {
+      runId = o.id ?? reader.runId;
+      await assertFree(journal, runId);
     }
-    reader.end();
-    return await writer.end();
+    if (event !== undefined) read.push({ event, size: line.length });
+  }
+  reader.end();
+  await write(journal, runId ?? "", read);
+  return { runId: runId ?? "", events: read.length };
+}
+
+interface ReadEvent {
+  readonly event: RunEvent;
+  readonly size: number;
+}
+
+async function assertFree(journal: Journal, runId: string): Promise<void> {
+  if (((await knownRun(journal, runId))?.events ?? 0) === 0) return;
+  const text = `Expected a run that the journal does not have, got ${runId}. Remove it, or import under another id.`;
+  throw new JournalError("RUN_EXISTS", text);
+}
+
+/** Writes a run into a journal. A part of it is removed when that fails, unless another owner has the run. */
+async function write(journal: Journal, runId: string, read: readonly ReadEvent[]): Promise<void> {
+  // A process that dies before its first append leaves a run without events.
+  if ((await knownRun(journal, runId)) === undefined) await journal.create(runId);
+  try {
+    const { epoch } = await journal.claim(runId);
+    for (let next = 0; next < read.length;) {
+      const from = next;
+      const batch: RunEvent[] = [];
+      for (let size = 0; next < read.length && size < MAX_CHARACTERS; next += 1) {
+        const { event, size: more } = read[next] as ReadEvent;
+        batch.push(event.runId === runId ? event : deepFreeze({ ...event, runId }));
+        size += more;
+      }
+      await journal.append(runId, epoch, from, batch);
+    }
+    await journal.release(runId, epoch);
   } catch (error) {
-    await writer.withdraw(error);
+    const isTaken = error instanceof JournalError && /^(EPOCH_STALE|RUN_OWNED|SEQ_MISMATCH)$/.test(error.code);
+    if (!isTaken) await journal.remove(runId).catch(() => {});
     throw error;
   }
 }
@@ -158,7 +192,7 @@ const headerSchema = z.object({
 const endSchema = z.strictObject({ troupe: z.literal("end"), events: z.int().nonnegative(), sha256: z.string().length(64) });
 
 /**
- * Checks an export line by line. It owns the number of lines read, the hash of the lines of events, and the state that the events lead to.
+ * Checks an export line by line. It owns the number of lines read, their hash, and the state that the events lead to.
  *
  * RunImport.X1 (`read`): the header comes first, then as many events as it says, then the end.
  * RunImport.X2 (`#event`): every event has its schema, belongs to the run of the header and fits the events before it.
@@ -174,12 +208,10 @@ class ExportReader {
   /** The last line is no JSON: the export was cut there, unless another line follows. */
   #isBroken = false;
 
-  /** The id of the run, once the header is read. */
   get runId(): string | undefined {
     return this.#header?.runId;
   }
 
-  /** Reads the next line, and returns its event if it has one. @throws JournalError as `importRun` */
   read(line: string): RunEvent | undefined {
     const text = line.replace(/\r?\n$/, "");
     if (text.trim() === "") return undefined;
@@ -194,7 +226,6 @@ class ExportReader {
     return isRecord(json) && Object.hasOwn(json, "troupe") ? this.#finish(json, this.#header.events) : this.#event(json, text);
   }
 
-  /** Ends the reading. @throws JournalError `EXPORT_CUT`, `EXPORT_INVALID` */
   end(): void {
     if (this.#isEnded) return;
     if (this.#header === undefined) throw this.#invalid(this.#lines === 0 ? "nothing" : "a first line that is no JSON");
@@ -246,88 +277,6 @@ class ExportReader {
     const advice = "It is another file, or it was changed: export the run again.";
     const text = `Expected an export of a run, got ${came}, at line ${Math.max(1, this.#lines)}. ${advice}`;
     return new JournalError("EXPORT_INVALID", text, { data: { line: this.#lines } });
-  }
-}
-
-/**
- * Writes an imported run into a journal. It owns the unwritten events, and the run that it created.
- *
- * RunImport.X5 (`add`): up to {@link MAX_CHARACTERS}, all events of a run are written in one append.
- * RunImport.X6 (`withdraw`): a run is removed when its import fails, unless another owner has taken it over.
- */
-class RunWriter {
-  readonly #journal: Journal;
-  #runId: string | undefined;
-  /** The epoch of the run; 0 as long as only its creation was asked for. Undefined before. */
-  #epoch: number | undefined;
-  #held: RunEvent[] = [];
-  #characters = 0;
-  #written = 0;
-
-  constructor(journal: Journal) {
-    this.#journal = journal;
-  }
-
-  /** Refuses a taken id before any event is read. @throws JournalError `RUN_EXISTS` */
-  async begin(runId: string): Promise<void> {
-    if (this.#runId !== undefined) return;
-    this.#runId = runId;
-    const known = await knownRun(this.#journal, runId);
-    if (known === undefined || known.events === 0) return;
-    const text = `Expected a run that the journal does not have, got ${runId}. Remove it, or import under another id.`;
-    throw new JournalError("RUN_EXISTS", text);
-  }
-
-  async add(event: RunEvent, characters: number): Promise<void> {
-    const { runId = event.runId } = { runId: this.#runId };
-    this.#held.push(event.runId === runId ? event : deepFreeze({ ...event, runId }));
-    this.#characters += characters;
-    if (this.#characters >= MAX_CHARACTERS) await this.#write();
-  }
-
-  async end(): Promise<RunInfo> {
-    const epoch = await this.#write();
-    const runId = this.#runId ?? "";
-    await this.#journal.release(runId, epoch);
-    return { runId, events: this.#written };
-  }
-
-  async withdraw(because: unknown): Promise<void> {
-    const isTakenOver = because instanceof JournalError && /^(EPOCH_STALE|RUN_OWNED|SEQ_MISMATCH)$/.test(because.code);
-    if (this.#runId === undefined || this.#epoch === undefined || isTakenOver) return;
-    try {
-      await this.#journal.remove(this.#runId);
-    } catch (error) {
-      throw new JournalError(
-        "IMPORT_LEFT_OVER",
-        `Expected to remove the part of run ${this.#runId} that was imported, for the import failed, but that failed too: ${String(error)}. Remove the run before you import it again.`,
-        { cause: because },
-      );
-    }
-  }
-
-  async #write(): Promise<number> {
-    const runId = this.#runId ?? "";
-    const epoch = this.#epoch ?? (await this.#create(runId));
-    const held = this.#held;
-    [this.#held, this.#characters] = [[], 0];
-    if (held.length > 0) await this.#journal.append(runId, epoch, this.#written, held);
-    this.#written += held.length;
-    return epoch;
-  }
-
-  async #create(runId: string): Promise<number> {
-    try {
-      await this.#journal.create(runId);
-      this.#epoch = 0;
-    } catch (error) {
-      // A process that dies before its first append leaves a run without events.
-      const isEmpty = error instanceof JournalError && error.code === "RUN_EXISTS" && (await knownRun(this.#journal, runId))?.events === 0;
-      if (!isEmpty) throw error;
-    }
-    const { epoch } = await this.#journal.claim(runId);
-    this.#epoch = epoch;
-    return epoch;
   }
 }
 

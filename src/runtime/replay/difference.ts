@@ -5,7 +5,7 @@ import { shownText } from "../../kernel/value-text.ts";
 import { canonicalLines } from "../record/canonical.ts";
 import type { RunEvent } from "../record/event.ts";
 
-/** The name of an entry in the canonical log of a run. `type` is `step`, or the type of the event; `kind` and `name` are those of a step. */
+/** An entry of a canonical log. `type` is `step`, or the type of the event; `kind` and `name` are those of a step. */
 export interface EntryName {
   readonly type: string;
   /** `role#n~attempt` */
@@ -59,10 +59,9 @@ export interface RequestDifference extends ValueDifference {
   readonly message?: { readonly index: number; readonly left: string | undefined; readonly right: string | undefined };
 }
 
-/** Limit on the characters of the text of a difference. */
-const MOST_TEXT = 8_000;
-/** Limit on the characters of one value or line in it. */
-const MOST_SHOWN = 300;
+const MAX_TEXT = 8_000;
+/** Characters of one value or line. */
+const MAX_SHOWN = 300;
 
 /**
  * Returns the first entry in which two runs differ, by their canonical logs. Undefined for equal runs.
@@ -81,15 +80,14 @@ export function difference(a: Iterable<RunEvent>, b: Iterable<RunEvent>): RunDif
   takes("difference", "the first run", a, iterable("events of a run"));
   takes("difference", "the second run", b, iterable("events of a run"));
   const [lefts, rights] = [canonicalLines(a), canonicalLines(b)];
-  const place = firstDifference(lefts, rights);
-  if (place === lefts.length && place === rights.length) return undefined;
-  const [left, right] = [entryAt(lefts, place), entryAt(rights, place)];
+  const index = firstDifference(lefts, rights);
+  if (index === lefts.length && index === rights.length) return undefined;
+  const [left, right] = [entryAt(lefts, index), entryAt(rights, index)];
   const entry = nameOf(left ?? right);
-  const sides = { line: place + 1, entry, left, right };
+  const sides = { line: index + 1, entry, left, right };
   if (left === undefined || right === undefined) return sides;
   const request = isModelStep(left) && isModelStep(right) ? requestDifference(left["request"], right["request"]) : undefined;
-  const isSame = titleOf(entry) === titleOf(nameOf(right));
-  const at = isSame ? valueDifference(left, right) : undefined;
+  const at = titleOf(entry) === titleOf(nameOf(right)) ? valueDifference(left, right) : undefined;
   return { ...sides, ...(at === undefined ? {} : { at }), ...(request === undefined ? {} : { request }) };
 }
 
@@ -115,22 +113,21 @@ export function requestDifference(left: Json | undefined, right: Json | undefine
  * }
  */
 export function differenceText(d: RunDifference): string {
-  takes("differenceText", "what it tells", d, object("what difference found", { line: aNumber, entry: object("an entry") }));
+  takes("differenceText", "a difference", d, object("what difference found", { line: aNumber, entry: object("an entry") }));
   const title = `The runs differ at line ${d.line} of their canonical logs: ${titleOf(d.entry)}.`;
-  const told = d.request ?? d.at;
-  const where = told === undefined ? entriesText(d) : sidesText(told, ["left", "right"]);
-  return `${title}\n${where}`.slice(0, MOST_TEXT);
+  const inside = d.request ?? d.at;
+  const where = inside === undefined ? entriesText(d) : sidesText(inside, ["left", "right"]);
+  return `${title}\n${where}`.slice(0, MAX_TEXT);
 }
 
 export function requestDifferenceText(d: RequestDifference, sides: readonly [string, string]): string {
-  return sidesText(d, sides).slice(0, MOST_TEXT);
+  return sidesText(d, sides).slice(0, MAX_TEXT);
 }
 
-function sidesText(d: RequestDifference, [left, right]: readonly [string, string]): string {
-  const who = d.message === undefined ? [] : [...new Set([d.message.left, d.message.right])].filter((role) => role !== undefined);
-  const message = d.message === undefined ? "" : `, message ${d.message.index + 1} (${who.join(" / ")})`;
-  const at = `at ${shownText(d.path === "" ? "the whole" : d.path)}${shownText(message)}`;
-  const { passage } = d;
+function sidesText({ path, passage, message, ...d }: RequestDifference, [left, right]: readonly [string, string]): string {
+  const roles = message && [...new Set([message.left, message.right])].filter((role) => role !== undefined).join(" / ");
+  const which = message === undefined ? "" : `, message ${message.index + 1} (${roles})`;
+  const at = `at ${shownText(path === "" ? "the whole" : path)}${shownText(which)}`;
   if (passage === undefined || (isShort(d.left) && isShort(d.right)))
     return `${at}\n${left}: ${valueText(d.left)}\n${right}: ${valueText(d.right)}`;
   const texts = [`${left}:`, ...linesText(passage.left, passage), `${right}:`, ...linesText(passage.right, passage)];
@@ -138,7 +135,7 @@ function sidesText(d: RequestDifference, [left, right]: readonly [string, string
 }
 
 function isShort(value: Json | undefined): boolean {
-  return typeof value === "string" && value.length <= MOST_SHOWN && !value.includes("\n");
+  return typeof value === "string" && value.length <= MAX_SHOWN && !value.includes("\n");
 }
 
 /** A long line that differs is cut to the part that begins shortly before the difference. */
@@ -146,8 +143,8 @@ function linesText(lines: readonly string[], { line, from, column }: Passage): r
   const last = String(from + lines.length - 1).length;
   return lines.map((content, nth) => {
     const isDifferent = from + nth === line;
-    const start = isDifferent ? Math.max(0, column - MOST_SHOWN / 3) : 0;
-    const shown = `${start > 0 ? "..." : ""}${shownText(content.slice(start), MOST_SHOWN)}`;
+    const start = isDifferent ? Math.max(0, column - MAX_SHOWN / 3) : 0;
+    const shown = `${start > 0 ? "..." : ""}${shownText(content.slice(start), MAX_SHOWN)}`;
     return `${isDifferent ? ">" : " "} ${String(from + nth).padStart(last)} | ${shown}`;
   });
 }
@@ -158,11 +155,11 @@ function entriesText({ left, right }: RunDifference): string {
 }
 
 function valueText(value: Json | undefined): string {
-  return value === undefined ? "nothing" : shownText(JSON.stringify(value), MOST_SHOWN);
+  return value === undefined ? "nothing" : shownText(JSON.stringify(value), MAX_SHOWN);
 }
 
-function entryAt(lines: readonly string[], place: number): Json | undefined {
-  const line = lines[place];
+function entryAt(lines: readonly string[], index: number): Json | undefined {
+  const line = lines[index];
   const entry = line === undefined ? undefined : (JSON.parse(line) as Json);
   return textAt(entry, "type") === "open" ? undefined : entry;
 }
@@ -206,44 +203,32 @@ const FIRST: readonly string[] = "type scheduler act kind name request messages 
 const LAST: readonly string[] = ["in", "key"];
 
 function valueDifference(left: Json | undefined, right: Json | undefined): ValueDifference | undefined {
-  const found = locate(left, right);
-  if (found === undefined) return undefined;
-  const { left: a, right: b } = found;
-  const sides = { path: pathText(found.path), left: a, right: b };
-  return typeof a === "string" && typeof b === "string" ? { ...sides, passage: passageOf(a, b) } : sides;
+  const keys = keysOf(left, right);
+  for (const key of keys ?? []) {
+    const found = valueDifference(valueAt(left, key), valueAt(right, key));
+    if (found === undefined) continue;
+    const own = typeof key === "number" ? `[${key}]` : key;
+    return { ...found, path: found.path === "" || found.path.startsWith("[") ? own + found.path : `${own}.${found.path}` };
+  }
+  if (left === right || keys !== undefined) return undefined;
+  const isText = typeof left === "string" && typeof right === "string";
+  return { path: "", left, right, ...(isText ? { passage: passageOf(left, right) } : {}) };
 }
 
 function passageOf(left: string, right: string): Passage {
   const [a, b] = [left.split("\n"), right.split("\n")];
-  const place = firstDifference(a, b);
-  const from = Math.max(0, place - AROUND);
-  const shown = (lines: readonly string[]): readonly string[] => lines.slice(from, place + AROUND + 1);
-  const column = firstDifference(a[place] ?? "", b[place] ?? "");
-  return { line: place + 1, column, from: from + 1, left: shown(a), right: shown(b) };
+  const line = firstDifference(a, b);
+  const from = Math.max(0, line - AROUND);
+  const shown = (lines: readonly string[]): readonly string[] => lines.slice(from, line + AROUND + 1);
+  return { line: line + 1, column: firstDifference(a[line] ?? "", b[line] ?? ""), from: from + 1, left: shown(a), right: shown(b) };
 }
 
 /** Returns the first index at which two lists or strings differ. */
 function firstDifference(a: ArrayLike<string>, b: ArrayLike<string>): number {
   const end = Math.min(a.length, b.length);
-  for (let place = 0; place < end; place += 1) if (a[place] !== b[place]) return place;
-  return end;
-}
-
-interface Found {
-  /** The innermost key first. */
-  readonly path: (string | number)[];
-  readonly left: Json | undefined;
-  readonly right: Json | undefined;
-}
-
-function locate(left: Json | undefined, right: Json | undefined): Found | undefined {
-  for (const key of keysOf(left, right) ?? []) {
-    const found = locate(valueAt(left, key), valueAt(right, key));
-    if (found === undefined) continue;
-    found.path.push(key);
-    return found;
-  }
-  return left === right || keysOf(left, right) !== undefined ? undefined : { path: [], left, right };
+  let index = 0;
+  while (index < end && a[index] === b[index]) index += 1;
+  return index;
 }
 
 function keysOf(left: Json | undefined, right: Json | undefined): Iterable<string | number> | undefined {
@@ -253,12 +238,6 @@ function keysOf(left: Json | undefined, right: Json | undefined): Iterable<strin
 }
 
 function rank(key: string): number {
-  const place = FIRST.indexOf(key);
-  if (place !== -1) return place;
-  return FIRST.length + 1 + LAST.indexOf(key);
-}
-
-function pathText(innermostFirst: readonly (string | number)[]): string {
-  const path = innermostFirst.toReversed();
-  return path.map((key, nth) => (typeof key === "number" ? `[${key}]` : nth === 0 ? key : `.${key}`)).join("");
+  const index = FIRST.indexOf(key);
+  return index === -1 ? FIRST.length + 1 + LAST.indexOf(key) : index;
 }

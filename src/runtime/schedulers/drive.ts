@@ -35,8 +35,6 @@ export interface DriverHost {
   advance(tick: number, role?: string): void;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
-  /** @throws QueueFullError where roles have mail and all of them wait for room in mailboxes */
-  assertNoDeadlock(): void;
 }
 
 export interface Driver {
@@ -52,8 +50,6 @@ export function driverOf(scheduler: Scheduler): Driver {
 interface Batch {
   readonly roles: readonly RoleState[];
   begun: number;
-  /** Roles with mail that wait for room in the mailboxes of others. */
-  blocked: readonly RoleState[];
 }
 
 /**
@@ -124,13 +120,13 @@ class ScheduledRun {
       const isAll = this.#scheduler.select === everyone && !this.#isSwept;
       const roles = this.#end !== undefined ? none : isAll ? ready : this.#chosen(ready);
       if (roles === undefined) continue;
-      const batch = { roles, begun: 0, blocked: host.state.blocked.size === 0 ? none : this.#blocked() };
+      const batch = { roles, begun: 0 };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
       if (this.#running > 0 && (this.#hasRounds || batch.roles.length === 0)) await this.#change();
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
-      else if (ready.length === 0 && !host.midRound && host.state.delayed.size === 0) return this.#idle();
+      else if (ready.length === 0 && !host.midRound && host.state.delayed.size === 0) return "idle";
       else if (host.roundsLeft() <= 0) return "rounds";
       else {
         // A stop or a message that follows a promise of this round takes effect before the round ends, and before the next one begins.
@@ -145,11 +141,6 @@ class ScheduledRun {
         mayStop = host.state.stage === 0;
       }
     }
-  }
-
-  #blocked(): readonly RoleState[] {
-    const { blocked, ready } = this.#host.state;
-    return [...ready].filter(({ index }) => blocked.has(index));
   }
 
   #jump(): void {
@@ -256,16 +247,10 @@ class ScheduledRun {
       if (this.#end !== undefined) return undefined;
       // Without rounds messages may become due after every activation.
       if (state.delayed.size > 0 && isDue(state)) this.#host.advance(state.tick);
-      // A role that has got room stands before those that came after it. In a sweep its turn has passed.
-      if (batch.blocked.length > 0 && !this.#isSwept && batch.blocked.some((role) => this.#mayBegin(role))) return undefined;
       const role = batch.roles[batch.begun] as RoleState;
       batch.begun += 1;
       // A turn that ended since the choice may have changed that.
-      if (!state.ready.has(role)) continue;
-      if (!this.#mayBegin(role)) {
-        batch.blocked = [...batch.blocked, role];
-        continue;
-      }
+      if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
       const turn = this.#host.turn(role);
       if (typeof turn === "object") {
         const ended = this.#follow(role, turn);
@@ -309,11 +294,6 @@ class ScheduledRun {
 
   #change(): Promise<void> {
     return new Promise((resolve) => (this.#wake = resolve));
-  }
-
-  #idle(): DriveEnd {
-    this.#host.assertNoDeadlock();
-    return "idle";
   }
 
   /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never go on */

@@ -1,24 +1,21 @@
-import { type Clock, nextMacrotask } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { errorRecord, JournalError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../record/event.ts";
 import type { OwnedRun } from "../record/run-log.ts";
 import type { RunState } from "../record/run-state.ts";
-import { formOf, type StateForm } from "../record/state-form.ts";
 import { writtenSnapshot } from "./snapshot.ts";
 
-/** The last snapshot of a run. */
 export interface LastSnapshot {
   /** The number of events in it. */
   readonly seq: number;
-  /** Its length in characters. */
+  /** Characters. */
   readonly size: number;
 }
 
-/** The parts of a writer. */
 export interface SnapshotWriterParts {
   readonly state: RunState;
   readonly owned: OwnedRun;
-  /** Least number of events between two snapshots, 1 or more. */
+  /** The minimum of events between two snapshots, 1 or more. */
   readonly every: number;
   /** The snapshot from which the state was restored. Default: the state was folded from its first event. */
   readonly last?: LastSnapshot | undefined;
@@ -26,7 +23,7 @@ export interface SnapshotWriterParts {
   readonly warn: (role: undefined, text: string) => void;
 }
 
-/** Default least number of events between two snapshots. Folding as many takes 30 to 60 ms. */
+/** Folding this many events takes 30 to 60 ms. */
 export const EVENTS_BETWEEN = 10_000;
 
 /** Characters of a snapshot for each event since the last one: snapshots write no more than events do, however large the state is. */
@@ -44,7 +41,7 @@ const OVER: ReadonlySet<string> = new Set(["EPOCH_STALE", "RUN_UNKNOWN", "JOURNA
 /**
  * Writes snapshots of a run's state behind the run. It owns the snapshot that is being written; the state belongs to the log.
  *
- * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the form of the state is taken, and written in pieces between other work.
+ * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the state is copied at once, and deflated and kept behind the run.
  * SnapshotWriter.W2 (`#write`) a snapshot is kept only when the events before it are durable, so it is never ahead of the record.
  * SnapshotWriter.W3 (`#due`) one is written at a time, and the next one comes at least `every` events later, later still for a large state.
  * SnapshotWriter.W4 (`#failed`) a failure is a warning, once, and does not end the run.
@@ -65,7 +62,6 @@ export class SnapshotWriter {
     this.#isOver = parts.owned.journal.keepSnapshot === undefined;
   }
 
-  /** The last snapshot that was written, or is being written. */
   get last(): LastSnapshot {
     return this.#last;
   }
@@ -77,10 +73,9 @@ export class SnapshotWriter {
     if (this.#work !== undefined || this.#isOver || latest === undefined || this.#parts.state.seq < this.#due) return;
     const { state } = this.#parts;
     if (state.roles.size + state.deliveries.length > MAX_ITEMS) this.#isOver = true;
-    else this.#work = this.#write(formOf(state), latest).finally(() => (this.#work = undefined));
+    else this.#work = this.#write(latest).finally(() => (this.#work = undefined));
   }
 
-  /** Gives up: nothing more becomes durable. */
   stop(): void {
     this.#isOver = true;
     this.#reached?.();
@@ -101,14 +96,15 @@ export class SnapshotWriter {
     return seq + Math.max(this.#parts.every, Math.ceil(size / SIZE_OF_AN_EVENT));
   }
 
-  async #write(form: StateForm, latest: RunEvent): Promise<void> {
+  async #write(latest: RunEvent): Promise<void> {
     const { state, owned } = this.#parts;
+    const { seq } = state;
     // A copy that cannot be written is not tried again at the next event.
-    this.#last = { seq: form.seq, size: this.#last.size };
+    this.#last = { seq, size: this.#last.size };
     try {
-      const snapshot = await writtenSnapshot(form, latest, nextMacrotask);
-      this.#last = { seq: form.seq, size: snapshot.state.length };
-      await this.#durable(form.seq);
+      const snapshot = await writtenSnapshot(state, latest);
+      this.#last = { seq, size: snapshot.state.length };
+      await this.#durable(seq);
       if (!this.#isOver) await owned.journal.keepSnapshot?.(state.runId, owned.epoch, snapshot);
     } catch (error) {
       this.#failed(error);
@@ -123,11 +119,8 @@ export class SnapshotWriter {
     if (error instanceof JournalError && OVER.has(error.code)) this.#isOver = true;
     else if (!this.#hasWarned) {
       this.#hasWarned = true;
-      const { message } = errorRecord(error);
-      this.#parts.warn(
-        undefined,
-        `The state of run ${this.#parts.state.runId} could not be kept, so opening the run reads more events: ${message}`,
-      );
+      const { state, warn } = this.#parts;
+      warn(undefined, `The state of run ${state.runId} could not be kept, so opening it reads more events: ${errorRecord(error).message}`);
     }
   }
 }

@@ -1,7 +1,7 @@
-import { DefaultDeserializer, DefaultSerializer } from "node:v8";
+import { deserialize, serialize } from "node:v8";
 import { deflate, deflateSync, inflateSync } from "node:zlib";
 import { contentHash, deepFreeze, textHash } from "../../kernel/json.ts";
-import { isCount, isRecord } from "../../kernel/value-kind.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import type { RunEvent } from "../record/event.ts";
 import { apply } from "../record/apply.ts";
 import type { Journal, RunSnapshot } from "../record/journal.ts";
@@ -14,24 +14,17 @@ import type { LastSnapshot } from "./snapshot-writer.ts";
  * state's form in base64. The record stays the truth: a snapshot that is damaged, of another version or of another past is ignored.
  *
  * Snapshot.S1 (`restored`) a restored state is the fold of the events before it, and the run continues from it with the same events.
- * Snapshot.S2 (`serialized`) an object is written once, wherever the state has it.
- * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is ignored.
+ * Snapshot.S2 (`clone`) an object is written once, wherever the state has it.
+ * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is ignored. Nothing in a snapshot makes it throw.
  * Snapshot.S4 (`continuesFrom`) a snapshot names the hash of the event before it, so it belongs to no other past: not to a run of the same
  * id that was created again, and not to a record that is shorter.
- * Snapshot.S5 (`restored`) nothing in a snapshot makes it throw.
  */
 
-/**
- * Version of a snapshot. It grows with every change of the form of a state and of what `apply` makes of an event: a snapshot of another
- * version is ignored, and the events are folded.
- */
-export const STATE_VERSION = 9;
+/** It grows with every change of the form of a state and of what `apply` makes of an event. */
+export const STATE_VERSION = 10;
 
 /** Hexadecimal digits of a SHA-256. */
 const HASH_LENGTH = 64;
-
-/** Roles or messages in one piece: a piece takes a millisecond or two. */
-const PIECE = 250;
 
 /** Limit on the bytes of an inflated snapshot. */
 const MAX_BYTES = 2 ** 30;
@@ -41,25 +34,16 @@ const LEVEL = { level: 1 };
 
 /** Returns the snapshot of a state. @param last the event that the state has applied last. Default: it belongs to no record */
 export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
-  const pieces = serialized(formOf(state), last);
-  let piece = pieces.next();
-  while (piece.done !== true) piece = pieces.next();
-  return stored(state.seq, deflateSync(piece.value, LEVEL));
+  return stored(state.seq, deflateSync(clone(state, last), LEVEL));
 }
 
-/** Returns the snapshot of a form. @param pause is called between pieces, so that a large state holds nothing up */
-export async function writtenSnapshot(form: StateForm, last: RunEvent, pause: () => Promise<void>): Promise<RunSnapshot> {
-  const pieces = serialized(form, last);
-  let piece = pieces.next();
-  while (piece.done !== true) {
-    await pause();
-    piece = pieces.next();
-  }
-  return stored(form.seq, await deflated(piece.value));
-}
-
-function deflated(bytes: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => deflate(bytes, LEVEL, (error, done) => (error === null ? resolve(done) : reject(error))));
+/** As `snapshotOf`. The state is read at once, and deflated aside. */
+export async function writtenSnapshot(state: RunState, last: RunEvent): Promise<RunSnapshot> {
+  const { seq } = state;
+  const bytes = clone(state, last);
+  return new Promise((resolve, reject) =>
+    deflate(bytes, LEVEL, (error, deflated) => (error === null ? resolve(stored(seq, deflated)) : reject(error))),
+  );
 }
 
 function stored(seq: number, bytes: Buffer): RunSnapshot {
@@ -67,34 +51,21 @@ function stored(seq: number, bytes: Buffer): RunSnapshot {
   return { seq, state: textHash(text) + text };
 }
 
-/** The head of a snapshot. Behind it come `pieces` lists, and the form, which names what they have. */
-interface Head {
+interface Content {
   readonly v: number;
   /** The hash of the event before it. */
   readonly after: string;
-  readonly pieces: number;
+  readonly form: StateForm;
 }
 
-function* serialized(form: StateForm, last: RunEvent | undefined): Generator<void, Buffer> {
-  const items: readonly object[] = [...form.deliveries, ...form.roles];
-  const head: Head = { v: STATE_VERSION, after: last === undefined ? "" : contentHash(last), pieces: Math.ceil(items.length / PIECE) };
-  const serializer = new DefaultSerializer();
-  serializer.writeHeader();
-  serializer.writeValue(head);
-  for (let from = 0; from < items.length; from += PIECE) {
-    serializer.writeValue(items.slice(from, from + PIECE));
-    yield;
-  }
-  serializer.writeValue(form);
-  return serializer.releaseBuffer();
+function clone(state: RunState, last: RunEvent | undefined): Buffer {
+  const content: Content = { v: STATE_VERSION, after: last === undefined ? "" : contentHash(last), form: formOf(state) };
+  return serialize(content);
 }
 
-/** A restored state and what it is known by. */
-export interface RestoredState {
+export interface RestoredState extends Pick<Content, "after"> {
   readonly state: RunState;
-  /** The hash of the event before it. */
-  readonly after: string;
-  /** Its length in characters. */
+  /** Characters. */
   readonly size: number;
 }
 
@@ -103,22 +74,18 @@ export function restored(runId: string, { seq, state: text }: RunSnapshot): Rest
   const body = text.slice(HASH_LENGTH);
   if (textHash(body) !== text.slice(0, HASH_LENGTH)) return undefined;
   try {
-    const bytes = inflateSync(Buffer.from(body, "base64"), { maxOutputLength: MAX_BYTES });
-    const deserializer = new DefaultDeserializer(bytes);
-    deserializer.readHeader();
-    const head: unknown = deserializer.readValue();
-    if (!isHead(head)) return undefined;
-    for (let n = 0; n < head.pieces; n += 1) deserializer.readValue();
-    const state = stateFrom(frozen(deserializer.readValue() as StateForm));
-    return state.runId === runId && state.seq === seq && seq >= 1 ? { state, after: head.after, size: text.length } : undefined;
+    const content: unknown = deserialize(inflateSync(Buffer.from(body, "base64"), { maxOutputLength: MAX_BYTES }));
+    if (!isContent(content)) return undefined;
+    const state = stateFrom(frozen(content.form));
+    return state.runId === runId && state.seq === seq && seq >= 1 ? { state, after: content.after, size: text.length } : undefined;
   } catch {
     // A snapshot with a right checksum that contradicts itself was written by something else.
     return undefined;
   }
 }
 
-function isHead(value: unknown): value is Head {
-  return isRecord(value) && value["v"] === STATE_VERSION && typeof value["after"] === "string" && isCount(value["pieces"]);
+function isContent(value: unknown): value is Content {
+  return isRecord(value) && value["v"] === STATE_VERSION && typeof value["after"] === "string" && isRecord(value["form"]);
 }
 
 /** Freezes all objects and lists in a value. The state copies those that change. */

@@ -128,7 +128,7 @@ export class Activation implements RoleContext, Meter {
     const { said } = this.#outbox;
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, this.spec.role.state);
-    const plan = drafts?.plan.changes();
+    const plan = drafts?.changedPlan;
     return {
       said,
       memory: definition.remembers === "its turn" ? nothing : this.#recorded(this.#memory.ops, said),
@@ -216,11 +216,11 @@ export class Activation implements RoleContext, Meter {
   }
 
   get plan(): Plan {
-    return this.#changing.plan.plan;
+    return this.#changing.plan;
   }
 
   set plan(plan: Plan) {
-    this.#changing.plan.replace(plan);
+    this.#changing.plan = plan;
   }
 
   get joins(): JoinMarks {

@@ -144,7 +144,7 @@ function endedEvent(log: RunLog, role: RoleState, begun: Begun, changes: Changes
   const { act, take, at, teamAt } = begun;
   const { round, teamChanges } = log.state;
   const { said, memory, working, state, plan, joins, summary } = changes;
-  const isOpen = role.activation.kind === "open";
+  const isOpen = role.open !== undefined;
   const event: { -readonly [Member in keyof ActEnded]: ActEnded[Member] } = isOpen
     ? { type: "act.ended", act, role: role.name, round, take, said, memory, working }
     : { type: "act.ended", act, role: role.name, round, take, at, said, memory, working };

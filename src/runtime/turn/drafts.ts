@@ -14,17 +14,17 @@ import { StateDraft } from "./state-draft.ts";
  * numbers.
  *
  * Drafts.D1 (`random`, `stream`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted.
- * Drafts.D2 (`close`) a closed draft can be read and not written.
+ * Drafts.D2 (`close`) a closed draft can be read and not written. The role's own plan is never changed.
  */
 export class Drafts {
   readonly state: StateDraft;
-  readonly plan: PlanDraft;
   readonly joins: JoinMarks;
   readonly #role: RoleState;
   readonly #act: string;
   #working: MemoryDraft | undefined;
+  #plan: Plan | undefined;
   #isClosed = false;
-  /** Messages that each reaction consumed here, by the reaction's place. */
+  /** Messages that each reaction consumed here, by the reaction's index. */
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #random: Random | undefined;
   #streams: RandomStream | undefined;
@@ -32,21 +32,18 @@ export class Drafts {
 
   constructor(role: RoleState, act: string) {
     this.#role = role;
-    this.state = new StateDraft(role.custom, act);
-    this.plan = new PlanDraft(role.plan, act, role.name);
     this.#act = act;
+    this.state = new StateDraft(role.custom, act);
     this.joins = {
       consumed: (reaction) => this.#joined?.[reaction] ?? role.joins[reaction],
       consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
     };
   }
 
-  /** Messages that the reactions of this activation consumed, if any did. */
   get joined(): ActEnded["joins"] {
     return this.#joined;
   }
 
-  /** Made on first use: a role without a working memory gets none. */
   get working(): MemoryDraft {
     if (this.#working === undefined) {
       this.#working = new MemoryDraft({ base: this.#role.workingMemory, by: { act: this.#act } });
@@ -57,6 +54,35 @@ export class Drafts {
 
   get workingOps(): MemoryDraft["ops"] {
     return this.#working === undefined ? [] : this.#working.ops;
+  }
+
+  get plan(): Plan {
+    return (this.#plan ??= Plan.fromJSON(this.#role.plan.toJSON()));
+  }
+
+  /** @throws PlanError `PLAN_INVALID` for an invalid plan; ContextClosedError when the activation has ended */
+  set plan(plan: Plan) {
+    if (this.#isClosed) throw new ContextClosedError(this.#act, "a plan");
+    if (!(plan instanceof Plan)) {
+      const text = `Expected the plan of role ${this.#role.name} to be a Plan, got ${valueText(plan)}. Write new Plan({ goal, tasks }).`;
+      throw new PlanError("PLAN_INVALID", text);
+    }
+    this.#plan = plan;
+  }
+
+  /** The plan if it differs from the role's. @throws PlanError where a record could not hold it */
+  get changedPlan(): Json | undefined {
+    if (this.#plan === undefined) return undefined;
+    const plan = this.#plan.toJSON() as unknown as Json;
+    if (contentHash(plan) === contentHash(this.#role.plan.toJSON())) return undefined;
+    try {
+      Plan.fromJSON(plan);
+      return plan;
+    } catch (error) {
+      if (!(error instanceof PlanError)) throw error;
+      const text = `Expected the plan of role ${this.#role.name} to be one at its end. ${error.message}`;
+      throw new PlanError(error.code, text, { cause: error, data: error.data });
+    }
   }
 
   random(seed: string): number {
@@ -83,64 +109,5 @@ export class Drafts {
     this.#isClosed = true;
     this.state.close();
     this.#working?.close();
-    this.plan.close();
-  }
-}
-
-/**
- * The plan of one activation. It owns a private copy until the activation ends.
- *
- * PlanDraft.P1 (`plan`) the role's own plan is never changed.
- * PlanDraft.P2 (`replace`) a closed draft takes no plan.
- */
-export class PlanDraft {
-  readonly #base: Plan;
-  readonly #act: string;
-  readonly #role: string;
-  #plan: Plan | undefined;
-  #isClosed = false;
-
-  constructor(base: Plan, act: string, role: string) {
-    this.#base = base;
-    this.#act = act;
-    this.#role = role;
-  }
-
-  get plan(): Plan {
-    this.#plan ??= Plan.fromJSON(this.#base.toJSON());
-    return this.#plan;
-  }
-
-  /** @throws PlanError `PLAN_INVALID` for an invalid plan; ContextClosedError when the activation has ended */
-  replace(plan: Plan): void {
-    if (this.#isClosed) throw new ContextClosedError(this.#act, "a plan");
-    if (!(plan instanceof Plan)) {
-      throw new PlanError(
-        "PLAN_INVALID",
-        `Expected the plan of role ${this.#role} to be a Plan, got ${valueText(plan)}. Write new Plan({ goal, tasks }).`,
-      );
-    }
-    this.#plan = plan;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-  }
-
-  /** Returns the plan if it differs from the role's. @throws PlanError where a record could not hold it */
-  changes(): Json | undefined {
-    if (this.#plan === undefined) return undefined;
-    const plan = this.#plan.toJSON() as unknown as Json;
-    if (contentHash(plan) === contentHash(this.#base.toJSON())) return undefined;
-    try {
-      Plan.fromJSON(plan);
-      return plan;
-    } catch (error) {
-      if (!(error instanceof PlanError)) throw error;
-      throw new PlanError(error.code, `Expected the plan of role ${this.#role} to be one at its end. ${error.message}`, {
-        cause: error,
-        data: error.data,
-      });
-    }
   }
 }

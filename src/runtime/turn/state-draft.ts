@@ -5,7 +5,7 @@ import { canonicalJson, type Json, jsonRoundTrip } from "../../kernel/json.ts";
 import type { ActEnded } from "../record/event.ts";
 
 /**
- * The custom state of a role while an activation changes it. It owns copies of the touched keys. Only those are compared, so the cost
+ * The custom state of a role while an activation changes it. It owns a copy, in which objects are copied when they are first read. So the cost
  * depends on the touched part of a large state.
  *
  * StateDraft.C1 (`get`) the base stays unchanged.
@@ -14,11 +14,10 @@ import type { ActEnded } from "../record/event.ts";
  */
 export class StateDraft implements ProxyHandler<CustomState> {
   readonly #base: { readonly [key: string]: Json };
-  #touched: Map<string, unknown> | undefined;
-  #view: CustomState | undefined;
   readonly #act: string;
-  #replaced = false;
-  #closed = false;
+  #copy: CustomState | undefined;
+  #view: CustomState | undefined;
+  #isClosed = false;
 
   /** @param act the activation that writes, for the error of a late write */
   constructor(base: { readonly [key: string]: Json }, act: string) {
@@ -26,61 +25,46 @@ export class StateDraft implements ProxyHandler<CustomState> {
     this.#act = act;
   }
 
-  /** Ends writing: the activation is over. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
   }
 
   /** The state, to be read and changed in place. */
   get view(): CustomState {
-    return (this.#view ??= new Proxy<CustomState>({}, this));
+    return (this.#view ??= new Proxy<CustomState>(this.#values, this));
   }
 
-  /** Replaces the whole state. */
   replace(state: CustomState): void {
     this.#assertOpen();
     if (typeof state !== "object" || state === null || Array.isArray(state)) {
-      throw new UsageError(
-        "STATE_INVALID",
-        `Expected the state of a role to be an object, got ${Array.isArray(state) ? "a list" : typeof state}.`,
-      );
+      const came = Array.isArray(state) ? "a list" : typeof state;
+      throw new UsageError("STATE_INVALID", `Expected the state of a role to be an object, got ${came}.`);
     }
-    // The view cannot replace the state that it reads: the base alone has its untouched keys.
     if (state === this.#view) return;
-    this.#replaced = true;
-    const touched = new Map<string, unknown>();
-    for (const key of Object.keys(state)) touched.set(key, state[key]);
-    this.#touched = touched;
+    const members = Object.entries(state);
+    const values = this.#values;
+    for (const key of Object.keys(values)) delete values[key];
+    for (const [key, value] of members) this.set(values, key, value);
   }
 
-  /** Returns the changes. */
   changes(role: string, schema: z.ZodType | undefined): ActEnded["state"] | undefined {
-    if (this.#touched === undefined) return undefined;
+    const copy = this.#copy;
+    if (copy === undefined) return undefined;
     const set: Record<string, Json> = {};
     let isChanged = false;
-    for (const [key, value] of this.#touched) {
-      if (value === undefined) continue;
+    for (const key of Object.keys(copy)) {
       const known = Object.hasOwn(this.#base, key) ? this.#base[key] : undefined;
-      const now = changedTo(value, known);
+      const now = changedTo(copy[key], known);
       if (now === undefined) continue;
       isChanged = true;
       // "__proto__" is a key like others.
       if (key === "__proto__") Object.defineProperty(set, key, { value: now, writable: true, enumerable: true, configurable: true });
       else set[key] = now;
     }
-    const unset = this.#gone();
+    const unset = Object.keys(this.#base).filter((key) => !Object.hasOwn(copy, key));
     if (!isChanged && unset.length === 0) return undefined;
     if (schema !== undefined) this.#check(role, schema, set, unset);
     return { set, unset };
-  }
-
-  #gone(): readonly string[] {
-    let gone: string[] | undefined;
-    for (const key of Object.keys(this.#base)) {
-      const isGone = this.#touched?.has(key) === true ? this.#touched.get(key) === undefined : this.#replaced;
-      if (isGone) (gone ??= []).push(key);
-    }
-    return gone ?? nothing;
   }
 
   #check(role: string, schema: z.ZodType, set: Record<string, Json>, unset: readonly string[]): void {
@@ -88,88 +72,51 @@ export class StateDraft implements ProxyHandler<CustomState> {
     for (const key of unset) delete whole[key];
     const parsed = schema.safeParse(whole);
     if (parsed.success) return;
-    throw new UsageError("STATE_INVALID", `Expected the state of ${role} to fit its schema after the activation: ${parsed.error.message}`, {
-      cause: parsed.error,
-    });
+    const text = `Expected the state of ${role} to fit its schema after the activation: ${parsed.error.message}`;
+    throw new UsageError("STATE_INVALID", text, { cause: parsed.error });
   }
 
   // The traps of the view. The draft is its own handler, because functions for each activation would cost more than their calls.
 
   /** @internal */
-  get(_target: object, key: string | symbol): unknown {
-    if (typeof key !== "string") return undefined;
-    const touched = this.#touched;
-    if (touched?.has(key) === true) return touched.get(key);
-    if (this.#replaced || !Object.hasOwn(this.#base, key)) return undefined;
-    const value = this.#base[key];
-    // Reading a value that cannot be changed in place does not touch its key.
-    if (typeof value !== "object" || value === null) return value;
-    const copy: unknown = structuredClone(value);
-    this.#touch(key, copy);
-    return copy;
+  get(values: CustomState, key: string): unknown {
+    const value = values[key];
+    if (typeof value !== "object" || value === null || value !== this.#base[key]) return value;
+    return (values[key] = structuredClone(value));
   }
 
   /** @internal */
-  set(_target: object, key: string | symbol, value: unknown): boolean {
+  set(values: CustomState, key: string | symbol, value: unknown): boolean {
     this.#assertOpen();
     if (typeof key !== "string") return false;
-    this.#touch(key, value);
+    if (value === undefined) delete values[key];
+    else values[key] = value;
     return true;
   }
 
   /** @internal */
-  defineProperty(target: object, key: string | symbol, property: PropertyDescriptor): boolean {
-    return "value" in property && this.set(target, key, property.value);
+  defineProperty(values: CustomState, key: string | symbol, property: PropertyDescriptor): boolean {
+    return "value" in property && this.set(values, key, property.value);
   }
 
   /** @internal */
-  deleteProperty(target: object, key: string | symbol): boolean {
-    return this.set(target, key, undefined);
+  deleteProperty(values: CustomState, key: string | symbol): boolean {
+    return this.set(values, key, undefined);
   }
 
-  /** @internal */
-  has(target: object, key: string | symbol): boolean {
-    return this.get(target, key) !== undefined;
-  }
-
-  /** @internal */
-  ownKeys(): string[] {
-    const keys = new Set(this.#replaced ? [] : Object.keys(this.#base));
-    for (const [key, value] of this.#touched ?? []) {
-      if (value === undefined) keys.delete(key);
-      else keys.add(key);
-    }
-    return [...keys];
-  }
-
-  /** @internal */
-  getOwnPropertyDescriptor(target: object, key: string | symbol): PropertyDescriptor | undefined {
-    const value = this.get(target, key);
-    return value === undefined ? undefined : { value, writable: true, enumerable: true, configurable: true };
-  }
-
-  #touch(key: string, value: unknown): void {
-    (this.#touched ??= new Map<string, unknown>()).set(key, value);
+  get #values(): CustomState {
+    // Without a prototype, so that no key has a value already.
+    return (this.#copy ??= Object.assign(Object.create(null) as CustomState, this.#base));
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new ContextClosedError(this.#act, "a change of state");
+    if (this.#isClosed) throw new ContextClosedError(this.#act, "a change of state");
   }
 }
 
-const nothing: readonly string[] = Object.freeze([]);
-
 /** Returns the JSON form of a value if it differs from the known one; else undefined. */
 function changedTo(value: unknown, known: Json | undefined): Json | undefined {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value === known ? undefined : value;
-    case "number":
-      // Adding 0 removes a negative zero, which JSON does not have.
-      if (Number.isFinite(value)) return value === known ? undefined : value + 0;
-      return jsonRoundTrip(value);
-    default:
-      return known !== undefined && canonicalJson(value) === canonicalJson(known) ? undefined : (jsonRoundTrip(value) as Json);
-  }
+  if (value === known) return undefined;
+  const now = jsonRoundTrip<unknown>(value) as Json;
+  return known !== undefined && canonicalJson(now) === canonicalJson(known) ? undefined : now;
 }

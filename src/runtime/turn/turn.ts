@@ -42,14 +42,11 @@ async function tracedAttempt(tools: TurnTools, definition: Definition, role: Rol
 }
 
 function begin({ clock, past, log }: TurnTools, role: RoleState): Begun {
-  const { activation, waiting } = role;
+  const { open, waiting } = role;
   const now = clock.now();
-  if (activation.kind === "open") {
-    const { act, take, at, teamAt } = activation.open;
-    return { act, take, at, teamAt, beganAt: now };
-  }
+  if (open !== undefined) return { act: open.act, take: open.take, at: open.at, teamAt: open.teamAt, beganAt: now };
   const act = role.nextAct;
-  const take = Math.min(activation.retry.retake ?? waiting, waiting);
+  const take = Math.min(role.retry.retake ?? waiting, waiting);
   return { act, take, at: past?.startOf(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
 }
 
@@ -189,7 +186,7 @@ export class RoleTurn {
       end = { kind: "failed", error };
     }
     end = this.#judged(end);
-    const hasSteps = this.#steps !== undefined || this.role.activation.kind === "open";
+    const hasSteps = this.#steps !== undefined || this.role.open !== undefined;
     const steps = hasSteps ? { life: this.steps.life, failedStep: this.steps.failedStep } : NO_STEPS;
     const result = commit(this.tools, this.definition.spec, this.role, this.begun, end, steps);
     if (end.kind === "done") this.#activation.settle();
@@ -207,7 +204,7 @@ export class RoleTurn {
   }
 
   #notAsked(outcome: ActivationOutcome): ControlError | undefined {
-    if (this.#steps === undefined && this.role.activation.kind !== "open") return undefined;
+    if (this.#steps === undefined && this.role.open === undefined) return undefined;
     const error = outcome.kind === "failed" ? outcome.error : undefined;
     return error instanceof ControlError ? undefined : this.tools.past?.notAsked(this.begun.act, this.steps.unasked, error);
   }

@@ -261,7 +261,7 @@ function formerChecks({ check, expect }: Checks<Journal>): void {
     }
   });
 
-  check("Journal.K10 MemoryJournal.K7 an owner that lives is not said to have died", async (journal) => {
+  check("Journal.K10 MemoryJournal.K6 an owner that lives is not said to have died", async (journal) => {
     await filled(journal, "a", 1);
     const { former } = await journal.claim("a");
     expect(["none", "moved"].includes(former)).toBe(true);

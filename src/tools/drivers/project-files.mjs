@@ -7,7 +7,7 @@ import path from "node:path";
 const root = process.cwd();
 
 /** @param {string} name @returns {Seen | undefined} */
-export function seenAt(name) {
+function seenAt(name) {
   const at = fs.lstatSync(path.join(root, name), { bigint: true, throwIfNoEntry: false });
   return at && { mark: [at.size, at.mtimeNs, at.ctimeNs, at.ino, at.mode].join(), size: Number(at.size), plain: at.isFile() };
 }
@@ -38,11 +38,7 @@ function entriesOf(folder) {
   }
 }
 
-/**
- * Reads a file; undefined where it has more bytes than the limit. Neither a pipe in its place nor a file that grows meanwhile keeps the driver.
- *
- * @param {string} file @param {number} limit
- */
+/** Undefined for more bytes than the limit. Neither a pipe nor a file that grows keeps the driver. @param {string} file @param {number} limit */
 export function readUpTo(file, limit) {
   const fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
   try {
@@ -70,11 +66,7 @@ function contentOf(name, { size, plain }, limit) {
   }
 }
 
-/**
- * What is too much for one report stays in the second snapshot as it was in the first, so that another report can have it.
- *
- * @param {Snapshot} before @param {Snapshot} after @param {any} bounds
- */
+/** @param {Snapshot} before @param {Snapshot} after @param {any} bounds */
 export function changesBetween(before, after, bounds) {
   if (before === undefined || after === undefined)
     return { written: [], removed: [], skipped: [{ path: "", reason: "there are too many files" }], files: 0 };
@@ -87,8 +79,6 @@ export function changesBetween(before, after, bounds) {
     const isTooMuch = seen.size > room || written.length >= bounds.changedFiles;
     if (seen.plain && seen.size <= bounds.fileBytes && isTooMuch) {
       skipped.push({ path: name, reason: "the command changed too much" });
-      if (old === undefined) after.delete(name);
-      else after.set(name, old);
       continue;
     }
     const found = contentOf(name, seen, bounds.fileBytes);

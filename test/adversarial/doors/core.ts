@@ -114,7 +114,7 @@ export const coreInstances: Instances = {
 const event = () => or({ v: 1, runId: "r", seq: 0, time: 0, type: "run.ended", status: "finished" }, 5, null, [5]);
 const target = () => or(message, 5, null, {}, [5]);
 const storing = () => ({ signal: is.signal(), runId: "r" });
-const search = () => ({ k: 2, filter: () => true, hybrid: or(false, 5, "x", null), signal: is.signal() });
+const search = () => ({ k: 2, filter: () => true, signal: is.signal() });
 const memoryDoors = (name: string): Readonly<Record<string, Door>> => ({
   [`${name}.add`]: () => [is.message()],
   [`${name}.addBatch`]: () => [[is.message()]],
@@ -292,7 +292,7 @@ export const core: Readonly<Record<string, Door>> = {
   canonical: () => [[event()]],
   difference: () => [[event()], [event()]],
   differenceText: () => [or({ line: 0, entry: { type: "sent" }, left: { type: "sent" }, right: {} }, 5, "x", null, {}, [5])],
-  memoryJournal: () => [{ limit: 5, events: 5, clock: is.clock() }],
+  memoryJournal: () => [{ limit: 5, clock: is.clock() }],
   exportRun: () => [whole(finished), "r", { signal: is.signal() }],
   importRun: () => [is.journal(), [...lines], { signal: is.signal(), id: "q" }],
   "new Environment": () => [{ ...environment(), effects: whole({ run() {} }), journal: is.journal(), id: "e" }],

@@ -141,7 +141,7 @@ export const adapters: Readonly<Record<string, Door>> = {
   ],
   sqlite: () => [{ path: "/dev/null/nowhere.db" }],
   sqliteStore: () => [{ path: "/dev/null/nowhere.db" }],
-  "new ShardedStorage": () => [{ shards: [whole(storage())], retired: [] }],
+  "new ShardedStorage": () => [{ shards: [whole(storage())] }],
   "ShardedStorage.has": () => [or(message, 5, null, {}, [5]), { runId: "r", signal: is.signal() }],
   "ShardedStorage.add": () => [is.message(), { runId: "r", signal: is.signal() }],
   "ShardedStorage.addBatch": () => [[is.message()], { runId: "r", signal: is.signal() }],

@@ -13,7 +13,6 @@ const frame: Frame = {
   style: styleFor(false),
   age: 42_000,
   tick: 0,
-  isPlain: false,
   rounds: 20,
   budget: 3_000_000,
   hasEnded: false,
@@ -45,8 +44,6 @@ describe("progressLines", () => {
     const lines = progressLines(done, { ...frame, hasEnded: true });
     expect(lines.slice(1, 3)).toEqual(["  ✓ Ann  Specify", "  · had no work: Ben, Cid"]);
     expect(progressLines(done, frame).filter((line) => line.includes("waits"))).toHaveLength(2);
-    const open = { ...done, roles: done.roles.map((role, n) => ({ ...role, isOpen: n === 2 })) };
-    expect(progressLines(open, { ...frame, hasEnded: true }).join("\n")).toContain("· Ben  waits");
   });
 
   it("tells a question by its own heading, and a step of another kind with the action it is of", () => {

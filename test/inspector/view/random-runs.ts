@@ -17,7 +17,7 @@ export const runSketch = fc.record({
   team: teamSketch,
   scheduler: fc.constantFrom<SchedulerOption>("rounds", "eager", "live", "shuffled", "events", { name: "poisson", rate: 0.5 }),
   faults: fc.boolean(),
-  mailbox: fc.constantFrom(undefined, { limit: 1, overflow: "drop-oldest" as const }, { limit: 2, overflow: "block" as const }),
+  mailbox: fc.constantFrom(undefined, { limit: 1, overflow: "drop-oldest" as const }),
   seed: fc.nat(),
   diesAt: fc.option(fc.nat({ max: 60 })),
 });
@@ -31,7 +31,7 @@ export const changingSketch = fc.record({
     maxLength: 3,
   }),
   scheduler: fc.constantFrom("rounds" as const, "eager" as const),
-  overflow: fc.constantFrom("refuse" as const, "drop-oldest" as const, "block" as const),
+  overflow: fc.constantFrom("refuse" as const, "drop-oldest" as const),
 });
 
 /** Lives a run whose boss hires and retires roles while messages are on their way to them. */

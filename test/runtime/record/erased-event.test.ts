@@ -3,7 +3,7 @@ import { parseEvent } from "../../../src/runtime/record/parse-event.ts";
 import { describe, expect, test } from "vitest";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
-import { erasedEvent, eraserOf, namesIn } from "../../../src/runtime/record/erased-event.ts";
+import { eraserOf, erasing, namesIn } from "../../../src/runtime/record/erased-event.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
 import type { RunState } from "../../../src/runtime/record/run-state.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "../../inspector/view/random-runs.ts";
@@ -23,8 +23,7 @@ function wordsIn(events: readonly RunEvent[]): readonly string[] {
 
 function expectErased(events: readonly RunEvent[]): void {
   const { all, count } = eraserOf("key", 1);
-  const names = namesIn(events);
-  const erased = events.map((event) => erasedEvent(event, all, names));
+  const erased = events.map(erasing(all, namesIn(events)));
   expect(shapeOf(fold(erased))).toEqual(shapeOf(fold(events)));
   for (const event of erased) expect(parseEvent(JSON.parse(JSON.stringify(event)))).toBeTruthy();
   const timeline = new RunTimeline();

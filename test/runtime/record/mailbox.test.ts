@@ -160,57 +160,8 @@ describe("a full mailbox that drops what has waited longest", () => {
   });
 });
 
-describe("a full mailbox that blocks", () => {
-  const block: Mailbox = { limit: 2, overflow: "block" };
-
-  test.each(regimes)(
-    "%s: what has no room waits, all of it is heard in order, and its sender does not act meanwhile",
-    async (scheduler) => {
-      const acted: string[] = [];
-      const ann = answering("Ann", (rc) => {
-        acted.push("Ann");
-        return rc.news.flatMap(({ content }) => Array.from({ length: 5 }, (_, k) => rc.message(`${content} ${k}`, { sendTo: "Ear" })));
-      });
-      const hears = answering("Ear", (rc) => void acted.push(`Ear ${rc.news.length}`), { watch: [] });
-      const environment = withMailbox([ann, hears], block, scheduler);
-      environment.publishMessage("go");
-      environment.publishMessage(createMessage("more", { sendTo: "Ann" }));
-      expect((await environment.run()).status).toBe("finished");
-      expect(remembered(environment, "Ear")).toEqual(["go", "more"].flatMap((word) => [0, 1, 2, 3, 4].map((k) => `${word} ${k}`)));
-      expect(acted.filter((who) => who.startsWith("Ear")).every((who) => Number(who.slice(4)) <= 2)).toBe(true);
-    },
-  );
-
-  test.each(regimes)("%s: roles that wait for each other end the run by an error", async (scheduler) => {
-    const flood = (name: string, other: string): Role =>
-      answering(name, (rc) => Array.from({ length: 4 }, () => rc.message("x", { sendTo: [other, name] })), {
-        addresses: ["both"],
-        watch: [],
-      });
-    const environment = withMailbox([flood("Ann", "Bea"), flood("Bea", "Ann")], block, scheduler);
-    environment.publishMessage(createMessage("go", { sendTo: "both" }));
-    expect(await environment.run({ rounds: 20 })).toMatchObject({ status: "failed", error: { code: "MAILBOX_DEADLOCK" } });
-  });
-
-  test("an outside sender is refused, because it cannot be made to wait", () => {
-    const environment = withMailbox([ear], block);
-    for (const content of ["a", "b"]) environment.publishMessage(toEar(content));
-    expect(() => environment.publishMessage(toEar("c"))).toThrow(expect.objectContaining({ code: "MAILBOX_FULL" }));
-  });
-
-  test.each(regimes)("%s: a run that was stopped while something waits goes on with it, and its replay is equal", async (scheduler) => {
-    const journal = memoryJournal();
-    const team = new Team({ seed: 1, journal, scheduler, mailbox: block, roles: [speaker("Ann", 7), ear] });
-    expect((await team.run("go", { id: "r", rounds: 2 }).result).status).toBe("rounds");
-    expect((await team.resume("r", { rounds: 50 }).result).status).toBe("finished");
-    const state = fold(await eventsOf(journal, "r"));
-    expect(contents(state.roles.get("Ear")?.memory ?? [])).toEqual([0, 1, 2, 3, 4, 5, 6].map((k) => `Ann ${k}`));
-    expect((await team.replay("r").result).error).toBeUndefined();
-  });
-});
-
 describe("bounds of mailboxes", () => {
-  const bounds: readonly Mailbox[] = [{ limit: 2 }, { limit: 2, overflow: "drop-oldest" }, { limit: 2, overflow: "block" }];
+  const bounds: readonly Mailbox[] = [{ limit: 2 }, { limit: 2, overflow: "drop-oldest" }];
 
   test.each(regimes.flatMap((regime) => bounds.map((mailbox) => [regime, mailbox] as const)))(
     "%s: a fork and what goes on from it keep the bound of their parent: %j",

@@ -20,11 +20,9 @@ describe("RoleState.R1 a role that was never used", () => {
   test("keeps what is written, each part for itself", () => {
     const plan = new Plan({ goal: "g" });
     const open = { act: "Ann#0~1", attempt: 1, take: 1, at: 0, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
-    const activation = { kind: "open" as const, open, retry: { ...NO_RETRY, failures: 1, strikes: 2 } };
-    const written = { custom: { seen: 5 }, plan, joins: { a: { b: "c" } }, activation };
+    const written = { custom: { seen: 5 }, plan, joins: { a: { b: "c" } }, open, retry: { ...NO_RETRY, failures: 1, strikes: 2 } };
     const role = Object.assign(new RoleState("Ann", 0, as), written);
     for (const [name, value] of Object.entries(written)) expect(Reflect.get(role, name)).toBe(value);
-    expect([role.open, role.retry.failures]).toEqual([open, 1]);
   });
 
   test("has its own mailbox and memories, and they stay the same", () => {
@@ -54,7 +52,7 @@ describe("the next activation of a role", () => {
   test("is named by the role, how often it has acted and which attempt it is", () => {
     const role = new RoleState("Ann", 0, as);
     expect(role.nextAct).toBe("Ann#0~1");
-    role.activation = { kind: "waiting", retry: { ...NO_RETRY, failures: 1 } };
+    role.retry = { ...NO_RETRY, failures: 1 };
     expect(role.nextAct).toBe("Ann#0~2");
     role.completeActivation();
     expect(role.nextAct).toBe("Ann#1~1");
@@ -63,7 +61,7 @@ describe("the next activation of a role", () => {
   test("forgets the failed attempts of the one before, and goes on with messages that are still to be tried alone", () => {
     const role = new RoleState("Ann", 0, as);
     const carry = new Map([["k", { ok: true, value: 1, error: undefined, at: 1, teamAt: 0 }]]);
-    role.activation = { kind: "waiting", retry: { ...NO_RETRY, failures: 2, strikes: 1, isolated: 2, retake: 1, carry } };
+    role.retry = { ...NO_RETRY, failures: 2, strikes: 1, isolated: 2, retake: 1, carry };
     role.completeActivation();
     expect([role.n, role.retry]).toEqual([1, { ...NO_RETRY, isolated: 1, retake: 1 }]);
     role.completeActivation();

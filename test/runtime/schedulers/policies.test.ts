@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Mailbox } from "../../../src/message/mailbox.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
 import type { StepOut } from "../../../src/role/step-role.ts";
@@ -343,9 +342,8 @@ describe("roles that wait", () => {
 });
 
 describe("ScheduledRun.S6 a choice follows from the state", () => {
-  const says = (name: string, say: (out: StepOut, taken: number) => void, mailbox?: Mailbox): Role =>
-    defineRole({ name, watch: [], ...(mailbox && { mailbox }), steps: (_state, messages, out) => say(out, messages.length) });
-  const block: Mailbox = { limit: 1, overflow: "block" };
+  const says = (name: string, say: (out: StepOut, taken: number) => void): Role =>
+    defineRole({ name, watch: [], steps: (_state, messages, out) => say(out, messages.length) });
 
   test.each(["eager", "live"] as const)(
     "%s: after the death of a process plain functions act one after the other, as before it",
@@ -392,36 +390,5 @@ describe("ScheduledRun.S6 a choice follows from the state", () => {
     expect((await run.result).status).toBe("finished");
     const acts = (await eventsOf(journal, "r")).flatMap((event) => (event.type === "act.ended" ? [`${event.role} ${event.round}`] : []));
     expect(acts).toEqual(["Ann 0", "Cid 0", "Dan 1"]);
-  });
-
-  test("eager: a role that has got room goes before those whose mail came later", async () => {
-    const acted: string[] = [];
-    const note = (out: StepOut): void => void acted.push(out.name);
-    const environment = town(
-      [
-        says("Ann", (out) => {
-          note(out);
-          if (acted.length > 1) return;
-          for (const sendTo of ["Ann", "Box", "Box", "Dan"]) out.say("x", { sendTo });
-        }),
-        says("Box", note, block),
-        says("Dan", note),
-      ],
-      { scheduler: "eager" },
-    );
-    environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
-    expect((await environment.run()).status).toBe("finished");
-    // Ann waits for room until Box has acted; Dan came to his mail after her.
-    expect(acted).toEqual(["Ann", "Box", "Ann", "Dan", "Box"]);
-  });
-
-  test("poisson: where a message that is due leaves no role that may act, the error tells that", async () => {
-    const role = says("Ann", (out) => {
-      out.say("now", { sendTo: "<self>" });
-      out.after(1e-9, "soon", { sendTo: "<self>" });
-    });
-    const environment = town([role], { scheduler: { name: "poisson", rate: 1 }, mailbox: block });
-    environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
-    expect((await environment.run()).error).toMatchObject({ code: "MAILBOX_DEADLOCK" });
   });
 });

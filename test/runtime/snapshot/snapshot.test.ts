@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        9,
-        "dad7d55b0646383eaa62d7db4e663865b064ec392dd9958eb7c5771d8881f7da",
+        10,
+        "42292e9765e95f308c7443c839eb0a2e230781b645a10cf467e8b0f06dfdf761",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));

@@ -250,7 +250,7 @@ describe.each([
     expect(called).toBe(0);
   });
 
-  test("Drafts.D2 PlanDraft.P2 StateDraft.C3 what an action does after it has ended takes no effect, whatever it still waits for", async () => {
+  test("Drafts.D2 StateDraft.C3 what an action does after it has ended takes no effect, whatever it still waits for", async () => {
     const errors: unknown[] = [];
     const { environment } = await keptAfter((rc) => {
       const later = async (): Promise<void> => {

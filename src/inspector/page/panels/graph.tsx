@@ -93,7 +93,7 @@ function Edge({ edge, line, most, chosen }: EdgeProps) {
 }
 
 function NodeCard({ run, node, layout }: { readonly run: OpenRun; readonly node: GraphNode; readonly layout: GraphLayout }) {
-  const { name, profile, waiting, held, isActing, activations, isHired } = node;
+  const { name, profile, waiting, isActing, activations, isHired } = node;
   return (
     <ChooseMarked
       class={`graph-node tiny${isActing ? " is-acting" : ""}${isHired ? "" : " is-retired"}`}
@@ -106,7 +106,6 @@ function NodeCard({ run, node, layout }: { readonly run: OpenRun; readonly node:
       <span class="numbers">
         {isActing ? "● acts, " : ""}
         {isHired ? (waiting === 0 ? "empty queue" : `${counted(waiting)} waiting`) : "retired"}
-        {held > 0 ? `, ${counted(held)} held back` : ""}
       </span>
       <span class="hidden">, acted {plural(activations, "time")}</span>
     </ChooseMarked>

@@ -1,35 +1,35 @@
 import { MemoryError } from "../kernel/errors.ts";
-import { dotProduct, embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
-import { exactIndex, type VectorIndex } from "./exact-index.ts";
+import { dotProduct, embedBatches, type Embedder, embedQuery, fingerprintOf } from "./embedder.ts";
+import { exactIndex, type VectorHit, type VectorIndex } from "./exact-index.ts";
 import type { StoredVector } from "./message-store.ts";
-import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
-import type { StoredMessages } from "./stored-messages.ts";
+import { type Search, type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
+import type { StoredMessages, StoreWatch } from "./stored-messages.ts";
 
-type PendingParts = Pick<StorageParts, "store" | "roleId" | "clock">;
+type StoreParts = Pick<StorageParts, "store" | "roleId" | "clock">;
 
 /**
- * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages, the
- * dimensions, and the index.
+ * Finds the messages of a storage by their vectors. Computes and stores missing vectors and adds them to the index. Owns the list of messages
+ * without a vector, the dimensions, and the index.
  */
-export class PendingVectors {
-  readonly #parts: PendingParts;
+export class VectorSearch implements StoreWatch {
+  readonly #parts: StoreParts;
   readonly #vectors: VectorParts;
   readonly #known: StoredMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
   #dimensions: number | undefined;
-  readonly index: VectorIndex;
+  readonly #index: VectorIndex;
 
-  constructor(parts: PendingParts, vectors: VectorParts, known: StoredMessages) {
+  constructor(parts: StoreParts, vectors: VectorParts, known: StoredMessages) {
     this.#parts = parts;
     this.#vectors = vectors;
     this.#known = known;
     this.#fingerprint = fingerprintOf(vectors.embedder);
     this.#dimensions = vectors.embedder.dimensions;
-    this.index = vectors.index ?? exactIndex();
+    this.#index = vectors.index ?? exactIndex();
   }
 
-  get size(): number {
+  get pending(): number {
     return this.#waiting.size;
   }
 
@@ -37,15 +37,16 @@ export class PendingVectors {
     return this.#dimensions;
   }
 
-  add(place: number): void {
+  added(place: number): void {
     this.#waiting.add(place);
   }
 
-  async forget(place: number): Promise<void> {
+  async removed(place: number): Promise<void> {
     this.#waiting.delete(place);
-    await this.index.delete(place);
+    await this.#index.delete(place);
   }
 
+  /** Reads the dimensions from a stored vector. */
   async measure(): Promise<void> {
     const { store, roleId } = this.#parts;
     if (this.#dimensions !== undefined) return;
@@ -55,12 +56,12 @@ export class PendingVectors {
     }
   }
 
+  /** Reads the stored vectors of new messages. */
   async load(): Promise<void> {
-    if (this.size === 0) return;
+    if (this.pending === 0) return;
     const { store, roleId } = this.#parts;
-    let first = Infinity;
-    for (const place of this.#waiting) first = Math.min(first, place);
-    for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
+    const after = [...this.#waiting].reduce((first, place) => Math.min(first, place), Infinity) - 1;
+    for await (const page of store.readVectors(roleId, this.#fingerprint, after)) {
       for (const { place, vector } of page) {
         if (!this.#waiting.has(place)) continue;
         const taking = this.#take(place, vector);
@@ -69,8 +70,21 @@ export class PendingVectors {
     }
   }
 
+  async search(text: string, o: Search): Promise<readonly VectorHit[]> {
+    if (o.k === 0) return [];
+    const { embedder, timeout } = embedderOf(this.#vectors, o.embedder);
+    const limits = { clock: this.#parts.clock, timeout, signal: o.signal, dimensions: this.#dimensions };
+    const query = await embedQuery(embedder, text, limits);
+    await this.embed(o.signal, o.embedder);
+    if (query === undefined || this.#index.size === 0) return [];
+    const { threshold = this.#vectors.threshold } = o;
+    const near = await this.#index.search(query, o.k, { accept: this.#known.accepting(o.filter) });
+    return near.filter(({ score }) => score >= threshold);
+  }
+
+  /** Computes and stores missing vectors. */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
-    if (this.size === 0) return;
+    if (this.pending === 0) return;
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = embedderOf(this.#vectors, given);
     const places = [...this.#waiting].sort((a, b) => a - b);
@@ -93,7 +107,7 @@ export class PendingVectors {
   async restart(): Promise<void> {
     const { store, roleId } = this.#parts;
     await store.clearVectors(roleId);
-    await this.index.clear();
+    await this.#index.clear();
     this.#dimensions = this.#vectors.embedder.dimensions;
     for (const { place } of this.#known.all()) this.#waiting.add(place);
   }
@@ -102,17 +116,17 @@ export class PendingVectors {
   #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
     if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
-    const kept = this.index.add(place, vector);
+    const kept = this.#index.add(place, vector);
     return kept === undefined ? true : kept.then(() => true);
   }
 
   #stillWaiting(error: MemoryError): MemoryError {
-    const waiting = this.size;
+    const { pending } = this;
     const known = typeof error.data === "object" && error.data !== null ? error.data : {};
     return new MemoryError(
       error.code,
-      `${error.message} ${waiting} messages are kept and wait for their vectors: persist() continues from there.`,
-      { cause: error, data: { ...known, pending: waiting } },
+      `${error.message} ${pending} messages are kept and wait for their vectors: persist() continues from there.`,
+      { cause: error, data: { ...known, pending } },
     );
   }
 }
