@@ -136,34 +136,6 @@ it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works
   await worker.drain();
 });
 
-it("FleetWorker.W5 a run that was left for long waits for its place like another one", async () => {
-  const journal = await withSuspect();
-  const clock = simulatedClock(Date.now() + 6 * LONGEST_ALONE);
-  const driver = memoryRunDriver({ clock });
-  let reach = (): void => undefined;
-  const reached = new Promise<void>((resolve) => (reach = resolve));
-  let release = (): void => undefined;
-  const held = new Promise<string>((resolve) => (release = () => resolve("done")));
-  let isBegun = false;
-  const effects = { slow: () => (reach(), held), dies: async () => ((isBegun = true), "bad") };
-  const worker = await startWorker({ driver, journal, teams: [pair({ journal, effects })], clock });
-  await driver.submit({ runId: "slow", team: "pair", idea: "slow" });
-  await reached;
-  await driver.submit({ runId: "bad", team: "pair" });
-  for (let waited = 0; waited < LONGEST_ALONE / 2; waited += 10_000) {
-    await clock.advance(10_000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(isBegun).toBe(false);
-  for (let waited = 0; !isBegun && waited < LONGEST_ALONE; waited += 10_000) {
-    await clock.advance(10_000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(isBegun).toBe(true);
-  release();
-  await worker.drain();
-});
-
 it("FleetWorker.W5 an effect is done beside the run that waits for it, in the one worker of both, when their owners died", async () => {
   const clock = simulatedClock();
   const processes = simulatedProcesses(memoryJournal());
