@@ -143,7 +143,9 @@ function resultOf(answer: CallToolResult, quote: (text: string) => string): Tool
   const left = images.length - shown.length;
   const data = answer.structuredContent as Json | undefined;
   const text = blocks.flatMap(textOf).join("\n");
-  const said = text === "" && data !== undefined ? JSON.stringify(data) : text;
+  // A summary may say less than the data beside it; many servers write the data as text too.
+  const isTold = data === undefined || leavesOf(data).every((leaf) => text.includes(leaf));
+  const said = [text, isTold ? "" : JSON.stringify(data)].filter((part) => part !== "").join("\n");
   if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : quote(said) };
   return {
     output: said === "" ? "" : quote(said),
@@ -151,6 +153,11 @@ function resultOf(answer: CallToolResult, quote: (text: string) => string): Tool
     ...(left === 0 ? {} : { system: `${left} more pictures came and are not shown.` }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+function leavesOf(value: Json): readonly string[] {
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap((member: Json) => leavesOf(member));
+  return [String(value)];
 }
 
 function imageOf(block: ContentBlock): ImagePart[] {

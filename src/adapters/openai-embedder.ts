@@ -108,7 +108,7 @@ class EmbeddingsEndpoint {
       } catch (error) {
         if (signal?.aborted === true) throw signal.reason;
         const request = { model: this.#model, mask: this.#mask, now: this.#clock.now(), began: false, hasSchema: false };
-        const known = await requestError(error, request);
+        const known = requestError(error, request);
         if (isOneTry === true) throw known;
         const wait = retryDelay(known, tries, defaultRetry, this.#random);
         if (wait === undefined) throw known;

@@ -1,125 +1,169 @@
-import { isCount, isRecord, isObject } from "../kernel/value-kind.ts";
-import type { JsonObject } from "../kernel/json.ts";
+import { defined, isCount, isRecord } from "../kernel/value-kind.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
 import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from "../model/chat-model.ts";
 import { modelError } from "../model/failure.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
-const FINISH: ReadonlyMap<string, FinishReason> = new Map(
+/** `error` ends are failures of the server. Underscores and case do not count. */
+const FINISH: ReadonlyMap<string, FinishReason | "error"> = new Map(
   Object.entries({
-    stop: "stop eos eos_token end_turn stop_sequence complete completed",
-    length: "length max_tokens model_length",
-    tool_calls: "tool_calls tool_call tool_use function_call",
-    content_filter: "content_filter safety",
-  }).flatMap(([reason, words]) => words.split(" ").map((word) => [word, reason as FinishReason] as const)),
+    length: "length maxtokens modellength maxoutputtokens maxlength tokenlimit lengthlimit maxtokensreached modelcontextwindowexceeded",
+    tool_calls: "toolcalls toolcall tooluse functioncall functioncalls tool tools",
+    content_filter:
+      "contentfilter contentfiltered safety recitation blocklist prohibitedcontent spii sensitive refusal guardrailintervened imagesafety language blocked moderation",
+    error:
+      "error abort aborted cancelled canceled timeout networkerror malformedfunctioncall malformedresponse unexpectedtoolcall insufficientsystemresource internalerror failed",
+  }).flatMap(([reason, words]) => words.split(" ").map((word) => [word, reason as FinishReason | "error"] as const)),
 );
 
-interface BegunCall {
+interface OpenCall {
   readonly index: number | undefined;
   id: string | undefined;
+  name: string;
+  args: string;
 }
 
 /**
  * Reads the pieces of one reply, or a whole one as one piece. A piece of another shape than the protocol has is an error, never an empty
- * answer. It owns the list of begun calls.
+ * answer.
  */
 export class ReplyReader {
   readonly #model: string;
-  readonly #begun: BegunCall[] = [];
+  readonly #calls: OpenCall[] = [];
+  /** The index of the choice that is read: others are not asked for. */
+  #choice: unknown;
 
   constructor(model: string) {
     this.#model = model;
   }
 
-  /** Reads a piece of a stream. @throws ModelError `MODEL_PROTOCOL` */
+  /** Reads a piece of a stream. @throws ModelError `MODEL_PROTOCOL`, `MODEL_CUT` */
   piece(data: unknown): ChatChunk {
-    return this.#read(data, "a piece of the stream", "delta");
+    return this.#read(data, "delta");
   }
 
-  /** Reads a whole reply. @throws ModelError `MODEL_PROTOCOL` */
+  /** Reads a whole reply. @throws ModelError `MODEL_PROTOCOL`, `MODEL_CUT` */
   whole(data: unknown): ChatChunk {
-    return this.#read(data, "the reply", "message");
+    return this.#read(data, "message");
   }
 
-  #read(data: unknown, what: string, member: "delta" | "message"): ChatChunk {
-    const fields = this.#fields(data, what);
+  #read(data: unknown, member: "delta" | "message"): ChatChunk {
+    const fields = this.#fields(data, member === "delta" ? "a piece of the stream" : "the reply");
     const choices = member === "delta" ? (fields["choices"] ?? []) : fields["choices"];
     if (!Array.isArray(choices)) throw this.#wrong("a list of choices", kindOf(choices));
-    const usage = usageOf(fields["usage"]);
-    if (choices.length === 0 && member === "delta") return usage === undefined ? {} : { usage };
-    if (choices.length === 0) throw this.#wrong("at least one choice", "none");
-    const choice = this.#fields(choices[0], "a choice");
-    const said = this.#fields(choice[member] ?? (member === "delta" ? {} : undefined), `${member} of a choice`);
-    const content = this.#text(said["content"]);
-    const toolCalls = this.#calls(said["tool_calls"], member);
-    const refusal = said["refusal"];
+    if (choices.length === 0 && member === "message") throw this.#wrong("at least one choice", "none");
+    const all = choices.map((choice) => this.#fields(choice, "a choice"));
+    const choice = all.find((one) => this.#choice === undefined || one["index"] === this.#choice);
+    const usage = usageIn([fields, choice ?? {}]);
+    if (choice === undefined) return usage === undefined ? {} : { usage };
+    this.#choice ??= choice["index"];
+    const given = choice[member] ?? choice[member === "delta" ? "message" : "delta"] ?? (member === "delta" ? {} : undefined);
+    const said = this.#fields(given, `${member} of a choice`);
+    const { content, reasoning: thought } = this.#content(said["content"]);
+    const toolCalls = this.#toolCalls(said, choice[member] === undefined ? "message" : member);
+    const { refusal } = said;
+    const parts = Object.fromEntries(WANTED_BACK.flatMap((name) => (isNone(said[name]) ? [] : [[name, said[name] as Json]])));
+    const reasoning = defined({
+      text: [said["reasoning_content"], said["reasoning"], said["thinking"], thought].map(textIn).find((one) => one !== undefined),
+      parts: Object.keys(parts).length === 0 ? undefined : parts,
+    });
     const finishReason = this.#finish(choice["finish_reason"]);
     return {
       ...(content === "" ? {} : { content }),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
       ...(typeof refusal === "string" && refusal !== "" ? { refusal } : {}),
+      ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
       ...(finishReason === undefined ? {} : { finishReason }),
       ...(usage === undefined ? {} : { usage }),
     };
   }
 
-  /** Text, or a list of parts of which some are text: Mistral's reasoning models answer so. */
-  #text(content: unknown): string {
-    if (content === undefined || content === null) return "";
-    if (typeof content === "string") return content;
-    if (!Array.isArray(content)) throw this.#wrong("text", kindOf(content));
-    return content
-      .map((part) => this.#fields(part, "a part of the content"))
-      .map((part) => (part["type"] === "text" && typeof part["text"] === "string" ? part["text"] : ""))
-      .join("");
+  /** A string, or parts of which some are text: reasoning models, and gateways to other APIs, answer so. */
+  #content(content: unknown): { readonly content: string; readonly reasoning?: string } {
+    if (content === undefined || content === null) return { content: "" };
+    if (typeof content === "string") return { content };
+    const parts = Array.isArray(content) ? (content as readonly unknown[]) : [this.#fields(content, "the content")];
+    const read = parts.map((part) =>
+      typeof part === "string" ? { type: "text", text: part } : this.#fields(part, "a part of the content"),
+    );
+    const isThought = (part: Fields): boolean => /think|reason|thought/i.test(textIn(part["type"]) ?? "") || part["thought"] === true;
+    const textOf = (part: Fields): string =>
+      partText(part["text"] ?? part["thinking"] ?? part["reasoning"] ?? part["content"] ?? part["value"]);
+    const text = read.filter((part) => !isThought(part)).map(textOf);
+    if (!Array.isArray(content) && text.join("") === "") throw this.#wrong("text", kindOf(content));
+    return { content: text.join(""), reasoning: read.filter(isThought).map(textOf).join("") };
   }
 
-  #calls(calls: unknown, member: "delta" | "message"): ToolCallDelta[] {
-    if (calls === undefined || calls === null) return [];
-    if (!Array.isArray(calls)) throw this.#wrong("a list of tool calls", kindOf(calls));
-    return calls.map((call) => this.#call(this.#fields(call, "a tool call"), member));
+  /** Older servers have `function_call` for the only call. */
+  #toolCalls({ tool_calls: given, function_call: only }: Fields, member: "delta" | "message"): ToolCallDelta[] {
+    const calls = given ?? (isRecord(only) ? [{ index: 0, function: only }] : []);
+    const list = Array.isArray(calls)
+      ? (calls as readonly unknown[])
+      : isRecord(calls) && Object.keys(calls).length > 0
+        ? [calls]
+        : undefined;
+    if (list === undefined) throw this.#wrong("a list of tool calls", kindOf(calls));
+    return list.filter((call) => call !== null).flatMap((call) => this.#call(this.#fields(call, "a tool call"), member));
   }
 
-  #call(call: Fields, member: "delta" | "message"): ToolCallDelta {
-    const id = typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : undefined;
+  #call(call: Fields, member: "delta" | "message"): ToolCallDelta | readonly [] {
+    const id = textIn(call["id"]);
     const index = typeof call["index"] === "number" ? call["index"] : undefined;
-    const said = this.#fields(call["function"] ?? {}, "the function of a tool call");
-    const name = typeof said["name"] === "string" && said["name"] !== "" ? said["name"] : undefined;
-    const args = said["arguments"];
+    const said = this.#fields(call["function"] ?? call, "the function of a tool call");
+    const name = textIn(said["name"]);
+    const args = said["arguments"] ?? said["parameters"] ?? said["input"];
+    const written = args === undefined || args === null ? "" : typeof args === "string" ? args : JSON.stringify(args);
     const extra = call["extra_content"];
-    const known = member === "message" ? undefined : this.#indexOf(id, index, name !== undefined);
+    const isSame = (one: OpenCall): boolean => one.id === id && one.index === index && one.name === name && one.args === written;
+    if (member === "delta" && id !== undefined && isWhole(written) && this.#calls.some(isSame)) return [];
+    const known = member === "message" ? undefined : this.#indexOf(id, index, name);
+    const at = known ?? this.#calls.push({ id, index, name: name ?? "", args: "" }) - 1;
+    const open = this.#calls[at];
+    if (open !== undefined) open.args += written;
     return {
-      index: known ?? this.#begun.push({ id, index }) - 1,
+      index: at,
       ...(id === undefined ? {} : { id }),
       ...(name === undefined ? {} : { name }),
-      ...(args === undefined || args === null ? {} : { arguments: typeof args === "string" ? args : JSON.stringify(args) }),
+      ...(written === "" ? {} : { arguments: written }),
       ...(isRecord(extra) ? { extra: extra as JsonObject } : {}),
     };
   }
 
   /**
-   * Returns the index of the call that a piece continues; undefined when it begins one. Some servers number no calls or all of them 0, leave out ids,
-   * or give each piece another: so a name with a new id begins a call, and where nothing is numbered, a name without an id does.
+   * Returns the index of the call that a piece continues; undefined when it begins one. Some servers number no calls or all of them 0, leave
+   * out ids, or give each piece another: so a name begins a call where it has a new id, where the call before has whole arguments, and where
+   * nothing is numbered.
    */
-  #indexOf(id: string | undefined, index: number | undefined, isNamed: boolean): number | undefined {
-    const known = this.#begun.findLastIndex((call) => call.index === index && id !== undefined && call.id === id);
+  #indexOf(id: string | undefined, index: number | undefined, name: string | undefined): number | undefined {
+    const last = index === undefined ? this.#calls.length - 1 : this.#calls.findLastIndex((call) => call.index === index);
+    const before = this.#calls[last];
+    const isAnother = name !== undefined && before !== undefined && isWhole(before.args);
+    if (isAnother) return undefined;
+    const known = this.#calls.findLastIndex((call) => call.index === index && id !== undefined && call.id === id);
     if (known !== -1) return known;
-    const last = index === undefined ? this.#begun.length - 1 : this.#begun.findLastIndex((call) => call.index === index);
-    const before = this.#begun[last];
     if (before === undefined) return undefined;
-    const begins = isNamed && (id === undefined ? index === undefined : before.id !== undefined);
-    if (begins) return undefined;
+    if (name !== undefined && (id === undefined ? index === undefined : before.id !== undefined)) return undefined;
     before.id ??= id;
     return last;
   }
 
-  /** Some servers end a reply with calls by "stop". An unknown end may be a cut. */
+  /** Some servers end a reply with calls by "stop". Whatever else a server calls its end is an end. */
   #finish(reason: unknown): FinishReason | undefined {
     if (reason === undefined || reason === null || reason === "") return undefined;
-    const known = typeof reason === "string" ? FINISH.get(reason.toLowerCase()) : undefined;
-    if (known === undefined)
-      throw this.#wrong("a known finish reason", typeof reason === "string" ? JSON.stringify(reason.slice(0, 50)) : kindOf(reason));
-    return known === "stop" && this.#begun.length > 0 ? "tool_calls" : known;
+    if (typeof reason !== "string") throw this.#wrong("a finish reason", kindOf(reason));
+    const known =
+      FINISH.get(
+        reason
+          .toLowerCase()
+          .replace(/^finish_?reason_?/, "")
+          .replace(/[^a-z]/g, ""),
+      ) ?? "stop";
+    if (known !== "error") return known === "stop" && this.#calls.length > 0 ? "tool_calls" : known;
+    throw modelError(
+      "MODEL_CUT",
+      `Expected a whole answer from ${this.#model}, but its server ended it: ${JSON.stringify(reason.slice(0, 50))}. Check the server's log, or ask for less at once.`,
+    );
   }
 
   #fields(value: unknown, what: string): Fields {
@@ -135,16 +179,55 @@ export class ReplyReader {
   }
 }
 
-/** Returns the tokens that the server reports; undefined when it reports none or nonsense. */
-function usageOf(value: unknown): Usage | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const told = value as Fields;
-  const inputTokens = told["prompt_tokens"];
-  const outputTokens = told["completion_tokens"];
-  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
-  const details = told["prompt_tokens_details"];
-  const cached = (isObject(details) ? (details as Fields)["cached_tokens"] : undefined) ?? told["prompt_cache_hit_tokens"];
-  return { inputTokens, outputTokens, ...(isCount(cached) && cached > 0 && cached <= inputTokens ? { cachedTokens: cached } : {}) };
+/** Members of a message that servers want back with its calls. */
+const WANTED_BACK = ["reasoning_content", "reasoning_details", "thinking_blocks", "thought_signature", "reasoning_opaque", "extra_content"];
+
+function isNone(value: unknown): boolean {
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function partText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(partText).join("");
+  return isRecord(value) ? partText(value["text"] ?? value["value"] ?? "") : "";
+}
+
+function isWhole(args: string): boolean {
+  if (!/\}\s*$/.test(args)) return false;
+  try {
+    return isRecord(JSON.parse(args));
+  } catch {
+    return false;
+  }
+}
+
+/** Where servers put their counts, besides the piece itself. */
+const HOLDERS = ["usage", "usage_metadata", "usageMetadata", "x_groq", "meta", "message", "delta"];
+const INPUT = ["prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "inputTokens"];
+const OUTPUT = ["completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count", "outputTokens"];
+const TOTAL = ["total_tokens", "totalTokenCount", "totalTokens"];
+const CACHED = ["cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens", "cachedContentTokenCount"];
+
+function usageIn(places: readonly Fields[]): Usage | undefined {
+  const held = places.flatMap((fields) => HOLDERS.map((name) => fields[name])).filter((one): one is Fields => isRecord(one));
+  const inner = held.flatMap((one) => (isRecord(one["usage"]) ? [one["usage"] as Fields] : []));
+  return [...held, ...inner].map(usageOf).find((usage) => usage !== undefined);
+}
+
+/** Reasoning that a total has beside the completion is paid as output. */
+function usageOf(told: Fields): Usage | undefined {
+  const count = (names: readonly string[], from: Fields = told): number | undefined => names.map((name) => from[name]).find(isCount);
+  const inputTokens = count(INPUT);
+  const completion = count(OUTPUT);
+  if (inputTokens === undefined || completion === undefined) return undefined;
+  const outputTokens = Math.max(completion, (count(TOTAL) ?? 0) - inputTokens);
+  const details = [told["prompt_tokens_details"], told["input_tokens_details"]].find((one): one is Fields => isRecord(one)) ?? {};
+  const cached = count(CACHED, details) ?? count(CACHED);
+  return { inputTokens, outputTokens, ...(cached !== undefined && cached > 0 && cached <= inputTokens ? { cachedTokens: cached } : {}) };
 }
 
 function kindOf(value: unknown): string {

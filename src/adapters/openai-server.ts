@@ -3,10 +3,10 @@ import { type ModelError, UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { type Mask, redactor } from "../kernel/mask.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { isObject } from "../kernel/value-kind.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { failureOf, modelError } from "../model/failure.ts";
-import { retryAfterOf } from "../model/retry.ts";
-import { serverError } from "../model/server-error.ts";
+import { serverError, type ServerSaid } from "../model/server-error.ts";
+import { complaintIn, saidBy } from "./openai-complaint.ts";
 
 /** The target of requests, and the parts that every request has. */
 export interface OpenAIServer {
@@ -166,7 +166,7 @@ function sharedDispatcher(): Dispatcher | undefined {
   return (globalThis as { readonly [key: symbol]: unknown })[SHARED_DISPATCHER] as Dispatcher | undefined;
 }
 
-/** A request that `fetch` could not carry out. It hides its reason from the client, which would drop the codes of some reasons. */
+/** Why a request failed. It hides the reason from the client, which drops the codes of some and most of what servers say. */
 export class Unanswered extends Error {
   readonly reason: unknown;
 
@@ -176,7 +176,21 @@ export class Unanswered extends Error {
   }
 }
 
-/** Servers put their complaint at the top of the body, or under `detail`; the client looks for it under `error` alone and drops the rest. */
+/** An answer with an error status. */
+class RefusedRequest extends Error {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+
+  constructor(status: number, headers: Headers, text: string) {
+    super(`${status} ${text}`);
+    this.status = status;
+    this.headers = headers;
+    this.text = text;
+  }
+}
+
+/** @throws Unanswered for a failed request, and for one that the server refused */
 export async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
   let response: Response;
   try {
@@ -185,33 +199,7 @@ export async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>
     throw init?.signal?.aborted === true ? error : new Unanswered(error);
   }
   if (response.ok) return response;
-  const text = await response.text().catch(() => "");
-  const body = complaintOf(text);
-  return new Response(body === undefined ? text : JSON.stringify({ error: body }), {
-    status: response.status,
-    headers: plainHeaders(response.headers),
-  });
-}
-
-function complaintOf(text: string): { readonly [key: string]: unknown } | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof body !== "object" || body === null || "error" in body) return undefined;
-  const { detail, message } = body as { readonly detail?: unknown; readonly message?: unknown };
-  const said = message ?? detail ?? body;
-  return { ...body, message: typeof said === "string" ? said : JSON.stringify(said) };
-}
-
-/** The body was decoded and may have been rewritten, so headers that describe its bytes are wrong. */
-function plainHeaders(headers: Headers): Headers {
-  const plain = new Headers(headers);
-  plain.delete("content-encoding");
-  plain.delete("content-length");
-  return plain;
+  throw new Unanswered(new RefusedRequest(response.status, response.headers, await response.text().catch(() => "")));
 }
 
 /** Most redirects of one request. */
@@ -278,38 +266,41 @@ export interface FailedRequest {
 }
 
 /** Returns the error for a failed request. */
-export async function requestError(error: unknown, o: FailedRequest): Promise<Error> {
-  const { APIError } = await import("openai");
-  if (error instanceof APIError && (error.status !== undefined || error.error !== undefined)) return complaintError(error, o);
-  const reason = error instanceof Error && error.cause instanceof Unanswered ? error.cause.reason : error;
+export function requestError(error: unknown, o: FailedRequest): Error {
+  const reason = reasonOf(error);
+  if (reason instanceof RefusedRequest) return serverError(o.model, refusalIn(reason, o), o.hasSchema);
+  if (reason instanceof SaidError) return serverError(o.model, { ...reason.said, began: o.began }, o.hasSchema);
   return failureOf(o.model, reason, { began: o.began, mask: o.mask });
 }
 
-/** A complaint of a server. */
-export interface Complaint {
-  readonly status: number | undefined;
-  readonly headers: Headers | undefined;
-  readonly error: unknown;
-  readonly message: string;
+/** What a server said in a refusal, or in place of an answer; undefined for other failures. */
+export function saidIn(error: unknown, o: FailedRequest): ServerSaid | undefined {
+  const reason = reasonOf(error);
+  if (reason instanceof RefusedRequest) return refusalIn(reason, o);
+  return reason instanceof SaidError ? reason.said : undefined;
 }
 
-/** Returns the error for a complaint. OpenRouter puts the status into the body's code. */
-export function complaintError(
-  { status: sent, headers, error, message }: Complaint,
-  { model, mask, now, began, hasSchema }: FailedRequest,
-): Error {
-  const words = (isObject(error) ? error : { message: error }) as { readonly [key: string]: unknown };
-  const text = (key: string): string | undefined => (typeof words[key] === "string" && words[key] !== "" ? mask(words[key]) : undefined);
-  const numeric = Number(words["code"]);
-  const requestId = headers?.get("x-request-id");
-  const fields = {
-    status: sent ?? (numeric >= 400 && numeric < 600 ? numeric : undefined),
-    code: text("code"),
-    type: text("type"),
-    param: text("param"),
-    requestId: typeof requestId === "string" ? mask(requestId) : undefined,
-    retryAfterMs: headers === undefined ? undefined : retryAfterOf(headers, now),
-  };
-  const known = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-  return serverError(model, { message: text("message") ?? mask(message.replace(/^\d{3} /, "")), began, ...known }, hasSchema);
+function reasonOf(error: unknown): unknown {
+  const unanswered = error instanceof Unanswered ? error : error instanceof Error ? error.cause : undefined;
+  return unanswered instanceof Unanswered ? unanswered.reason : error;
+}
+
+function refusalIn({ status, headers, text }: RefusedRequest, { mask, now, began }: FailedRequest): ServerSaid {
+  const complaint = complaintIn(parsedJson(text), true);
+  const words = text.trim().slice(0, MAX_WORDS);
+  if (complaint === undefined) return saidBy({ message: words === "" ? "no explanation" : words }, { status, headers, began, mask, now });
+  return saidBy(complaint, { status, headers, began, mask, now });
+}
+
+/** Of a body that is no JSON. */
+const MAX_WORDS = 2_000;
+
+/** A complaint in an answer of status 200. */
+export class SaidError extends Error {
+  readonly said: ServerSaid;
+
+  constructor(said: ServerSaid) {
+    super(said.message);
+    this.said = said;
+  }
 }

@@ -1,31 +1,38 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import { systemClock } from "../kernel/clock.ts";
-import type { Json } from "../kernel/json.ts";
+import type { ModelError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { isObject } from "../kernel/value-kind.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
 import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import { requestBody, type WireDialect } from "../model/openai-request.ts";
+import { checkDialect, type Dialect, dialectKey, inDialect, knownDialect, learn, learntDialect, merged } from "../model/dialect.ts";
+import { isOfOneSchema, lessonOf } from "../model/dialect-lessons.ts";
+import { errorData, modelError } from "../model/failure.ts";
+import { requestBody, type WireForm } from "../model/openai-request.ts";
 import type { ModelPrice } from "../model/price.ts";
+import { serverError } from "../model/server-error.ts";
 import { checkTimeouts } from "../model/timeouts.ts";
 import type { CallTimeouts } from "../model/timeouts.ts";
+import { complaintIn, saidBy } from "./openai-complaint.ts";
 import { ReplyReader } from "./openai-reply.ts";
 import {
   clientOf,
-  complaintError,
   type FailedRequest,
   forOneRequest,
   maskOf,
   type OpenAIServer,
   requestError,
+  saidIn,
+  SaidError,
   serverOf,
   type ServerOptions,
   serverOptions,
 } from "./openai-server.ts";
+import { bodyParts, eventsIn, valuesIn } from "./openai-stream.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
@@ -36,8 +43,11 @@ export interface OpenAIOptions extends ServerOptions {
   readonly price?: ModelPrice | undefined;
   /** The most tokens one reply of this model may have. */
   readonly maxOutputTokens?: number | undefined;
-  /** Default: `max_completion_tokens` for OpenAI's own servers, which refuse the older name for newer models, `max_tokens` for others. */
-  readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
+  /**
+   * What its server takes that differs from OpenAI's form, such as `{ maxTokensField: "max_completion_tokens", omit: ["temperature"] }`. It
+   * wins over what refusals teach. Default: learnt.
+   */
+  readonly dialect?: Dialect | undefined;
   /** The server drops a request whose `Idempotency-Key` it has seen: see {@link ChatModel.dropsRepeats}. Default false. */
   readonly dropsRepeats?: boolean | undefined;
   /** Time limits of its calls, in milliseconds. Default {@link DEFAULT_TIMEOUTS}. */
@@ -49,7 +59,7 @@ const openAIOptions: Known<OpenAIOptions> = {
   extra: kinds.object,
   price: kinds.price,
   maxOutputTokens: kinds.count,
-  maxTokensField: kinds.oneOf("max_tokens", "max_completion_tokens"),
+  dialect: kinds.checked,
   dropsRepeats: kinds.boolean,
   timeouts: kinds.checked,
 };
@@ -74,12 +84,13 @@ export function openai(options: OpenAIOptions): ChatModel {
   checkGivenOptions("openai", options, openAIOptions);
   checkTimeouts(options.timeouts);
   const server = serverOf(options);
-  const dialect: WireDialect = {
+  const wire: WireForm = {
     model: options.model,
-    maxTokensField: options.maxTokensField ?? (server.isOpenAI ? "max_completion_tokens" : "max_tokens"),
+    maxTokensField: server.isOpenAI ? "max_completion_tokens" : "max_tokens",
     extra: options.extra ?? {},
   };
-  const connection = new Connection(server, dialect);
+  const dialect = merged(knownDialect(server.baseURL, options.model), checkDialect(options.dialect));
+  const connection = new Connection(server, wire, dialect);
   const { price, maxOutputTokens, extra, dropsRepeats, timeouts } = options;
   const model: ChatModel = {
     id: options.model,
@@ -99,115 +110,128 @@ export function openai(options: OpenAIOptions): ChatModel {
   };
 }
 
-/** Modules that are loaded with the first call. */
-interface Vendor {
-  readonly client: OpenAI;
-  readonly Stream: (typeof import("openai/streaming"))["Stream"];
-}
+/** Lessons that one request may take: each costs a refused request. */
+const MAX_LESSONS = 6;
 
 /** One model at one server. It owns the client, and keeps no request and no reply. */
 class Connection {
   readonly #server: OpenAIServer;
-  readonly #dialect: WireDialect;
+  readonly #wire: WireForm;
+  readonly #own: Dialect;
+  readonly #key: string;
   readonly #mask: Mask;
-  #vendor: Promise<Vendor> | undefined;
+  #client: Promise<OpenAI> | undefined;
 
-  constructor(server: OpenAIServer, dialect: WireDialect) {
+  constructor(server: OpenAIServer, wire: WireForm, own: Dialect) {
     this.#server = server;
-    this.#dialect = dialect;
+    this.#wire = wire;
+    this.#own = own;
+    this.#key = dialectKey(server.apiKey, `${server.baseURL}${server.query}`, wire.model);
     this.#mask = maskOf(server);
   }
 
   async chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
-    const { signal } = o;
-    const reply = new ReplyBuilder(this.#dialect.model);
-    try {
-      const response = await this.#send(request, o, false);
-      reply.add(this.#wholeReply(request, response, await response.text()));
-      signal.throwIfAborted();
-    } catch (error) {
-      throw await this.#failure(error, request, signal, false);
-    }
+    const reply = new ReplyBuilder(this.#wire.model);
+    for await (const chunk of this.#answer(request, o, false)) reply.add(chunk);
     return reply.finish();
   }
 
-  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+  stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+    return this.#answer(request, o, this.#server.streams);
+  }
+
+  /** A refusal that teaches how the server wants its requests is no failure: the request is sent again at once, in that form. */
+  async *#answer(request: ChatRequest, o: ChatOptions, streams: boolean): AsyncGenerator<ChatChunk> {
     let began = false;
-    let pieces: AsyncIterator<unknown> | undefined;
-    try {
-      const response = await this.#send(request, o, this.#server.streams);
-      o.signal.throwIfAborted();
-      // Some servers answer whole whatever they were asked, and some addresses lead to a web page.
-      if (!this.#server.streams || /json|html/.test(response.headers.get("content-type") ?? "")) {
-        began = true;
-        const whole = this.#wholeReply(request, response, await response.text());
-        o.signal.throwIfAborted();
-        yield whole;
+    let once: Once = { dialect: {} };
+    for (let lessons = 0; ; lessons++) {
+      const body = this.#body(request, once, streams);
+      try {
+        for await (const chunk of this.#pieces(body, o, lessons)) {
+          began = true;
+          yield chunk;
+        }
         return;
+      } catch (error) {
+        if (o.signal.aborted) throw o.signal.reason;
+        const failed = { ...this.#failed(request, began) };
+        const next = began || lessons === MAX_LESSONS ? undefined : this.#learn(error, body, failed, once);
+        if (next === undefined) throw requestError(error, failed);
+        once = next;
       }
-      const reader = new ReplyReader(this.#dialect.model);
-      pieces = await this.#events(response, o);
-      for (;;) {
-        const next = await pieces.next();
-        // The client's loop ends normally on abort.
-        o.signal.throwIfAborted();
-        if (next.done === true) return;
-        const chunk = reader.piece(next.value);
-        began = true;
-        yield chunk;
-      }
-    } catch (error) {
-      throw await this.#failure(error, request, o.signal, began);
-    } finally {
-      // Not awaited: a stream that hangs never answers.
-      void pieces?.return?.().then(undefined, () => {});
     }
   }
 
-  async #send(request: ChatRequest, { signal, key }: ChatOptions, stream: boolean): Promise<Response> {
-    const { client } = await this.#load();
-    const body = requestBody(request, this.#dialect, stream) as unknown as ChatCompletionCreateParams;
-    const headers = key === undefined ? {} : { headers: { "Idempotency-Key": key } };
-    return client.chat.completions.create(body, { signal: forOneRequest(signal), ...headers }).asResponse();
+  #body(request: ChatRequest, once: Once, streams: boolean): JsonObject {
+    const dialect = merged(this.#dialect(), once.dialect);
+    if (dialect.tools === false && (request.tools?.length ?? 0) > 0) throw toolsUnsupported(this.#wire.model);
+    return inDialect(requestBody(request, this.#wire, streams && dialect.stream !== false), dialect, once.maxTokens);
   }
 
-  /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */
-  async #events(response: Response, o: ChatOptions): Promise<AsyncIterator<unknown>> {
-    const { client, Stream } = await this.#load();
-    const tap = new TransformStream<Uint8Array, Uint8Array>({
-      transform(bytes, next) {
-        o.alive?.();
-        next.enqueue(bytes);
-      },
-    });
-    const tapped = new Response(response.body?.pipeThrough(tap) ?? null, { headers: response.headers });
-    const controller = new AbortController();
-    forOneRequest(o.signal).addEventListener("abort", () => controller.abort(), { once: true });
-    return Stream.fromSSEResponse<unknown>(tapped, controller, client)[Symbol.asyncIterator]();
+  #dialect(): Dialect {
+    return merged(learntDialect(this.#key, systemClock.now()), this.#own);
   }
 
-  #wholeReply(request: ChatRequest, response: Response, text: string): ChatChunk {
-    const data: unknown = JSON.parse(text);
-    const error = isObject(data) ? (data as { error?: unknown }).error : undefined;
-    if (error !== undefined && error !== null)
-      throw complaintError({ status: undefined, headers: response.headers, error, message: "" }, this.#failed(request, false));
-    return new ReplyReader(this.#dialect.model).whole(data);
+  #learn(error: unknown, body: JsonObject, failed: FailedRequest, once: Once): Once | undefined {
+    const said = saidIn(error, failed);
+    if (said === undefined) return undefined;
+    const lesson = lessonOf(said, body, merged(this.#dialect(), once.dialect));
+    if (lesson === undefined) {
+      const { unsupported } = errorData(serverError(this.#wire.model, said, false));
+      if (unsupported === "tools" && said.status !== 404 && "tools" in body) learn(this.#key, { tools: false }, systemClock.now());
+      return undefined;
+    }
+    const isOnce = lesson.dialect.format !== undefined && isOfOneSchema(said);
+    if (!isOnce) learn(this.#key, lesson.dialect, systemClock.now());
+    return { dialect: merged(once.dialect, lesson.dialect), maxTokens: lesson.maxTokens ?? once.maxTokens };
   }
 
-  /** Returns the reason of the abort that stopped the work, else the error for its failure. */
-  async #failure(error: unknown, request: ChatRequest, signal: AbortSignal, began: boolean): Promise<unknown> {
-    return signal.aborted ? signal.reason : requestError(error, this.#failed(request, began));
+  async *#pieces(body: JsonObject, o: ChatOptions, lessons: number): AsyncGenerator<ChatChunk> {
+    const { signal, key } = o;
+    const client = await this.#load();
+    // An answered refusal is answered again under its key.
+    const headers = key === undefined ? {} : { headers: { "Idempotency-Key": lessons === 0 ? key : `${key}-${lessons}` } };
+    const sent = body as unknown as ChatCompletionCreateParams;
+    const response = await client.chat.completions.create(sent, { signal: forOneRequest(signal), ...headers }).asResponse();
+    signal.throwIfAborted();
+    const reader = new ReplyReader(this.#wire.model);
+    let began = false;
+    for await (const { kind, text } of bodyParts(response.body, () => o.alive?.())) {
+      signal.throwIfAborted();
+      const values = kind === "whole" ? valuesIn(text) : eventsIn(text, kind === "error");
+      for (const value of values) {
+        const complaint = complaintIn(value, kind === "error");
+        if (complaint !== undefined) throw this.#said(complaint, response.headers, began);
+        const chunk = kind === "whole" && values.length === 1 ? reader.whole(value) : reader.piece(value);
+        began = true;
+        yield chunk;
+      }
+    }
+  }
+
+  #said(complaint: Readonly<Record<string, unknown>>, headers: Headers, began: boolean): SaidError {
+    return new SaidError(saidBy(complaint, { status: undefined, headers, began, mask: this.#mask, now: systemClock.now() }));
   }
 
   #failed({ schema }: ChatRequest, began: boolean): FailedRequest {
     const hasSchema = schema !== undefined && schema.type !== "text";
-    return { model: this.#dialect.model, mask: this.#mask, now: systemClock.now(), began, hasSchema };
+    return { model: this.#wire.model, mask: this.#mask, now: systemClock.now(), began, hasSchema };
   }
 
-  #load(): Promise<Vendor> {
-    this.#vendor ??= Promise.all([import("openai"), import("openai/streaming")]).then(([{ OpenAI: Client }, { Stream }]) => {
-      return { client: clientOf(Client, this.#server, this.#dialect.model), Stream };
-    });
-    return this.#vendor;
+  #load(): Promise<OpenAI> {
+    this.#client ??= import("openai").then(({ OpenAI: Client }) => clientOf(Client, this.#server, this.#wire.model));
+    return this.#client;
   }
+}
+
+/** What holds for one request alone. */
+interface Once {
+  readonly dialect: Dialect;
+  readonly maxTokens?: number | undefined;
+}
+
+function toolsUnsupported(model: string): ModelError {
+  return modelError("MODEL_BAD_REQUEST", `Expected a model that takes tools, but ${model} does not support tools on its server.`, {
+    data: { unsupported: "tools", mayHaveRun: false },
+  });
 }

@@ -46,8 +46,9 @@ export class MessageTokens {
     const known = this.#known.get(message);
     if (known !== undefined) return known;
     const calls = message.toolCalls === undefined ? "" : JSON.stringify(message.toolCalls);
+    const thoughts = message.reasoning === undefined ? "" : JSON.stringify(message.reasoning);
     const besides = MESSAGE_TOKENS + IMAGE_TOKENS * (message.images?.length ?? 0);
-    return this.#counted(message, `${message.content ?? ""}${message.name ?? ""}${calls}`, besides);
+    return this.#counted(message, `${message.content ?? ""}${message.name ?? ""}${calls}${thoughts}`, besides);
   }
 
   async ofMessages(messages: readonly ChatMessage[]): Promise<number> {

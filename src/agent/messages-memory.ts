@@ -11,7 +11,7 @@ import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-mess
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, type Answer, isRemark, type NextAction, openCalls } from "./agent-memory.ts";
-import { wholeTextAction } from "./text-action.ts";
+import { writtenAction } from "./text-action.ts";
 
 /** Options of a memory of messages. */
 export interface MessagesMemoryOptions {
@@ -190,7 +190,7 @@ export class MessagesMemory implements AgentMemory {
     const last = record.at(-1);
     if (last?.role === "tool") this.#endBy(last);
     if (last?.role !== "assistant") return;
-    const written = wholeTextAction(last.content ?? "", (name) => this.tools.find(name) !== undefined);
+    const written = writtenAction(last.content ?? "", { tools: this.tools, messages: record.slice(0, -1) });
     if (written.kind === "calls") this.nextAction = { calls: written.calls, form: "text" };
     if (written.kind === "answer") this.#answered(written.text);
   }

@@ -4,12 +4,14 @@ import { ControlError, ModelError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { CallPolicy } from "../model/call.ts";
-import { ChatMessage } from "../model/chat-message.ts";
+import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
 import { askForValue } from "../model/structured-output.ts";
-import { promptFor } from "../model/format-ladder.ts";
+import { errorData } from "../model/failure.ts";
+import { unsupportedBy } from "../model/server-error.ts";
+import { inForm, wordsForm } from "../model/reply-form.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
@@ -36,6 +38,7 @@ type RoomNeeded = "usual" | "less";
 
 /** The limit of a server that refused a request as too long is unknown. */
 const AFTER_OVERFLOW = 0.5;
+const MUCH_LARGER = 1.25;
 const SHOWN_ERROR = 500;
 
 /**
@@ -50,6 +53,9 @@ export class ModelClient {
   readonly #stepped = new Map<ChatModel, SteppedModel>();
   #system: ChatMessage | undefined;
   #isUnsummed = false;
+  #isGuessed = false;
+  /** Characters of the last request that its server took. */
+  #lastTaken = Infinity;
 
   constructor(parts: ModelClientParts) {
     this.#parts = parts;
@@ -70,23 +76,33 @@ export class ModelClient {
     let request = await this.#request(question, "usual");
     for (let isShorter = false; ;) {
       try {
-        return yield* this.#streamed(question, request);
+        const reply = yield* this.#streamed(question, request);
+        this.#lastTaken = sizeOf(request);
+        return reply;
       } catch (error) {
         const blind = this.#withoutPictures(question, request, error);
-        if (blind === undefined && (isShorter || !isOverflow(error))) throw error;
+        if (blind === undefined && (isShorter || !(isOverflow(error) || this.#maybeOverflow(error, request)))) throw error;
         isShorter ||= blind === undefined;
         request = blind ?? (await this.#shorterRequest(question, request, error));
       }
     }
   }
 
+  /** Once: a refusal that nothing explains, of a request that is much larger than the last one that was taken. */
+  #maybeOverflow(error: unknown, request: ChatRequest): boolean {
+    const isOdd = error instanceof ModelError && errorData(error).isUnexplained === true && !this.#isGuessed;
+    if (!isOdd || sizeOf(request) < this.#lastTaken * MUCH_LARGER) return false;
+    this.#isGuessed = true;
+    this.#warn("REQUEST_TOO_LONG", `The server refuses a long request and does not say why; it is made shorter. ${shownError(error)}`);
+    return true;
+  }
+
   async read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
     const { messages } = await this.#request({ ...question, tools: undefined }, "usual");
-    const form = { format: { type: "text" }, inPrompt: "schema and fence" } as const;
     return askForValue({
       model: this.#parts.model.id,
       schema,
-      messages: promptFor(messages, outputSchema(schema), form),
+      messages: inForm(messages, wordsForm(outputSchema(schema))),
       ask: async (asked) => {
         const reply = await this.#plainReply(question, asked);
         return { reply, isCut: reply.finishReason === "length" };
@@ -278,14 +294,18 @@ class StreamedReply {
   }
 }
 
-/** Servers have no code for this refusal. */
-const ABOUT_PICTURES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
 /** A server that failed for other reasons says nothing about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);
 
 function refusesPictures(error: unknown, request: ChatRequest): boolean {
-  if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || !ABOUT_PICTURES.test(error.message)) return false;
+  if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || unsupportedBy(error.message) !== "images") return false;
   return request.messages.some(({ images = [] }) => images.length > 0);
+}
+
+/** In characters, roughly. */
+function sizeOf({ messages }: ChatRequest): number {
+  const argumentsOf = (calls: readonly ToolCall[]): number => calls.reduce((sum, call) => sum + call.function.arguments.length, 0);
+  return messages.reduce((sum, { content = "", toolCalls = [] }) => sum + content.length + argumentsOf(toolCalls), 0);
 }
 
 function isOverflow(error: unknown): boolean {

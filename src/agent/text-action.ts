@@ -1,8 +1,11 @@
 import { isRecord } from "../kernel/value-kind.ts";
 import type { Json } from "../kernel/json.ts";
-import type { ToolCall } from "../model/chat-message.ts";
+import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { withoutThoughts } from "../model/thoughts.ts";
+import { readArguments } from "../tool/call-arguments.ts";
+import type { ToolCollection } from "../tool/tool-collection.ts";
+import { callsIn, functionCalls, markedCalls, NAME_KEYS } from "./written-calls.ts";
 
 /** Calls, none (the text is an answer), or calls that cannot be read. */
 export type TextAction =
@@ -10,9 +13,12 @@ export type TextAction =
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "malformed"; readonly why: string };
 
-/** The first key of each is the one in the instructions. */
-const NAME_KEYS = ["name", "tool", "action", "tool_name", "function"];
-const ARGS_KEYS = ["args", "arguments", "parameters", "input", "action_input", "tool_input"];
+/** Where a text came from: its tools, and the messages of its request. */
+export interface TextOrigin {
+  readonly tools: ToolCollection;
+  readonly messages: readonly ChatMessage[];
+}
+
 const LOOKS_LIKE_ACTION = new RegExp(`"(${NAME_KEYS.join("|")})"\\s*:`);
 const SHOWN = 200;
 
@@ -26,17 +32,19 @@ export function actionInstructions(tools: string): string {
 }
 
 /**
- * Reads an action that is JSON in text: bare, fenced or with prose around it. Only the first action counts, or a whole array: models make
- * up the text after their action. JSON that names no tool is part of an answer.
- *
- * @param isTool true for the name of a tool
+ * Reads an action of a model that was told to write JSON: bare, fenced, in its own marks, or with prose around it. Only the first action
+ * counts, or a whole array: models make up the text after their action. JSON that names no tool is part of an answer, and so is JSON that
+ * a message of the request has.
  */
-export function readTextAction(text: string, isTool: (name: string) => boolean): TextAction {
+export function readTextAction(text: string, origin: TextOrigin): TextAction {
+  const isTool = (name: string): boolean => origin.tools.find(name) !== undefined;
+  const marked = writtenAction(text, origin);
+  if (marked.kind === "calls") return marked;
   const { values, broken } = findJson(text);
   const found = values.toSorted((a, b) => a.start - b.start);
-  for (const { value } of found) {
+  for (const { value, start, end } of found) {
     const calls = callsIn(value, isTool);
-    if (calls.length > 0) return { kind: "calls", calls };
+    if (calls.length > 0 && !isQuoted(text.slice(start, end), origin)) return { kind: "calls", calls };
   }
   if (broken !== undefined && LOOKS_LIKE_ACTION.test(text.slice(broken.start, broken.end))) {
     const near = text.slice(Math.max(0, broken.at - SHOWN / 2), broken.at + SHOWN / 2);
@@ -45,49 +53,91 @@ export function readTextAction(text: string, isTool: (name: string) => boolean):
   return { kind: "answer", text: answerIn(found.map(({ value }) => value)) ?? text };
 }
 
-/** Servers remove these marks only for models they know. */
-const MARKED = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
-
 /**
- * Reads an action that is the whole text, fence, marks and thoughts aside, and names an existing tool: models that were not made for tools
- * write it, and models whose server does not know their marks. An action in marks with words around it may be a quotation: it does not run,
- * and is no answer either.
+ * Reads an action that a model wrote as text though it was given tools: models that were not made for tools, and models whose server does
+ * not know their marks.
+ *
+ * WrittenAction.W1 a model that has called natively does so again: its marks are no call. WrittenAction.W2 marks in code and in quotations
+ * are text ({@link markedCalls}). WrittenAction.W3 so are marks that a message of the request has: the model quotes a page, a file or a
+ * result. WrittenAction.W4 each call names an existing tool, and its arguments fit. WrittenAction.W5 other marks are no answer.
  */
-export function wholeTextAction(text: string, isTool: (name: string) => boolean): TextAction {
-  const said = withoutThoughts(text).trim();
-  const marked = [...said.matchAll(MARKED)].flatMap(([, inside = ""]) => wholeCalls(inside, isTool));
-  if (marked.length > 0 && said.replace(MARKED, "").trim() !== "") return { kind: "malformed", why: "there are words around it" };
-  const calls = marked.length > 0 ? marked : wholeCalls(said, isTool);
-  if (calls.length === 0) return { kind: "answer", text };
-  return { kind: "calls", calls: calls.map((call, index) => ({ ...call, id: `text_${index}` })) };
+export function writtenAction(text: string, origin: TextOrigin): TextAction {
+  const answer: TextAction = { kind: "answer", text };
+  const said = (withoutThoughts(text) || text).trim();
+  const marked = markedCalls(said);
+  if (marked !== undefined) {
+    if (marked.marks.some((mark) => isQuoted(mark, origin))) return answer;
+    if (isNative(origin)) return { kind: "malformed", why: "a call that is written as text is not made. Call the tool itself" };
+    if (marked.left !== "") return { kind: "malformed", why: "there are words around it, or it is in no known form" };
+    return marked.calls.length === 0 ? { kind: "malformed", why: "it names no tool" } : fitting(marked.calls, origin);
+  }
+  const calls = wholeCalls(said, origin);
+  if (calls.length === 0 || isQuoted(said, origin)) return answer;
+  if (isNative(origin)) return { kind: "malformed", why: "a call that is written as text is not made. Call the tool itself" };
+  return { kind: "calls", calls };
 }
 
-function wholeCalls(text: string, isTool: (name: string) => boolean): readonly ToolCall[] {
+function isNative({ messages }: TextOrigin): boolean {
+  return messages.some(({ role, toolCalls = [] }) => role === "assistant" && toolCalls.length > 0);
+}
+
+/** Whatever spaces, entities, escapes and invisible characters a page has in it. */
+function isQuoted(marks: string, { messages }: TextOrigin): boolean {
+  const sought = squashed(marks);
+  return messages.some(({ role, content = "" }) => role !== "assistant" && squashed(content).includes(sought));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+  vert: "|",
+  lbrack: "[",
+  rbrack: "]",
+};
+
+function squashed(text: string): string {
+  return text
+    .replace(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+      return String.fromCodePoint(decimal === undefined ? Number.parseInt(hex ?? "0", 16) : Math.min(Number(decimal), 0x10_ffff));
+    })
+    .replace(/\\u00([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+    .normalize("NFKC")
+    .replace(/\\+[nrt]|[\s\\\p{Cf}\p{Cc}]+/gu, "")
+    .replaceAll("|DSML|", "")
+    .replaceAll("▁", "_")
+    .toLowerCase();
+}
+
+function fitting(calls: readonly ToolCall[], { tools }: TextOrigin): TextAction {
+  for (const { function: wanted } of calls) {
+    const tool = tools.find(wanted.name);
+    if (tool === undefined) return { kind: "malformed", why: `there is no tool ${JSON.stringify(wanted.name.slice(0, SHOWN))}` };
+    const read = readArguments(wanted.arguments, tool);
+    if (!read.ok) return { kind: "malformed", why: read.why };
+  }
+  return { kind: "calls", calls };
+}
+
+/** A whole text that is calls, its fence aside. */
+function wholeCalls(text: string, { tools }: TextOrigin): readonly ToolCall[] {
+  const isTool = (name: string): boolean => tools.find(name) !== undefined;
   const bare = text
     .trim()
-    .replace(/^```(?:json)?\s*/, "")
-    .replace(/\s*```$/, "");
-  if (!/^[[{]/.test(bare) || !/[\]}]$/.test(bare)) return [];
+    .replace(/^```(?:json|tool_code|tool_call|python)?\s*/, "")
+    .replace(/\s*```$/, "")
+    .replace(/^print\((.*)\)$/s, "$1");
+  const calls = /^[[{]/.test(bare) && /[\]}]$/.test(bare) ? jsonCalls(bare, isTool) : [];
+  const all = calls.length > 0 ? calls : functionCalls(bare);
+  return all.every((call) => isTool(call.function.name)) ? all : [];
+}
+
+function jsonCalls(bare: string, isTool: (name: string) => boolean): readonly ToolCall[] {
   const [only, ...others] = findJson(bare).values;
-  if (only === undefined || others.length > 0 || only.start !== 0 || only.end !== bare.length) return [];
-  const calls = callsIn(only.value, isTool);
-  return calls.every((call) => isTool(call.function.name)) ? calls : [];
-}
-
-function callsIn(value: Json, isTool: (name: string) => boolean): ToolCall[] {
-  const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  const calls = items.map((item, index) => callOf(item, index, isTool));
-  return calls.every((call) => call !== undefined) ? calls : [];
-}
-
-function callOf(item: Json, index: number, isTool: (name: string) => boolean): ToolCall | undefined {
-  if (!isRecord(item)) return undefined;
-  const name = NAME_KEYS.map((key) => item[key]).find((one) => typeof one === "string");
-  const argsKey = ARGS_KEYS.find((key) => Object.hasOwn(item, key));
-  if (typeof name !== "string" || (argsKey === undefined && !isTool(name))) return undefined;
-  const args = argsKey === undefined ? {} : item[argsKey];
-  const written = typeof args === "string" ? args : JSON.stringify(args ?? {});
-  return { id: `text_${index}`, type: "function", function: { name, arguments: written } };
+  return only === undefined || others.length > 0 || only.start !== 0 || only.end !== bare.length ? [] : callsIn(only.value, isTool);
 }
 
 /** For a model that wraps its answer in JSON too. */

@@ -106,3 +106,11 @@ export function escapedText(text: string): string {
       .join(""),
   );
 }
+
+/** Half characters and the character 0, which servers and stores refuse. */
+const BROKEN = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\u0000/g;
+
+/** A string that servers and stores take: half characters, from a person or from a cut, become the replacement character. */
+export function wellFormed(text: string): string {
+  return text.replace(BROKEN, "\ufffd");
+}

@@ -276,13 +276,6 @@ export class BrainMemory {
     });
   }
 
-  /** Adds a state from elsewhere before the present content. @internal */
-  adopt(state: BrainState): Promise<void> {
-    return this.#inTurn(undefined, async () => {
-      this.#state = withOriginals(joinedBrain({ theirs: state, mine: this.#state }), this.#keepOriginals);
-    });
-  }
-
   /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   async isRelated(text1: string, text2: string, o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("isRelated", o);

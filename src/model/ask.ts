@@ -3,19 +3,20 @@ import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { type AttemptOutcome, type Attempts, attemptsWith, type RecordedTry, type StepPort, type StepTry } from "../kernel/step.ts";
 import { truncated } from "./attempt.ts";
-import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
+import { callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { addUsage, type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse } from "./chat-model.ts";
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
-import { promptFor, withLadder } from "./format-ladder.ts";
+import { enforcedForm, inForm, type ReplyForm, wordsForm } from "./reply-form.ts";
 import { handedHere, type Meter, presentMeter } from "./meter.ts";
 import { askForValue, type WholeOrCut } from "./structured-output.ts";
+import { withoutThoughts } from "./thoughts.ts";
 import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
 
 export interface CallParts extends TextListener {
@@ -69,7 +70,7 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
 async function wholeText(input: AskInput): Promise<string> {
   const { reply, isCut } = await longestReply(input, input.messages, input);
   if (isCut) throw truncated(input.model.id, undefined, reply);
-  return reply.content;
+  return withoutThoughts(reply.content) || reply.content;
 }
 
 /**
@@ -112,7 +113,7 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
   const { policy, steps } = parts;
   const model = isStepped(parts.model) ? parts.model.bare : parts.model;
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
-  const request = boundedRequest(model, requestOf(asked, model), policy.prices);
+  const request = requestOf(asked, model);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
   let isLive = false;
   let recorded: StepTry = { act: "", key: "", try: 1 };
@@ -127,9 +128,15 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
     const attempts = meter === undefined ? door.attempts : metered(door.attempts, meter);
     const deps = { ...policy, attempts, signal, onDelta: parts.onDelta, onVoid: parts.onVoid, takesCut: parts.takesCut };
     if (output === undefined) return callModel(model, request, deps);
-    return withLadder(model, output, (rung) => {
-      const messages = isSchemaTold ? request.messages : promptFor(request.messages, output, rung);
-      return callModel(model, { ...request, messages, schema: rung.format }, deps);
+    const call = (form: ReplyForm): Promise<ChatResponse> =>
+      callModel(
+        model,
+        { ...request, messages: isSchemaTold ? request.messages : inForm(request.messages, form), schema: form.format },
+        deps,
+      );
+    return call(enforcedForm(output)).catch((error: unknown) => {
+      if (error instanceof ModelError && error.code === "MODEL_FORMAT_UNSUPPORTED") return call(wordsForm(output));
+      throw error;
     });
   });
   if (!isLive && reply.content !== "") new StreamedText(parts, policy.logger, recorded).send(reply.content);
@@ -216,7 +223,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     streams: false,
     chat,
     async *stream(request, o) {
-      const { content, toolCalls, finishReason, usage, refusal } = await chat(request, o);
+      const { content, toolCalls, finishReason, usage, refusal, reasoning } = await chat(request, o);
       const calls = toolCalls.map(({ id, function: { name, arguments: args }, extra }, index) => ({
         ...{ index, id, name, arguments: args },
         ...defined({ extra }),
@@ -225,7 +232,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
         content,
         ...(calls.length === 0 ? {} : { toolCalls: calls }),
         finishReason,
-        ...defined({ usage, refusal }),
+        ...defined({ usage, refusal, reasoning }),
       };
     },
     through: (other) => steppedModel(model, { ...parts, steps: other }),

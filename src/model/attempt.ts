@@ -1,12 +1,13 @@
-import { defined } from "../kernel/value-kind.ts";
+import { defined, isList, isRecord } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
-import type { JsonObject } from "../kernel/json.ts";
-import { hasFunction, type ToolCall } from "./chat-message.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { hasFunction, type Reasoning, type ToolCall } from "./chat-message.ts";
 import type { Attempts } from "../kernel/step.ts";
+import { withoutThoughts } from "./thoughts.ts";
 import { unmetered } from "./meter.ts";
 import type { SetTimeouts } from "./timeouts.ts";
 
@@ -178,7 +179,7 @@ interface PartialCall {
  *
  * Attempt.P1 (`finish`) an answer without a finish reason is a cut one, never a short one.
  * Attempt.P2 (`add`) text or pieces of calls after the end are an error, except that the last chunk may come twice.
- * Attempt.P3 (`#addCall`) the id and the name of a call are set once, so that a piece that comes twice does not double them.
+ * Attempt.P3 (`#addCall`) a piece of a call that comes twice doubles neither its id nor its name. A name may come in pieces.
  */
 export class ReplyBuilder {
   readonly #model: string;
@@ -189,13 +190,14 @@ export class ReplyBuilder {
   #finish: FinishReason | undefined;
   #lastText = "";
   #usage: Usage | undefined;
+  #reasoning: Reasoning | undefined;
 
   constructor(model: string) {
     this.#model = model;
   }
 
   get began(): boolean {
-    return this.#size > 0 || this.#calls.size > 0 || this.#finish !== undefined;
+    return this.#text.length > 0 || this.#refusal.length > 0 || this.#calls.size > 0 || this.#finish !== undefined;
   }
 
   /**
@@ -206,6 +208,10 @@ export class ReplyBuilder {
   add(chunk: ChatChunk): string {
     const text = chunk.content ?? "";
     if (chunk.usage !== undefined) this.#usage = chunk.usage;
+    if (chunk.reasoning !== undefined) {
+      this.#reasoning = joinedReasoning(this.#reasoning, chunk.reasoning);
+      this.#size += chunk.reasoning.text?.length ?? 0;
+    }
     if (this.#finish !== undefined) return this.#afterEnd(text, chunk.toolCalls ?? []);
     this.#size += text.length + (chunk.refusal?.length ?? 0);
     if (text !== "") this.#text.push(text);
@@ -241,7 +247,11 @@ export class ReplyBuilder {
       content,
       toolCalls,
       finishReason: this.#finish,
-      ...defined({ usage: this.#usage, refusal: this.#refusal.length === 0 ? undefined : this.#refusal.join("") }),
+      ...defined({
+        usage: this.#usage,
+        refusal: this.#refusal.length === 0 ? undefined : this.#refusal.join(""),
+        reasoning: this.#reasoning,
+      }),
     };
   }
 
@@ -249,7 +259,7 @@ export class ReplyBuilder {
     const call = this.#calls.get(delta.index) ?? { id: "", name: "", pieces: [], extra: undefined };
     this.#calls.set(delta.index, call);
     if (call.id === "") call.id = delta.id ?? "";
-    if (call.name === "") call.name = delta.name ?? "";
+    if (delta.name !== undefined && call.pieces.length === 0) call.name = joinedName(call.name, delta.name);
     if (delta.extra !== undefined) {
       call.extra = delta.extra;
       this.#size += JSON.stringify(delta.extra).length;
@@ -304,13 +314,19 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
     );
   }
   const called = reply.toolCalls.length > 0 && request.tools !== undefined && request.tools.length > 0;
-  if (!called && !isCut && reply.content.trim() === "") {
+  // Of thoughts alone no answer came.
+  if (!called && !isCut && (reply.content.trim() === "" || (!isCallInChannel(reply.content) && withoutThoughts(reply.content) === ""))) {
     throw modelError(
       "MODEL_EMPTY",
       `Expected text${request.tools === undefined ? "" : " or tool calls"} from ${model}, got an empty answer. Say more plainly what to answer, raise maxTokens if the model thinks before it writes, or use another model.`,
       { data },
     );
   }
+}
+
+/** A call as text stands in a channel of its own. */
+function isCallInChannel(content: string): boolean {
+  return /<\|channel\|>\s*commentary|to=functions\./.test(content);
 }
 
 /** What an error keeps of a reply. */
@@ -330,9 +346,36 @@ export function truncated(
   );
 }
 
-/** Servers leave out the id of a single call, and empty arguments. A cut reply may lack arguments. */
+function joinedName(soFar: string, more: string): string {
+  return more.startsWith(soFar) ? more : soFar + more;
+}
+
+function joinedReasoning(soFar: Reasoning | undefined, more: Reasoning): Reasoning {
+  if (soFar === undefined) return more;
+  const text = `${soFar.text ?? ""}${more.text ?? ""}`;
+  const parts = more.parts === undefined ? soFar.parts : (joinedParts(soFar.parts ?? {}, more.parts) as JsonObject);
+  return defined({ text: text || undefined, parts });
+}
+
+/** Strings are joined, and items of one index are one item that came in pieces. */
+function joinedParts(first: Json | undefined, second: Json, name = ""): Json {
+  const isText = typeof first === "string" && typeof second === "string";
+  if (isText && !/^(?:id|type|format|index)$/.test(name)) return first + second;
+  if (isList(first) && isList(second)) return (second as readonly Json[]).reduce<Json[]>(withItem, [...(first as readonly Json[])]);
+  if (!isRecord(first) || !isRecord(second)) return second;
+  const joined = Object.entries(second).map(([key, member]) => [key, joinedParts((first as JsonObject)[key], member as Json, key)]);
+  return { ...first, ...Object.fromEntries(joined) } as Json;
+}
+
+function withItem(items: Json[], item: Json): Json[] {
+  const last = items.at(-1);
+  const isPiece = isRecord(last) && isRecord(item) && item["index"] !== undefined && item["index"] === last["index"];
+  return isPiece ? [...items.slice(0, -1), joinedParts(last as Json, item)] : [...items, item];
+}
+
+/** Servers leave out the id of a call, and empty arguments. Nine letters and digits are an id everywhere. A cut reply may lack arguments. */
 function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
-  const id = call.id === "" ? `call_${index}` : call.id;
+  const id = call.id === "" ? `call${String(index).padStart(5, "0")}` : call.id;
   const { name, pieces, extra } = call;
   return {
     id,

@@ -1,4 +1,4 @@
-import { isCount } from "../kernel/value-kind.ts";
+import { defined, isCount } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -13,9 +13,10 @@ import { attempt } from "./attempt.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import { allLimits, type ModelLimits } from "./limits.ts";
-import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
+import { costOf, DEFAULT_MAX_TOKENS, holdFor, isFree, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
+import { estimateTokens } from "./token-estimate.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
 
 /** How model calls are tried and how long they may take. */
@@ -64,13 +65,19 @@ export interface CallDeps extends CallPolicy, TextListener {
   readonly takesCut?: boolean | undefined;
 }
 
-/** Limits the reply where a price is known: without a limit its cost has no bound. */
-export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
-  if (request.maxTokens !== undefined) return request;
+/**
+ * Limits the reply under a budget: without a limit its cost has no bound. A step's address does not have it. A free model needs none, and
+ * a server with a small window would refuse it.
+ */
+function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requirePrice, attempts }: CallDeps): ChatRequest {
+  const { budget } = attempts;
+  const isBound = requirePrice === true || (budget !== undefined && budget.isBinding !== false);
   const price = knownPrice(model, prices);
-  if (price === undefined) return request;
-  const most = model.maxOutputTokens ?? price.maxOutput ?? DEFAULT_MAX_TOKENS;
-  return { ...request, maxTokens: Math.min(DEFAULT_MAX_TOKENS, most) };
+  const { maxOutputTokens: most } = model;
+  if (request.maxTokens !== undefined)
+    return request.maxTokens > (most ?? Infinity) ? { ...request, ...defined({ maxTokens: most }) } : request;
+  if (!isBound || price === undefined || isFree(price)) return request;
+  return { ...request, maxTokens: most ?? Math.min(DEFAULT_MAX_TOKENS, price.maxOutput ?? DEFAULT_MAX_TOKENS) };
 }
 
 /**
@@ -87,7 +94,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   deps.onPrice?.(model.id, price);
-  const sent = boundedRequest(model, request, deps.prices);
+  const sent = boundedRequest(model, request, deps);
   // A role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
@@ -227,23 +234,23 @@ function soundUsage(usage: Usage | undefined): Usage | undefined {
 }
 
 function estimateUsage(request: ChatRequest, reply: ChatResponse): Usage {
-  const said =
-    reply.content.length + reply.toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
-  return { inputTokens: estimateTokens(request), outputTokens: Math.ceil(said / 4), estimated: true };
+  const calls = reply.toolCalls.map((call) => call.function.name + call.function.arguments);
+  const outputTokens = estimateTokens([reply.content, reply.reasoning?.text ?? "", ...calls].join(""));
+  return { inputTokens: requestTokens(request), outputTokens, estimated: true };
 }
 
 function tokensAtMost(request: ChatRequest): number {
-  return estimateTokens(request) + (request.maxTokens ?? DEFAULT_MAX_TOKENS);
+  return requestTokens(request) + (request.maxTokens ?? DEFAULT_MAX_TOKENS);
 }
 
-/** About four characters make a token, and a picture of ordinary size a thousand tokens. */
-function estimateTokens(request: ChatRequest): number {
+/** A picture of ordinary size takes a thousand tokens. */
+function requestTokens(request: ChatRequest): number {
   let pictures = 0;
   const messages = request.messages.map(({ images = [], ...text }) => {
     pictures += images.length;
     return text;
   });
-  return Math.ceil(canonicalJson({ ...request, messages }).length / 4) + 1_000 * pictures;
+  return estimateTokens(canonicalJson({ ...request, messages })) + 1_000 * pictures;
 }
 
 function withTries(error: Error, tries: number): Error {

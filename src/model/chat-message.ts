@@ -22,6 +22,13 @@ export interface ToolCall {
   readonly extra?: JsonObject;
 }
 
+/** What a model thought beside its answer. It goes back to a server that wants it, and into no other conversation. */
+export interface Reasoning {
+  readonly text?: string;
+  /** Fields of the wire, such as signatures, as the provider gave them and wants them back. */
+  readonly parts?: JsonObject;
+}
+
 /** One message of a conversation with a model. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -30,6 +37,8 @@ export interface ChatMessage {
   readonly name?: string;
   readonly toolCallId?: string;
   readonly images?: readonly ImagePart[];
+  /** Of an assistant's message. */
+  readonly reasoning?: Reasoning;
 }
 
 interface ChatMessageFactories {
@@ -116,6 +125,12 @@ const messageShape = lazily(() => {
     name: text.nullish(),
     toolCallId: text.nullish(),
     images: z.array(image).nullish(),
+    reasoning: z
+      .object({
+        text: text.exactOptional(),
+        parts: z.record(text, z.json() as z.ZodType<Json>).exactOptional(),
+      })
+      .nullish(),
   });
 });
 
@@ -161,7 +176,7 @@ function sameOf(name: string, own: unknown, theirs: unknown): unknown {
  */
 export function parseChatMessage(value: unknown): ChatMessage {
   if (isParsedMessage(value)) return value;
-  const { role, content, toolCalls, name, toolCallId, images } = readAs(value);
+  const { role, content, toolCalls, name, toolCallId, images, reasoning } = readAs(value);
   if (role === "tool" && typeof toolCallId !== "string") throw notAMessage("a tool's message has the toolCallId of the call it answers");
   if (role !== "assistant" && toolCalls !== undefined && toolCalls !== null) throw notAMessage(`a message of role ${role} calls no tools`);
   return frozen({
@@ -171,6 +186,7 @@ export function parseChatMessage(value: unknown): ChatMessage {
     ...(typeof name === "string" ? { name } : {}),
     ...(typeof toolCallId === "string" ? { toolCallId } : {}),
     ...(images === undefined || images === null || images.length === 0 ? {} : { images }),
+    ...(role !== "assistant" || reasoning === undefined || reasoning === null ? {} : { reasoning }),
   });
 }
 

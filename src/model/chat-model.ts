@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { ChatMessage, ToolCall } from "./chat-message.ts";
+import type { ChatMessage, Reasoning, ToolCall } from "./chat-message.ts";
 import type { ModelPrice } from "./price.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
@@ -94,6 +94,7 @@ export interface ChatResponse {
   readonly usage?: Usage;
   /** The model's own words of refusal, where the provider marks them. */
   readonly refusal?: string;
+  readonly reasoning?: Reasoning;
 }
 
 /** A piece of a streamed answer. */
@@ -103,6 +104,8 @@ export interface ChatChunk {
   readonly finishReason?: FinishReason;
   readonly usage?: Usage;
   readonly refusal?: string;
+  /** A piece of it: strings and parts are joined. */
+  readonly reasoning?: Reasoning;
 }
 
 /** Pieces of one `index` belong together. */

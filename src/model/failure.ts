@@ -64,6 +64,10 @@ export interface ModelErrorData {
   readonly limitMs?: number;
   /** A reply format was refused for this one schema, not for good. */
   readonly schemaOnly?: boolean;
+  /** What the model does not take. */
+  readonly unsupported?: "tools" | "images";
+  /** The refusal names no field and no reason that is known here. */
+  readonly isUnexplained?: boolean;
 }
 
 export function modelError(

@@ -1,3 +1,4 @@
+import { jsonrepair } from "jsonrepair";
 import { type Json, parsedJson } from "../kernel/json.ts";
 import { answerStart } from "./thoughts.ts";
 import { type ClosedJson, MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
@@ -20,6 +21,8 @@ export interface BrokenJson {
   readonly at: number;
   /** Set when only closing braces are missing. */
   readonly closed?: ClosedJson;
+  /** A guess at what was meant, for a caller that checks it: quotes in a string, missing commas, joined strings. */
+  readonly repaired?: Json | undefined;
 }
 
 /** The values of a text, longest first, and the longest part that looks like JSON and is none. */
@@ -57,14 +60,31 @@ export function findJson(text: string): JsonInText {
       position = Math.max(read.at, start + 1);
     } else {
       const end = read.reason === "truncated" ? text.length : closingOf(text, start);
-      const part = { reason: read.reason, start, end, at: read.at, ...(read.closed === undefined ? {} : { closed: read.closed }) };
-      if (broken === undefined || end - start > broken.end - broken.start) broken = part;
+      if (broken === undefined || end - start > broken.end - broken.start) {
+        broken = { reason: read.reason, start, end, at: read.at, ...(read.closed === undefined ? {} : { closed: read.closed }) };
+      }
       position = end;
     }
   }
   if (values.length === 0 && broken === undefined) readScalar(text, from, values);
   values.sort(byLength);
-  return { values, broken };
+  return { values, broken: broken?.reason === "malformed" ? { ...broken, repaired: repaired(text, broken) } : broken };
+}
+
+/** A repair of more would take long. */
+const MAX_REPAIR = 200_000;
+
+/** Of a part that is closed: what a part that ends too early would have had is not made up. */
+function repaired(text: string, { start, end }: BrokenJson): Json | undefined {
+  if (end - start > MAX_REPAIR || !/[\]}]/.test(text[end - 1] ?? "")) return undefined;
+  try {
+    const value = JSON.parse(jsonrepair(text.slice(start, end)), (key, member: unknown) =>
+      key === "__proto__" ? undefined : member,
+    ) as Json;
+    return typeof value === "object" && isReadable(value, 0) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads the most frequent form: one object or array in strict JSON, and nothing else. */
@@ -91,7 +111,7 @@ function readScalar(text: string, from: number, values: FoundJson[]): void {
   }
 }
 
-const OPENING = /[{[]/g;
+const OPENING = /[{[｛［]/g;
 
 function nextOpening(text: string, from: number): number {
   OPENING.lastIndex = from;

@@ -57,10 +57,14 @@ const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])/y;
 const CUT_NUMBER = /[+-]?[\d.]*(?:[eE][+-]?)?$/y;
 const WORD = /[A-Za-z_$][\w$-]*/y;
 const KEY = /[\w$-]+/y;
-const PLAIN = { '"': /[^"\\]*/y, "'": /[^'\\]*/y } as const;
+/** What may open a string, and what it has before its end. */
+const PLAIN: Readonly<Record<string, RegExp>> = { '"': /[^"\\]*/y, "'": /[^'\\]*/y, "“": /[^”“\\]*/y, "”": /[^”“\\]*/y, "「": /[^」\\]*/y };
+const ENDS: Readonly<Record<string, string>> = { "“": "”“", "”": "”“", "「": "」" };
+/** Punctuation of other scripts, outside of strings. */
+const WIDE: Readonly<Record<string, string>> = { "：": ":", "，": ",", "、": ",", "｛": "{", "｝": "}", "［": "[", "］": "]", "＂": '"' };
 const CLOSING_FENCE = /```\s*$/y;
-const BEGINS_VALUE = /["'{[]/;
-const BEGINS_KEY = /["']/;
+const BEGINS_VALUE = /["'“”「{[]/;
+const BEGINS_KEY = /["'“”「]/;
 const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["true", true],
   ["True", true],
@@ -68,6 +72,9 @@ const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["False", false],
   ["null", null],
   ["None", null],
+  ["TRUE", true],
+  ["FALSE", false],
+  ["NULL", null],
 ]);
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["n", "\n"],
@@ -101,7 +108,7 @@ class Reader {
     const char = this.#peek();
     if (char === "{") return this.#object(depth, isItem);
     if (char === "[") return this.#array(depth);
-    if (char === '"' || char === "'") return this.#string(char);
+    if (Object.hasOwn(PLAIN, char)) return this.#string(char);
     const number = this.#match(NUMBER);
     if (number !== undefined) return this.#number(number);
     const at = this.position;
@@ -117,7 +124,7 @@ class Reader {
     this.position++;
     for (;;) {
       if (this.#peek() === "}") break;
-      const quoted = this.#peek() === '"';
+      const quoted = '"“”「'.includes(this.#peek());
       const key = this.#key();
       if (this.#peek() !== ":") throw this.#unexpected();
       this.position++;
@@ -136,7 +143,7 @@ class Reader {
       }
       if (!this.#comma(isItem ? "}]" : "}", BEGINS_KEY, end)) break;
     }
-    if (this.open === undefined && !(isItem && this.#text[this.position] === "]")) this.position++;
+    if (this.open === undefined && !(isItem && "]］".includes(this.#text[this.position] ?? " "))) this.position++;
     return Object.fromEntries(members);
   }
 
@@ -178,28 +185,30 @@ class Reader {
 
   #key(): string {
     const char = this.#peek();
-    if (char === '"' || char === "'") return this.#string(char);
+    if (Object.hasOwn(PLAIN, char)) return this.#string(char);
     const bare = this.#match(KEY);
     if (bare === undefined) throw this.#unexpected();
     return bare;
   }
 
-  #string(quote: '"' | "'"): string {
+  #string(quote: string): string {
+    const ends = ENDS[quote] ?? quote;
+    const plain = PLAIN[quote] ?? KEY;
     const triple = quote.repeat(3);
     const isTriple = this.#text.startsWith(triple, this.position);
     const mark = isTriple ? triple : quote;
     const pieces: string[] = [];
     this.position += mark.length;
     for (;;) {
-      pieces.push(this.#match(PLAIN[quote]) ?? "");
+      pieces.push(this.#match(plain) ?? "");
       const char = this.#text[this.position];
       if (char === undefined) throw new Unreadable("truncated", this.position);
-      if (char === quote && (!isTriple || this.#endsTriple(triple, quote))) {
+      if (ends.includes(char) && (!isTriple || this.#endsTriple(triple, quote))) {
         this.position += mark.length;
         return pieces.join("");
       }
       this.position++;
-      pieces.push(char === quote ? quote : this.#escape());
+      pieces.push(ends.includes(char) ? char : this.#escape());
     }
   }
 
@@ -233,7 +242,7 @@ class Reader {
     this.#skip();
     const char = this.#text[this.position];
     if (char === undefined) throw new Unreadable("truncated", this.position);
-    return char;
+    return WIDE[char] ?? char;
   }
 
   #skip(): void {

@@ -2,10 +2,11 @@ import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { defined, isRecord } from "../kernel/value-kind.ts";
+import { wellFormed } from "../kernel/value-text.ts";
 import { type ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "./chat-message.ts";
 import type { ChatRequest, ReplyFormat, ToolSpec } from "./chat-model.ts";
 
-export interface WireDialect {
+export interface WireForm {
   readonly model: string;
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
   readonly extra: Readonly<Record<string, Json>>;
@@ -16,16 +17,16 @@ export interface WireDialect {
  *
  * @throws UsageError `IMAGES_UNSUPPORTED`
  */
-export function requestBody(request: ChatRequest, dialect: WireDialect, stream: boolean): JsonObject {
+export function requestBody(request: ChatRequest, wire: WireForm, stream: boolean): JsonObject {
   return {
-    ...dialect.extra,
+    ...wire.extra,
     ...request.extra,
-    model: dialect.model,
+    model: wire.model,
     messages: openaiMessages(request.messages),
     ...(request.tools === undefined || request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
     ...(request.toolChoice === undefined ? {} : { tool_choice: wireToolChoice(request.toolChoice) }),
     ...wireFormat(request.schema),
-    ...defined({ temperature: request.temperature, [dialect.maxTokensField]: request.maxTokens, seed: request.seed }),
+    ...defined({ temperature: request.temperature, [wire.maxTokensField]: request.maxTokens, seed: request.seed }),
     ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: [...request.stop] }),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
@@ -89,7 +90,8 @@ export function toOpenAI(given: ChatMessage | readonly ChatMessage[]): JsonObjec
 }
 
 function wireMessage(message: ChatMessage): JsonObject {
-  const { role, content = "", images = [] } = message;
+  const { role, images = [] } = message;
+  const content = wellFormed(message.content ?? "");
   if (role === "tool") return { role, content, tool_call_id: message.toolCallId ?? "" };
   const name = message.name?.replace(UNNAMEABLE, "_").slice(0, 64);
   const speaker: JsonObject = name === undefined || name === "" ? {} : { name };
@@ -100,7 +102,20 @@ function wireMessage(message: ChatMessage): JsonObject {
   if (role === "system") return { role, ...speaker, content };
   const calls = message.toolCalls ?? [];
   if (calls.length === 0) return { role, ...speaker, content };
-  return { role, ...speaker, ...(content === "" ? {} : { content }), tool_calls: calls.map(wireCall) };
+  return { role, ...speaker, ...(content === "" ? {} : { content }), ...wireReasoning(message), tool_calls: calls.map(wireCall) };
+}
+
+/** Servers want it back with the calls that it led to, in the form in which they gave it. */
+function wireReasoning({ reasoning: { parts = {} } = {} }: ChatMessage): JsonObject {
+  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, typeof part === "string" ? wellFormed(part) : part]));
+}
+
+/** Arguments that are JSON with escapes: `\\ud83d` without its other half is one half too. */
+function wellFormedJson(text: string): string {
+  if (!/\\ud[89a-f]/i.test(text)) return wellFormed(text);
+  return wellFormed(text).replace(/\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\ud[89a-f][0-9a-f]{2}/gi, (found) =>
+    found.length === 6 ? "\\ufffd" : found,
+  );
 }
 
 function contentParts(text: string, images: readonly ImagePart[]): JsonObject[] {
@@ -117,7 +132,10 @@ function wireCall({ id, function: { name, arguments: given }, extra }: ToolCall)
   return {
     id,
     type: "function",
-    function: { name: wireName === "" ? "_" : wireName, arguments: isJsonObject(given) ? given : JSON.stringify({ unreadable: given }) },
+    function: {
+      name: wireName === "" ? "_" : wireName,
+      arguments: isJsonObject(given) ? wellFormedJson(given) : JSON.stringify({ unreadable: wellFormed(given) }),
+    },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
 }

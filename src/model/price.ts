@@ -80,7 +80,7 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
  */
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
   const { longPrompt } = price;
-  if (isFree(price) && (longPrompt === undefined || isFree(longPrompt))) return 0 as MicroUsd;
+  if (isFree(price)) return 0 as MicroUsd;
   const input = inputBound(request);
   const output = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   const tiers = longPrompt !== undefined && input > longPrompt.over ? [price, longPrompt] : [price];
@@ -102,8 +102,8 @@ function inputBound({ messages, ...rest }: ChatRequest): number {
   return sum;
 }
 
-function isFree({ input, output, cachedInput = 0 }: TokenPrice): boolean {
-  return input === 0 && output === 0 && cachedInput === 0;
+export function isFree({ input, output, cachedInput = 0, longPrompt }: ModelPrice): boolean {
+  return input === 0 && output === 0 && cachedInput === 0 && (longPrompt === undefined || isFree(longPrompt));
 }
 
 /** Whole millionths of a micro-dollar, so that 0.1 + 0.2 does not round up to one more. */

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { isList } from "../kernel/value-kind.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import { readValue } from "./json-reader.ts";
 import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "./schema-node.ts";
 
 /*
@@ -17,6 +18,98 @@ export function withoutFillers(value: Json, root: JsonObject): Json {
  */
 export function withSchemaKeys(value: Json, root: JsonObject): Json {
   return read(value, [root], root, { names: newNames });
+}
+
+/**
+ * Returns a value with what models write in another type brought into that of its schema: "3", "true", a list or an object as text, one item for a list, a list of one for its item, a constant in another case, and a whole value inside of one more object.
+ */
+export function coerced(value: Json, root: JsonObject): Json {
+  return fitted(unwrapped(value, root), root, root);
+}
+
+/** `{ result: {...} }` and `[{...}]`, where the schema has no such member. */
+function unwrapped(value: Json, root: JsonObject): Json {
+  const [name, ...others] = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  if (name === undefined || others.length > 0 || root["type"] !== "object") return value;
+  if (isList(value)) return value[0] as Json;
+  const member = (value as JsonObject)[name];
+  const isKnown = Object.keys(propertiesOf(root)).some((known) => folded(known) === folded(name));
+  const isWhole = typeof member === "object" && member !== null && !isList(member);
+  return !isKnown && isWhole && !isOpen(root) ? member : value;
+}
+
+function fitted(value: Json, node: unknown, root: SchemaNode): Json {
+  const nodes = leaves(nodesIn([node]), root);
+  const kinds = new Set(nodes.flatMap(kindsOf));
+  if (nodes.length === 0 || kinds.has("any")) return value;
+  const kind = kindOf(value);
+  if (!kinds.has(kind)) return converted(value, kinds, nodes, root);
+  if (typeof value === "string") return constantLike(value, nodes);
+  if (isList(value)) return fittedItems(value as readonly Json[], nodes, root);
+  if (typeof value !== "object" || value === null) return value;
+  const [fit] = fitting(nodes, value, root);
+  if (fit === undefined) return value;
+  const required = stringsOf(fit["required"]);
+  const members = Object.entries(value as JsonObject).flatMap(([name, member]): [string, Json][] => {
+    const child = Object.hasOwn(propertiesOf(fit), name) ? propertiesOf(fit)[name] : fit["additionalProperties"];
+    const fitting = fitted(member, child, root);
+    const isLeftOut = fitting === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
+    return isLeftOut ? [] : [[name, fitting]];
+  });
+  return Object.fromEntries(members);
+}
+
+function fittedItems(items: readonly Json[], nodes: readonly SchemaNode[], root: SchemaNode): Json {
+  const list = nodes.find((node) => kindsOf(node).includes("array")) ?? {};
+  const first = listOf(list["prefixItems"]);
+  return items.map((item, index) => fitted(item, first[index] ?? list["items"], root));
+}
+
+function converted(value: Json, kinds: ReadonlySet<string>, nodes: readonly SchemaNode[], root: SchemaNode): Json {
+  const again = (other: Json): Json => (kinds.has(kindOf(other)) ? fitted(other, { anyOf: nodes }, root) : value);
+  if (typeof value === "string") {
+    const said = value.trim();
+    if (kinds.has("number") && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(said)) return again(Number(said));
+    if (kinds.has("boolean") && /^(?:true|false)$/i.test(said)) return /^t/i.test(said);
+    if (kinds.has("null") && /^(?:null|none|undefined)?$/i.test(said)) return null;
+    const parsed = /^[[{]/.test(said) ? readWhole(said) : undefined;
+    if (parsed !== undefined) return kinds.has(kindOf(parsed)) ? again(parsed) : converted(parsed, kinds, nodes, root);
+  }
+  if (kinds.has("array") && value !== null && !isNothing(value)) return fittedItems([value], nodes, root);
+  if (isList(value) && value.length === 1) return again(value[0] as Json);
+  return value;
+}
+
+function takesText(node: unknown, root: SchemaNode): boolean {
+  const kinds = leaves(nodesIn([node]), root).flatMap((leaf) => (constantsOf(leaf) === undefined ? kindsOf(leaf) : []));
+  return kinds.includes("string") || kinds.includes("any") || !isRecord(node);
+}
+
+function isNothing(value: Json): boolean {
+  return typeof value === "string" && /^\s*(?:none|null|n\/a|undefined)?\s*$/i.test(value);
+}
+
+function constantLike(value: string, nodes: readonly SchemaNode[]): string {
+  const constants = nodes.flatMap((node) => constantsOf(node) ?? [undefined]);
+  if (constants.includes(undefined) || constants.includes(value)) return value;
+  const near = constants.filter((one): one is string => typeof one === "string" && folded(one) === folded(value.trim()));
+  return near.length === 1 ? (near[0] ?? value) : value;
+}
+
+function kindOf(value: Json): string {
+  return value === null ? "null" : isList(value) ? "array" : typeof value;
+}
+
+function kindsOf(node: SchemaNode): readonly string[] {
+  const types = typesOf(node).map((type) => (type === "integer" ? "number" : type));
+  const constants = constantsOf(node);
+  if (types.length > 0) return types;
+  return constants === undefined ? ["any"] : constants.map((one) => kindOf(one as Json));
+}
+
+function readWhole(text: string): Json | undefined {
+  const found = readValue(text, 0);
+  return found.ok && text.slice(found.end).trim() === "" ? found.value : undefined;
 }
 
 interface RecordChange {

@@ -1,8 +1,8 @@
 import { defined } from "../kernel/value-kind.ts";
 import type { ModelError } from "../kernel/errors.ts";
-import { modelError, type ModelErrorCode, type ModelErrorData } from "./failure.ts";
+import { modelError } from "./failure.ts";
 
-/** Its texts are masked. */
+/** Its strings are masked. */
 export interface ServerSaid {
   /** Undefined for an error inside a stream that carries none. */
   readonly status?: number;
@@ -10,25 +10,72 @@ export interface ServerSaid {
   readonly code?: string;
   readonly type?: string;
   readonly param?: string;
+  /** Structured details as JSON, such as Google's. */
+  readonly detail?: string;
+  /** True when the model wrote a reply that its server could not read. */
+  readonly failed?: boolean;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
   /** True when an answer had begun: the model ran. */
   readonly began?: boolean;
 }
 
-/** OpenAI and vLLM; llama.cpp; Ollama; Anthropic; Gemini; Mistral; LM Studio. */
-const OVERFLOW =
-  /context_length_exceeded|exceed_context_size|maximum context length|maximum model length|exceeds? the (?:available )?context|exceeds? the (?:model'?s )?context|context (?:size|length|window) (?:was )?exceeded|prompt (?:is )?too long|input is too (?:long|large)|input token count .*exceeds|too large for model|context the overflows/i;
+const LIMITED =
+  "(?:exceed|too (?:long|large|big|many)|longer than|greater than|larger than|surpass|beyond|over(?:flow|s| the)|out of range|reduce)";
+const READ = "(?:prompts?|inputs?|contexts?|messages|conversation|requests?|sequence|tokens?)";
+const SPACE = "(?:tokens?|contexts?|length|window|characters|max|limit)";
+/** The structured codes of servers first; then what is read, that it is too long, and in what unit. */
+const OVERFLOW = new RegExp(
+  [
+    "context_length_exceeded|exceed_context|context_window_exceeded|tokens_limit_reached|string_above_max_length|prompt_too_long",
+    `\\b${READ}\\b.{0,80}\\b${LIMITED}.{0,80}\\b${SPACE}`,
+    `\\b${READ}\\b.{0,40}\\btoo (?:long|large)`,
+    "too (?:large|long) for (?:the )?model|too many (?:input )?tokens|reduce the length",
+    `context (?:size|length|window|limit)s? (?:was |is )?(?:exceeded|reached)|context the overflows|maximum (?:context|model|prompt) length|max(?:imum)? context`,
+    "(?:input|prompt|context) (?:length|tokens?|size).{0,40}(?:should be|must be|must have|limit)|inputs?`? (?:tokens?|must have).{0,60}(?:less than|must be <)",
+    "greater than the context length|model token limit|context shift is disabled",
+  ].join("|"),
+  "i",
+);
 const QUOTA =
-  /insufficient_quota|insufficient[ _](?:balance|credits?|funds)|billing_hard_limit|exceeded your current quota|payment required/i;
-const FILTERED = /content_filter|content_policy|content management policy|responsible ?ai|safety system/i;
+  /insufficient[ _](?:quota|balance|credits?|funds)|billing|exceeded_current_quota|payment required|arrears|recharge|top[ -]?up|out of credits?|(?:used|spent|exhausted) all (?:available |your |of your )*credits?|credits? (?:balance|limit)|spending limit|exceeded your (?:current |monthly )?(?:quota|budget)|余额不足|欠费/i;
+/** A quota of a minute comes back by itself. */
+const BY_TIME = /per[ _-]?(?:second|minute|min|hour)|\b[RT]PM\b|PerMinute|RetryInfo|rate.?limit|too many requests|throttl/i;
+const FILTERED =
+  /content[ _-]?(?:filter|policy|violates)|content management policy|responsible ?ai|safety (?:system|filter|polic|reason|setting)|content exists risk|data_?inspection|inappropriate content|prohibited[ _]content|high risk|(?:input|prompt|content|output)\b.{0,60}\b(?:was |were |been )?flagged|usage (?:policy|guidelines)|moderation|new_sensitive|sensitive (?:content|words?|information)|guardrail|敏感|不安全/i;
 const FORMAT = /response_?format|json_schema|json_object|json mode|structured[ _]outputs?|guided_json|grammar/i;
 /** Complaints about this one schema. */
-const ONE_SCHEMA =
+export const ONE_SCHEMA =
   /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
-const GENERATION_FAILED = /json_validate_failed|failed to generate json/i;
+const GENERATION_FAILED =
+  /json_validate_failed|failed to generate json|tool_use_failed|failed to call a function|failed_generation|(?:error|failed|could not|unable).{0,20}pars\w+.{0,30}(?:tool|function) call/i;
+const NOT_TAKEN =
+  /\bnot\b.{0,30}\b(?:support|enabl|allow|permit|accept|avail|implement)|n't\b.{0,20}\bsupport|unsupported|no endpoints|requires? .{0,3}-|must be set|unrecognized|unknown|unexpected|extra (?:inputs|fields)|disabled/i;
+const TOOLS = /\btools?\b|tool[ _-]?(?:use|choice|call)|function.?call/i;
+/** Servers have no code for this refusal. */
+const IMAGES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
+/** llama.cpp answers 500 where a template refuses the request. */
+const TEMPLATE = /jinja|chat.?template|roles? must alternate|role not supported|raise_exception/i;
 
-type Rule = readonly [holds: boolean, code: ModelErrorCode, expected: string, todo: string, data?: ModelErrorData];
+/** What a refusal says the model or its server does not take; undefined for other refusals. */
+export function unsupportedBy(message: string): "tools" | "images" | undefined {
+  if (TOOLS.test(message) && NOT_TAKEN.test(message)) return "tools";
+  return IMAGES.test(message) ? "images" : undefined;
+}
+
+/** What was expected of a model, and what to do, by the code of the error. */
+const ADVICE = {
+  MODEL_CONTENT_FILTER: ["MODEL to answer", "Change the words of the request."],
+  MODEL_PROTOCOL: ["MODEL to write what its server can read", "It is asked again."],
+  MODEL_CONTEXT_OVERFLOW: ["a request that MODEL can read in one piece", "Send less or use a model with a longer context."],
+  MODEL_QUOTA: ["credit for this call", "Add credit with the provider or use another key."],
+  MODEL_RATE_LIMIT: ["MODEL within its rate limits", "Slow down (see modelLimits) or raise the limit with the provider."],
+  MODEL_AUTH: ["a key that may use MODEL", "Check the API key and what it is allowed to do."],
+  MODEL_FORMAT_UNSUPPORTED: ["MODEL to take the reply format", "Ask for a plainer format."],
+  MODEL_NOT_FOUND: ["model MODEL on this server", "Check the name of the model and the base URL."],
+  MODEL_BAD_REQUEST: ["a request that the server of MODEL takes", "Change what it complains about."],
+  MODEL_SERVER: ["an answer from MODEL", "The server failed; look at its status page or logs if this persists."],
+} as const;
 
 /**
  * 4xx, 501, 503 and 529 are refusals before the model ran. 500, 502, 504 and other 5xx come from servers and gateways whose model may have
@@ -39,61 +86,63 @@ type Rule = readonly [holds: boolean, code: ModelErrorCode, expected: string, to
 export function serverError(model: string, said: ServerSaid, formatAsked: boolean): ModelError {
   const words = `${said.code ?? ""} ${said.type ?? ""} ${said.message}`;
   const status = said.status ?? statusOf(words);
-  const isTooLarge = /request too large/i.test(said.message);
-  const rules: readonly Rule[] = [
-    [FILTERED.test(words), "MODEL_CONTENT_FILTER", `${model} to answer`, "Change the words of the request."],
-    [GENERATION_FAILED.test(words), "MODEL_PROTOCOL", `${model} to write JSON`, "It is asked again.", { mayHaveRun: true }],
-    [
-      OVERFLOW.test(words),
-      "MODEL_CONTEXT_OVERFLOW",
-      `a request that ${model} can read in one piece`,
-      "Send less or use a model with a longer context.",
-    ],
-    [QUOTA.test(words) || status === 402, "MODEL_QUOTA", "credit for this call", "Add credit with the provider or use another key."],
-    [
-      status === 429,
-      "MODEL_RATE_LIMIT",
-      `${model} within its rate limits`,
-      isTooLarge
-        ? "One request is more than a minute's allowance: send less."
-        : "Slow down (see modelLimits) or raise the limit with the provider.",
-    ],
-    [status === 401 || status === 403, "MODEL_AUTH", `a key that may use ${model}`, "Check the API key and what it is allowed to do."],
-    [
-      formatAsked && isFormatComplaint(status, said),
-      "MODEL_FORMAT_UNSUPPORTED",
-      `${model} to take the reply format`,
-      "Ask for a plainer format.",
-      { schemaOnly: ONE_SCHEMA.test(words) },
-    ],
-    [status === 404, "MODEL_NOT_FOUND", `model ${model} on this server`, "Check the name of the model and the base URL."],
-    [status === 413, "MODEL_CONTEXT_OVERFLOW", "a request the server takes in one piece", "Send less."],
-    [status === 408 || status === 409, "MODEL_SERVER", `an answer from ${model}`, "The server asks to be tried again."],
-    [isRefused(status), "MODEL_BAD_REQUEST", `a request that the server of ${model} takes`, "Change what it complains about."],
-  ];
-  const [, code, expected, todo, more] = rules.find(([holds]) => holds) ?? [
-    true,
-    "MODEL_SERVER",
-    `an answer from ${model}`,
-    "The server failed; look at its status page or logs if this persists.",
-  ];
+  const isTemplate = status === 500 && TEMPLATE.test(words);
+  const isRefused = isRefusal(status) || isTemplate;
+  const unsupported = isRefused || said.began === true ? unsupportedBy(said.message) : undefined;
+  const code = codeOf(said, { words, status, isRefused, formatAsked, unsupported });
+  const [expected, todo] = ADVICE[code];
+  const isTooLarge = code === "MODEL_RATE_LIMIT" && /request too large/i.test(said.message);
+  const advice = isTooLarge ? "One request is more than a minute's allowance: send less." : todo;
   const came = `got${said.status === undefined ? "" : ` ${said.status}`}: ${said.message || "no explanation"}`;
-  return modelError(code, `Expected ${expected}, ${came}. ${todo}`, {
-    ...(code === "MODEL_RATE_LIMIT" ? { retryable: !isTooLarge } : {}),
-    data: { ...facts(said, status), ...more },
+  const mayHaveRun = said.began === true || code === "MODEL_PROTOCOL" || !(isRefused || status === 503 || status === 529);
+  return modelError(code, `Expected ${expected.replace("MODEL", () => model)}, ${came}. ${advice}`, {
+    ...(isTooLarge ? { retryable: false } : {}),
+    data: {
+      ...defined({ status: said.status, requestId: said.requestId, serverCode: said.code, retryAfterMs: said.retryAfterMs, unsupported }),
+      ...(code === "MODEL_FORMAT_UNSUPPORTED" ? { schemaOnly: ONE_SCHEMA.test(words) } : {}),
+      ...(code === "MODEL_BAD_REQUEST" && unsupported === undefined && said.param === undefined ? { isUnexplained: true } : {}),
+      mayHaveRun,
+    },
   });
 }
 
-function isRefused(status: number): boolean {
-  return status < 500 || status === 501;
+interface Reading {
+  readonly words: string;
+  readonly status: number;
+  readonly isRefused: boolean;
+  readonly formatAsked: boolean;
+  readonly unsupported: string | undefined;
 }
 
-function facts(said: ServerSaid, status: number): ModelErrorData {
-  const refusedBefore = isRefused(status) || status === 503 || status === 529;
-  return {
-    ...defined({ status: said.status, requestId: said.requestId, serverCode: said.code, retryAfterMs: said.retryAfterMs }),
-    mayHaveRun: said.began === true || !refusedBefore,
-  };
+function codeOf(said: ServerSaid, { words, status, isRefused, formatAsked, unsupported }: Reading): keyof typeof ADVICE {
+  if ((isRefused || said.began === true) && FILTERED.test(words)) return "MODEL_CONTENT_FILTER";
+  if (said.failed === true || GENERATION_FAILED.test(words)) return "MODEL_PROTOCOL";
+  if (isOverflow(status, words)) return "MODEL_CONTEXT_OVERFLOW";
+  if (status === 402 || ([400, 403, 429].includes(status) && QUOTA.test(words) && !isByTime(said))) return "MODEL_QUOTA";
+  if (status === 429) return "MODEL_RATE_LIMIT";
+  if (status === 401 || status === 403) return "MODEL_AUTH";
+  if (formatAsked && isFormatComplaint(status, said)) return "MODEL_FORMAT_UNSUPPORTED";
+  if (status === 404 && unsupported === undefined) return "MODEL_NOT_FOUND";
+  if (status === 413) return "MODEL_CONTEXT_OVERFLOW";
+  return isRefused && status !== 408 && status !== 409 ? "MODEL_BAD_REQUEST" : "MODEL_SERVER";
+}
+
+/** A limit of tokens a minute names tokens too, and a field's own limit is another fault. */
+function isOverflow(status: number, words: string): boolean {
+  if (status === 401 || status === 403 || status === 404 || (status === 429 && !/context/i.test(words))) return false;
+  if (status >= 500 && !/context|prompt/i.test(words)) return false;
+  return OVERFLOW.test(words);
+}
+
+/** A time to wait, or a limit of a minute. A limit of a day is none. */
+function isByTime({ retryAfterMs, message, code = "", type = "", detail = "" }: ServerSaid): boolean {
+  const words = `${code} ${type} ${message} ${detail}`;
+  if (/insufficient_quota|PerDay/i.test(words)) return false;
+  return retryAfterMs !== undefined || BY_TIME.test(words);
+}
+
+function isRefusal(status: number): boolean {
+  return status < 500 || status === 501;
 }
 
 function statusOf(words: string): number {

@@ -6,7 +6,7 @@ import type { ChatMessage } from "./chat-message.ts";
 import { addUsage, type ChatResponse, type Usage } from "./chat-model.ts";
 import { type BrokenJson, findJson } from "./json-in-text.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
-import { holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
+import { coerced, holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
 
 export interface OutputIssue {
   /** `files[0].path`; empty for the whole reply. */
@@ -23,19 +23,28 @@ const KEPT_ISSUES = 100;
 const SHOWN_VALUE = 120;
 
 /**
- * Finds the JSON of a reply, repairs it, drops nulls that mean "absent", and checks it. The longest value that fits is the answer, because
- * models often give an example first; unless a longer part looks like JSON and cannot be read. A value that lacks only the braces at its
- * end is read where by its schema nothing else can be missing.
+ * Finds the JSON of a reply and checks it. The last value that fits is the answer, because models give examples and drafts first; unless a
+ * longer part looks like JSON and cannot be read. Only where no value fits as it is, values are coerced by the schema, and a broken part is
+ * repaired. A value that lacks only the braces at its end is read where by its schema nothing else can be missing.
  */
 export function readReply<S extends z.ZodType>(text: string, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
   const { values, broken } = findJson(text);
   const brokenLength = broken === undefined ? 0 : broken.end - broken.start;
   const candidates = values.filter(({ value, start, end }, index) => end - start > brokenLength && (index === 0 || !isEmpty(value)));
+  const [longest] = candidates;
+  // In prose a short list may be a reference.
+  const least = longest !== undefined && output.wrapped ? (longest.end - longest.start) / 3 : 0;
+  const latest = candidates.filter(({ start, end }) => end - start >= least).toSorted((a, b) => b.start - a.start);
   let first: readonly OutputIssue[] | undefined;
-  for (const { value } of candidates) {
-    const read = check(value, schema, output);
+  for (const found of latest) {
+    const read = check(found.value, schema, output);
     if (read.ok) return read;
-    first ??= read.issues;
+    if (found === longest || first === undefined) first = read.issues;
+  }
+  const guesses = [...latest.map(({ value }) => value), ...(broken?.repaired === undefined ? [] : [broken.repaired])];
+  for (const guess of guesses) {
+    const read = check(guess, schema, output, true);
+    if (read.ok) return read;
   }
   const closed = candidates.length === 0 ? broken?.closed : undefined;
   if (closed !== undefined && !output.wrapped && holdsAllMembers(closed.value, closed.path, output.json)) {
@@ -153,8 +162,9 @@ export function issueLine(issue: OutputIssue): string {
   return `${issue.path === "" ? "the reply" : issue.path}: ${issue.message}${issue.got === undefined ? "" : ` (got ${issue.got})`}`;
 }
 
-function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
-  const attempts = readings(found, output);
+function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema, isCoerced = false): ReadReply<z.infer<S>> {
+  const plain = readings(found, output);
+  const attempts = isCoerced ? plain.map((value) => coercedReading(value, output)) : plain;
   let first: readonly OutputIssue[] | undefined;
   for (const value of attempts) {
     const parsed = schema.safeParse(value);
@@ -162,6 +172,10 @@ function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema
     first ??= issuesOf(parsed.error.issues, value);
   }
   return { ok: false, issues: first ?? [] };
+}
+
+function coercedReading(value: Json, { json, wrapped }: OutputSchema): Json {
+  return wrapped ? unwrap(coerced({ value }, json)) : withoutFillers(withSchemaKeys(coerced(value, json), json), json);
 }
 
 /** Wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
@@ -237,7 +251,7 @@ function isEmpty(value: Json): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-export function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
+function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
   let found: unknown = value;
   for (const key of path) {
     if (!isObject(found) || !Object.hasOwn(found, key)) return undefined;

@@ -1,26 +1,49 @@
 import { aText, takes } from "../kernel/argument.ts";
 
-const MARKS = "think|thinking|thought|thoughts|reasoning";
-const OPENING = new RegExp(`^[\\s\\uFEFF]*<(${MARKS})>`, "i");
-const ANY_OPENING = new RegExp(`<(?:${MARKS})>`, "i");
+const NAMES = "think|thinking|thought|thoughts|reasoning|reflection";
+/** The marks of models around their thoughts: the opening, and the closing that belongs to it. */
+const MARKS: readonly (readonly [opening: string, closing: (name: string) => string])[] = [
+  [`<((?:[a-z]+:)?(?:${NAMES}))>`, (name) => `</${name}>`],
+  ["◁(think)▷", () => "◁/think▷"],
+  ["\\[(THINK)\\]", () => "[/THINK]"],
+  ["<\\|(START_THINKING)\\|>", () => "<|END_THINKING|>"],
+  ["<\\|(begin_of_thought)\\|>", () => "<|end_of_thought|>"],
+  ["<(unused94)>thought", () => "<unused95>"],
+  ["<\\|channel>(thought)", () => "<channel|>"],
+];
+const OPENING = new RegExp(`^[\\s\\uFEFF]*(?:${MARKS.map(([opening]) => opening).join("|")})`, "i");
+const ANY_OPENING = new RegExp(`<(?:[a-z]+:)?(?:${NAMES})>|◁think▷|\\[THINK\\]`, "i");
 /** Not one in a string, such as `"</think>"`. */
-const CLOSING = new RegExp(`</(?:${MARKS})>(?=[\\s{[]|$)`, "gi");
+const CLOSING = new RegExp(`(?<!["'\`])(?:</(?:[a-z]+:)?(?:${NAMES})>(?=[\\s{[*#<A-Z\\d]|$)|◁/think▷|\\[/THINK\\])`, "gi");
 const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
-/** A text with more marks is an attack. */
-const MOST_MARKS = 20;
+/** A string with more marks is an attack. */
+const MAX_MARKS = 20;
+/** A reply in channels: only the final one is the answer. */
+const CHANNELS = /^[\s\uFEFF]*(?:<\|start\|>assistant\s*)?<\|channel\|>/;
+/** The same where the server drops the marks and leaves the words. */
+const BARE_CHANNELS = /^\s*analysis[^]*?assistantfinal/;
+const FINAL = /<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>/;
+/** Marks of the end that servers of local models let through. */
+const END = /(?:\s*(?:<\|(?:return|end|im_end|eot_id|eom_id|endoftext|END_RESPONSE)\|>|<｜end▁of▁sentence｜>))+\s*$/;
 
 /**
- * Returns the index at which the answer begins. Models that reason aloud write their thoughts before it in `<think>` and `</think>`,
- * without the first mark where the server puts it into the prompt, and without the last where they forget it. Thoughts without an end have
- * no answer: the index is the end of the text.
+ * Returns the index at which the answer begins. Models that reason aloud write their thoughts before it in `<think>` and `</think>`, or in
+ * other marks; without the first mark where the server puts it into the prompt, and without the last where they forget it. Thoughts without
+ * an end have no answer: the index is the end of the string.
  */
 export function answerStart(text: string): number {
+  const bare = BARE_CHANNELS.exec(text);
+  if (bare !== null) return bare[0].length;
+  if (CHANNELS.test(text)) {
+    const final = FINAL.exec(text);
+    return final === null ? text.length : final.index + final[0].length;
+  }
   let from = 0;
-  for (let block = 0; block < MOST_MARKS; block++) {
+  for (let block = 0; block < MAX_MARKS; block++) {
     const rest = text.slice(from);
     const opening = OPENING.exec(rest);
     if (opening === null) return from + afterLoneClosing(rest);
-    const end = afterClosing(rest, opening[0].length, opening[1] ?? "");
+    const end = afterClosing(rest, opening);
     if (end === undefined) return text.length;
     from += end;
   }
@@ -31,14 +54,16 @@ export function answerStart(text: string): number {
 export function withoutThoughts(text: string): string {
   takes("withoutThoughts", "text", text, aText);
   const start = answerStart(text);
-  return start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
+  const answer = start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
+  return text.includes("|>") || text.includes("｜>") ? answer.replace(END, "").replace(/^<\|START_RESPONSE\|>/, "") : answer;
 }
 
-/** In thoughts nothing is a string, so the mark may stand anywhere. */
-function afterClosing(text: string, from: number, mark: string): number | undefined {
-  const inside = text.slice(from);
-  const closing = new RegExp(`</${mark}>`, "i").exec(inside);
-  return closing === null ? undefined : from + closing.index + closing[0].length;
+/** In thoughts nothing is a string, so the mark may be anywhere. */
+function afterClosing(text: string, opening: RegExpExecArray): number | undefined {
+  const which = opening.slice(1).findIndex((name) => name !== undefined);
+  const mark = MARKS[which]?.[1](opening[which + 1] ?? "") ?? "";
+  const closing = new RegExp(mark.replace(/[|[\]]/g, "\\$&"), "i").exec(text.slice(opening[0].length));
+  return closing === null ? undefined : opening[0].length + closing.index + closing[0].length;
 }
 
 /**
@@ -46,11 +71,11 @@ function afterClosing(text: string, from: number, mark: string): number | undefi
  * thoughts.
  */
 function afterLoneClosing(text: string): number {
-  if (/^[\s\uFEFF]*[{[]/.test(text)) return 0;
+  if (/^[\s\uFEFF]*[{[](?!\/)/.test(text)) return 0;
   let looked = 0;
   for (const match of text.matchAll(CLOSING)) {
     const before = text.slice(0, match.index);
-    if (++looked > MOST_MARKS || ANY_OPENING.test(before)) return 0;
+    if (++looked > MAX_MARKS || ANY_OPENING.test(before)) return 0;
     if ((before.match(FENCE)?.length ?? 0) % 2 === 0) return match.index + match[0].length;
   }
   return 0;

@@ -13,7 +13,7 @@ import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } fro
 import { type ModelPrice, priceOf } from "../model/price.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import { strictSchema } from "../model/json-schema.ts";
-import { promptFor, rungsFor } from "../model/format-ladder.ts";
+import { enforcedForm, inForm, wordsForm } from "../model/reply-form.ts";
 import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 
 export interface CassetteOptions {
@@ -212,9 +212,9 @@ function recordedForms({ model: _model, schema, ...request }: JsonObject): reado
   if (schema === undefined) return [formOf(request)];
   const messages = request["messages"] as unknown as readonly ChatMessage[];
   const output = { json: schema as JsonObject, strict: strictSchema(schema as JsonObject), wrapped: false };
-  return rungsFor(output).flatMap((rung) => {
-    const withFormat = { ...request, schema: rung.format as unknown as Json };
-    const withWords = { ...withFormat, messages: promptFor(messages, output, rung) as unknown as Json };
+  return [enforcedForm(output), wordsForm(output)].flatMap((form) => {
+    const withFormat = { ...request, schema: form.format as unknown as Json };
+    const withWords = { ...withFormat, messages: inForm(messages, form) as unknown as Json };
     return [formOf(withWords), formOf(withFormat)];
   });
 }

@@ -50,6 +50,8 @@ const wireMessage = z.discriminatedUnion("role", [
   z
     .strictObject({
       role: z.literal("assistant"),
+      reasoning_content: z.string().optional(),
+      reasoning_details: z.array(z.json()).optional(),
       content: z.string().optional(),
       name: speaker,
       tool_calls: z.array(toolCall).min(1).optional(),

@@ -29,14 +29,19 @@ export function readArguments(text: string, tool: Tool): CallArguments {
   return { ok: false, why: `Arguments of "${tool.name}" do not fit:\n${list}\n${expectation(tool)}` };
 }
 
+/** How models write that there are no arguments. */
+const MEANS_NONE = /^\s*(?:["'`]?\s*(?:null|none|nil|undefined|void|n\/a|\{\s*\}|\[\s*\]|\(\s*\))?\s*["'`]?|"\\?"\\?""?)\s*$/i;
+
 type ReadJson = { readonly ok: true; readonly json: JsonObject } | { readonly ok: false; readonly why: string };
 
 function objectIn(text: string): ReadJson {
   if (text.length > MAX_ARGUMENTS) {
     return { ok: false, why: `are ${text.length} characters long, and at most ${MAX_ARGUMENTS} are read. Do it in smaller parts.` };
   }
-  if (text.trim() === "") return { ok: true, json: {} };
-  const value = jsonIn(text);
+  if (MEANS_NONE.test(text)) return { ok: true, json: {} };
+  const found = jsonIn(text);
+  const [only, ...others] = Array.isArray(found) ? (found as readonly Json[]) : [];
+  const value = others.length === 0 && isRecord(only) ? only : found;
   if (value === undefined) return { ok: false, why: `are no JSON: ${near(text)}.` };
   if (!isRecord(value)) {
     return { ok: false, why: `are ${Array.isArray(value) ? "a list" : `a ${value === null ? "null" : typeof value}`}, not an object.` };
@@ -56,7 +61,9 @@ function jsonIn(text: string): Json | undefined {
 /** With several values it is unknown which one is meant. */
 function mendedJson(text: string): Json | undefined {
   const { values, broken } = findJson(text);
-  return values.length === 1 && broken === undefined ? values[0]?.value : undefined;
+  if (values.length === 0) return broken?.repaired;
+  const isOne = new Set(values.map(({ value }) => canonicalJson(value))).size === 1;
+  return isOne && broken === undefined ? values[0]?.value : undefined;
 }
 
 function faultOf(value: Json): string | undefined {

@@ -3,7 +3,7 @@ import { ControlError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { isRecord, isText } from "../kernel/value-kind.ts";
-import { thrownText, valueText } from "../kernel/value-text.ts";
+import { thrownText, valueText, wellFormed } from "../kernel/value-text.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import { cutText, grouped } from "./shown-text.ts";
 import type { Tool } from "./tool.ts";
@@ -146,8 +146,6 @@ const MAX_IMAGE = 7_000_000;
 const MAX_DATA = 1_000_000;
 const MAX_NOTE = 2_000;
 const FIELDS = new Set(["output", "error", "images", "system", "data"]);
-/** Half characters and the character 0, which servers and stores refuse. */
-const BROKEN = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\u0000/g;
 
 const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
   z.union([
@@ -226,10 +224,6 @@ function picturesIn(images: unknown): { readonly kept: readonly ImagePart[]; rea
     return parsed.success ? [parsed.data] : [];
   });
   return { kept, leftOut: images.length - kept.length };
-}
-
-function wellFormed(text: string): string {
-  return text.replace(BROKEN, "\ufffd");
 }
 
 const OUTCOMES = ["ok", "failed", "timeout", "invalid"] as const;

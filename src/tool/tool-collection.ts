@@ -42,14 +42,19 @@ export class ToolCollection implements Iterable<Tool> {
     return this.get(name) !== undefined;
   }
 
-  /** The tool of that name, or the only one whose name differs in upper and lower case alone. */
+  /**
+   * The tool of that name, or the only one that a model can mean: in another case, in quotes, with a namespace before the name
+   * (`functions.add`) or marks behind it.
+   */
   find(name: string): Tool | undefined {
     takes("ToolCollection.find", "name", name, aText);
     const exact = this.#tools.get(name);
     if (exact !== undefined) return exact;
-    const lower = name.toLowerCase();
-    const alike = [...this.#tools.values()].filter((tool) => tool.name.toLowerCase() === lower);
-    return alike.length === 1 ? alike[0] : undefined;
+    for (const meant of meantNames(name)) {
+      const alike = [...this.#tools.values()].filter((tool) => folded(tool.name) === folded(meant));
+      if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined;
+    }
+    return undefined;
   }
 
   /** @throws UsageError `TOOL_DUPLICATE`; `TOOL_INVALID` for a value that `defineTool` did not make */
@@ -76,6 +81,24 @@ export class ToolCollection implements Iterable<Tool> {
   [Symbol.iterator](): Iterator<Tool> {
     return [...this.#tools.values()][Symbol.iterator]();
   }
+}
+
+/** A name as it is, without its marks, and without its namespace. */
+function meantNames(name: string): readonly string[] {
+  const bare = name
+    .slice(0, MAX_NAME)
+    .replace(/<\|[^]*$/, "")
+    .replace(/\([^]*\)\s*$/, "")
+    .replace(/:\d+\s*$/, "")
+    .replace(/^[\s"'`*[]+|[\s"'`*\]:;,.]+$/g, "");
+  return [name, bare, bare.replace(/^[^]*[.:/]/, "")];
+}
+
+/** Of a name that a model made up. */
+const MAX_NAME = 200;
+
+function folded(name: string): string {
+  return name.toLowerCase().replace(/[-\s]/g, "_");
 }
 
 function checkTool(tool: Partial<Tool> | null | undefined): void {

@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { carryOut, Unanswered } from "../../src/adapters/openai-server.ts";
+import { carryOut, saidIn, Unanswered } from "../../src/adapters/openai-server.ts";
 import { errorOf } from "../model/call-setup.ts";
 
-const answering =
-  (status: number, body: string, headers: Record<string, string> = {}): typeof fetch =>
-  () =>
-    Promise.resolve(new Response(body, { status, headers }));
-
-const said = async (body: string, status = 400): Promise<unknown> => {
-  const text = await (await carryOut(answering(status, body), "http://x")).text();
-  return text.startsWith("{") ? (JSON.parse(text) as unknown) : text;
-};
+/** What a server said, as its refusal is read. */
+async function heard(status: number, body: string | ReadableStream, headers: Record<string, string> = {}): Promise<unknown> {
+  const refusal = await errorOf(carryOut(() => Promise.resolve(new Response(body, { status, headers })), "http://x"));
+  return saidIn(refusal, { model: "m", mask: (text) => text, now: 0, began: false, hasSchema: false });
+}
 
 describe("carryOut", () => {
   it("lets answers pass as they are", async () => {
@@ -18,41 +14,32 @@ describe("carryOut", () => {
     expect(await carryOut(() => Promise.resolve(response), "http://x")).toBe(response);
   });
 
-  it.each<[string, string, unknown]>([
-    ["under error, where the client looks", '{"error":{"message":"m"}}', { error: { message: "m" } }],
-    ["at the top, as older vLLM", '{"object":"error","message":"m","code":400}', { error: { object: "error", message: "m", code: 400 } }],
-    ["under detail, as FastAPI", '{"detail":"m"}', { error: { detail: "m", message: "m" } }],
-    ["under detail, in a list", '{"detail":[{"msg":"m"}]}', { error: { detail: [{ msg: "m" }], message: '[{"msg":"m"}]' } }],
-    ["anywhere else", '{"oops":1}', { error: { oops: 1, message: '{"oops":1}' } }],
+  it.each<[string, string, string]>([
+    ["under error", '{"error":{"message":"m"}}', "m"],
+    ["as a string under error", '{"error":"m"}', "m"],
+    ["at the top, as older vLLM", '{"object":"error","message":"m","code":400}', "m"],
+    ["under detail, as FastAPI", '{"detail":"m"}', "m"],
+    ["under detail, in a list", '{"detail":[{"loc":["body","stop"],"msg":"m"}]}', "body.stop: m"],
+    ["in a list of one, as Gemini", '[{"error":{"message":"m"}}]', "m"],
+    ["anywhere else", '{"oops":1}', '{"oops":1}'],
     ["as a page", "<html>", "<html>"],
-    ["as a bare string", '"m"', '"m"'],
-    ["nowhere", "", ""],
-  ])("finds the complaint %s", async (_where, body, expected) => {
-    expect(await said(body)).toEqual(expected);
+    ["as a bare string", '"m"', "m"],
+    ["nowhere", "", "no explanation"],
+  ])("finds the complaint %s", async (_where, body, message) => {
+    expect(await heard(400, body)).toMatchObject({ status: 400, message });
   });
 
-  it("keeps status and headers, but not those that described the bytes", async () => {
-    const response = await carryOut(
-      answering(429, "{}", { "retry-after": "7", "content-encoding": "gzip", "content-length": "99", "x-request-id": "r" }),
-      "http://x",
-    );
-    expect(response.status).toBe(429);
-    expect(["retry-after", "x-request-id", "content-encoding", "content-length"].map((name) => response.headers.get(name))).toEqual([
-      "7",
-      "r",
-      null,
-      null,
-    ]);
+  it("keeps the status, the request and the time to wait", async () => {
+    expect(await heard(429, "{}", { "retry-after": "7", "x-request-id": "r" })).toMatchObject({
+      status: 429,
+      retryAfterMs: 7_000,
+      requestId: "r",
+    });
   });
 
   it("a body that breaks is an empty one: the status still counts", async () => {
-    const broken = new ReadableStream({
-      start(controller) {
-        controller.error(new TypeError("terminated"));
-      },
-    });
-    const response = await carryOut(() => Promise.resolve(new Response(broken, { status: 503 })), "http://x");
-    expect([response.status, await response.text()]).toEqual([503, ""]);
+    const broken = new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) });
+    expect(await heard(503, broken)).toMatchObject({ status: 503, message: "no explanation" });
   });
 
   it("hides why fetch failed from the client, but not an abort", async () => {

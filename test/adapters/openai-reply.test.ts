@@ -82,9 +82,9 @@ describe("ReplyReader", () => {
     expect(whole({ choices: [{ message: { content: "x" }, finish_reason: reason }] }).finishReason).toBe(expected);
   });
 
-  it("an end nobody knows is no end, and none is none", () => {
+  it("a failure of the server is no end, and none is none", () => {
     expect(codeOf(() => whole({ choices: [{ message: { content: "x" }, finish_reason: "insufficient_system_resource" }] }))).toBe(
-      "MODEL_PROTOCOL",
+      "MODEL_CUT",
     );
     expect(codeOf(() => whole({ choices: [{ message: { content: "x" }, finish_reason: 7 }] }))).toBe("MODEL_PROTOCOL");
     for (const none of [undefined, null, ""])
@@ -104,8 +104,8 @@ describe("ReplyReader", () => {
     { choices: [{}] },
     { choices: [{ message: "x" }] },
     { choices: [{ message: { content: 7 } }] },
-    { choices: [{ message: { content: ["x"] } }] },
-    { choices: [{ message: { content: "x", tool_calls: {} } }] },
+    { choices: [{ message: { content: [7] } }] },
+    { choices: [{ message: { content: "x", tool_calls: "t" } }] },
     { choices: [{ message: { content: "x", tool_calls: ["t"] } }] },
     { choices: [{ message: { content: "x", tool_calls: [{ function: "t" }] } }] },
   ])("%j is no reply", (data) => {
@@ -173,8 +173,8 @@ describe("ReplyReader", () => {
     ).toEqual(["tool_calls", ["a", "read", '{"p":1}'], ["b", "write", '{"q":2}']]);
     expect(callsOf([delta({ tool_calls: [{ function: { name: "now" } }, { function: { name: "then" } }] }), delta({}, "stop")])).toEqual([
       "tool_calls",
-      ["call_0", "now", "{}"],
-      ["call_1", "then", "{}"],
+      ["call00000", "now", "{}"],
+      ["call00001", "then", "{}"],
     ]);
   });
 });

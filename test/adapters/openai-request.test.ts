@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { requestBody, type WireDialect } from "../../src/model/openai-request.ts";
+import { requestBody, type WireForm } from "../../src/model/openai-request.ts";
 import { UsageError } from "../../src/kernel/errors.ts";
 import type { ChatMessage, ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { OpenAIBodySchema } from "../../src/testing/stub-reply.ts";
 
-const dialect: WireDialect = { model: "m", maxTokensField: "max_tokens", extra: {} };
+const dialect: WireForm = { model: "m", maxTokensField: "max_tokens", extra: {} };
 const body = (request: Partial<ChatRequest>, stream = false): Record<string, unknown> =>
   requestBody({ messages: [{ role: "user", content: "x" }], ...request }, dialect, stream);
 
@@ -56,7 +56,7 @@ describe("requestBody", () => {
   });
 
   it("extra fields of the model and the request go along, but what bounds and bills the call is ours", () => {
-    const own: WireDialect = {
+    const own: WireForm = {
       model: "m",
       maxTokensField: "max_completion_tokens",
       extra: { top_p: 0.5, model: "other", messages: "none" },

@@ -525,7 +525,7 @@ describe("openai, made", () => {
     const other = await target({ baseURL: "http://127.0.0.1:11434/v1" });
     expect(other.body).toMatchObject({ max_tokens: 100 });
     expect(other.body).not.toHaveProperty("max_completion_tokens");
-    expect((await target({ apiKey: "key-abc", maxTokensField: "max_tokens" })).body).toMatchObject({ max_tokens: 100 });
+    expect((await target({ apiKey: "key-abc", dialect: { maxTokensField: "max_tokens" } })).body).toMatchObject({ max_tokens: 100 });
   });
 
   it.each([
@@ -626,7 +626,7 @@ describe("importing the adapter", () => {
     });
     expect(loaded).toEqual([]);
     await model.chat(request, { signal: new AbortController().signal });
-    expect(loaded.toSorted()).toEqual(["openai", "openai/streaming"]);
+    expect(loaded.toSorted()).toEqual(["openai"]);
     vi.doUnmock("openai");
     vi.doUnmock("openai/streaming");
   });

@@ -189,6 +189,34 @@ describe("a picture that the model refuses", () => {
   });
 });
 
+describe("a refusal that nothing explains", () => {
+  const odd = new ModelError("MODEL_BAD_REQUEST", "Expected a request, got 400: 4711. Change it.", { data: { isUnexplained: true } });
+  const limited =
+    (most: number): ScriptedAnswer =>
+    ({ messages, ...rest }, n) => {
+      if (isSummary({ messages, ...rest })) return "in short";
+      if (JSON.stringify(messages).length > most) throw odd;
+      return n < 18 ? calls(call("look", { q: `${n}` }, `c${n}`)) : "done";
+    };
+
+  it("of a much larger request is taken once as too long", async () => {
+    const { agent, model } = agentOf(limited(9_000), { tools: [noting("look", () => "x".repeat(3_000))] });
+    const run = agent.run("x");
+    expect(await codes(run)).toEqual(["REQUEST_TOO_LONG"]);
+    expect(await run.result).toMatchObject({ status: "failed", error: { code: "MODEL_BAD_REQUEST" } });
+    expect(model.calls.length).toBeGreaterThan(4);
+  });
+
+  it("of the first request, and of one like the last, is the error", async () => {
+    const first = agentOf(limited(1));
+    expect(await first.agent.run("x").result).toMatchObject({ status: "failed", error: { code: "MODEL_BAD_REQUEST" } });
+    const same = agentOf((_request, n) => (n === 0 ? calls(call("look", { q: "a" })) : Promise.reject(odd)), {
+      tools: [noting("look", () => "")],
+    });
+    expect(await codes(same.agent.run("x".repeat(10_000)))).toEqual([]);
+  });
+});
+
 describe("an answer", () => {
   it("is the last text that was said, where the work is ended without one", async () => {
     const script = [

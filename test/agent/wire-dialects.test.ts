@@ -65,11 +65,18 @@ describe.each([
     expect(calls?.filter((call) => "extra_content" in call)).toHaveLength(2);
   });
 
-  it("thoughts beside the text are never sent back", async () => {
+  it("thoughts go back in the field of a server that wants them, with the calls that they led to, and in no other", async () => {
     const { requests } = await speak(
       DIALECTS.flatMap(({ name, turns }) => (/^(Ollama, all|vLLM$|llama)/.test(name) ? turns : [])),
       streams,
     );
-    expect(JSON.stringify(requests)).not.toMatch(/wants|Both cities|"Paris\."/);
+    const said = requests.at(-1)?.messages.filter((message) => "tool_calls" in message) ?? [];
+    expect(said.map((message) => (message as { readonly reasoning_content?: string }).reasoning_content)).toEqual([
+      undefined,
+      "Both cities, then.",
+      "Paris.",
+      "Paris.",
+    ]);
+    expect(JSON.stringify(requests)).not.toMatch(/wants/);
   });
 });

@@ -15,6 +15,8 @@ export interface Room {
 }
 
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
+/** Packages that one core room alone may import. */
+const OWN: Readonly<Record<string, readonly string[]>> = { model: ["jsonrepair"] };
 /** What a room may load when it first needs it, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
@@ -64,7 +66,7 @@ export const ROOMS: readonly Room[] = [
   ...CORE.map((name): Room => ({
     name,
     kind: "core",
-    packages: CORE_PACKAGES,
+    packages: [...CORE_PACKAGES, ...(OWN[name] ?? [])],
     lazy: LAZY[name] ?? [],
     node: NODE[name] ?? ["node:crypto"],
   })),

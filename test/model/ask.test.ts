@@ -85,13 +85,13 @@ describe("askModel for text", () => {
     ]);
   });
 
-  it("has a limit where the price is known, as part of the address", async () => {
-    const { input, recorder } = setup(scriptedModel(["a", "b"]));
+  it("has a limit under a budget, which is no part of the address", async () => {
+    const model = scriptedModel(["a", "b"], { price: { input: 1, output: 1 } });
+    const { input, recorder } = setup(model);
     await askModel(input);
-    expect(recorder.specs[0]?.request).toMatchObject({ maxTokens: 16_384 });
-    const unpriced = setup({ ...scripted(["a"]), price: undefined } as unknown as ChatModel);
-    await askModel(unpriced.input);
-    expect(unpriced.recorder.specs[0]?.request).not.toHaveProperty("maxTokens");
+    await askModel({ ...input, policy: { ...input.policy, requirePrice: true }, messages: [{ role: "user", content: "other" }] });
+    expect(model.calls.map(({ maxTokens }) => maxTokens)).toEqual([undefined, 16_384]);
+    for (const { request } of recorder.specs) expect(request).not.toHaveProperty("maxTokens");
   });
 
   it("tells text as it comes; from the record all of it at once", async () => {
@@ -264,12 +264,12 @@ describe("askModel for a value", () => {
     const enforced = setup(scriptedModel(['{"title": "T"}'], { id: "scripted" }));
     await askModel({ ...enforced.input, schema: Plan });
     expect(other.recorder.specs.map((spec) => spec.request)).toEqual(enforced.recorder.specs.map((spec) => spec.request));
-    // One step, three tries, of which two never ran.
+    // One step, two tries, of which one never ran.
     expect(other.recorder.specs).toHaveLength(1);
-    expect(other.recorder.attempts.line).toBe("none:0! none:0! usage:0");
-    expect(refusing.calls.map((call) => call.schema?.type)).toEqual(["schema", "json", "text"]);
+    expect(other.recorder.attempts.line).toBe("none:0! usage:0");
+    expect(refusing.calls.map((call) => call.schema?.type)).toEqual(["schema", "text"]);
     expect(refusing.calls[0]?.messages).toEqual(messages);
-    expect(refusing.calls[2]?.messages[0]?.content).toContain("JSON Schema");
+    expect(refusing.calls[1]?.messages[0]?.content).toContain("JSON Schema");
   });
 
   it("asks once more, as a second step that shows what is wrong", async () => {

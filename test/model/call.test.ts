@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError, BudgetError, ModelError, UsageError } from "../../src/kernel/errors.ts";
 import type { AttemptOutcome, Attempts } from "../../src/kernel/step.ts";
-import { boundedRequest, callModel } from "../../src/model/call.ts";
+import { type CallDeps, callModel } from "../../src/model/call.ts";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { allLimits, modelLimits } from "../../src/model/limits.ts";
@@ -457,16 +457,16 @@ describe("callModel and its neighbours", () => {
     await expect(callModel(scriptedModel([good], { price: { input: -1, output: 0 } }), request, deps)).rejects.toBeInstanceOf(UsageError);
   });
 
-  it("a request without a limit gets one where the price is known", async () => {
-    const { deps } = callSetup();
-    const unlimited: ChatRequest = { messages: request.messages };
-    const model = scriptedModel([good, good], { price });
-    await callModel(model, unlimited, deps);
-    expect(model.calls[0]?.maxTokens).toBe(16_384);
-    expect(boundedRequest({ ...model, id: "x", maxOutputTokens: 4096 } as ChatModel, unlimited, { x: price }).maxTokens).toBe(4096);
-    const { price: _price, ...unpriced } = { ...streaming(async function* () {}), id: "x" };
-    expect(boundedRequest(unpriced, unlimited)).toBe(unlimited);
-    expect(boundedRequest({ ...unpriced, id: "gpt-4-turbo" }, unlimited).maxTokens).toBe(4096);
+  it.each<[string, number | undefined, Partial<CallDeps>, object]>([
+    ["no budget", undefined, {}, { price }],
+    ["a budget", 16_384, { requirePrice: true }, { price }],
+    ["a budget and a free model", undefined, { requirePrice: true }, { price: { input: 0, output: 0 } }],
+    ["a budget and a model with a limit of its own", 64_000, { requirePrice: true }, { price, maxOutputTokens: 64_000 }],
+    ["a budget and a price for short replies", 4_096, { requirePrice: true, prices: { x: { ...price, maxOutput: 4_096 } } }, { id: "x" }],
+  ])("a request without a limit: %s", async (_what, expected, more, of) => {
+    const model = scriptedModel([good], of);
+    await callModel(model, { messages: request.messages }, { ...callSetup().deps, ...more });
+    expect(model.calls[0]?.maxTokens).toBe(expected);
   });
 
   it("a picture is estimated by its kind, not by its bytes", async () => {

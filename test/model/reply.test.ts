@@ -80,7 +80,7 @@ describe("ReplyBuilder", () => {
     expect(finishReason).toBe("tool_calls");
     expect(toolCalls).toEqual([
       { id: "c1", type: "function", function: { name: "read", arguments: '{"a":1}' } },
-      { id: "call_1", type: "function", function: { name: "write", arguments: '{"p":1}' } },
+      { id: "call00001", type: "function", function: { name: "write", arguments: '{"p":1}' } },
     ]);
   });
 

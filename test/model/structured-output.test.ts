@@ -2,12 +2,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ChatMessage } from "../../src/model/chat-message.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
-import { modelError } from "../../src/model/failure.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
 import { askForValue, issueLine, readReply } from "../../src/model/structured-output.ts";
-import { promptFor, type Rung, rungsFor, withLadder } from "../../src/model/format-ladder.ts";
-import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { errorOf } from "./call-setup.ts";
+import { enforcedForm, inForm, wordsForm } from "../../src/model/reply-form.ts";
 import { titled } from "../titled.ts";
 
 const Plan = z.object({
@@ -34,7 +31,7 @@ describe("readReply", () => {
     expect(read(schema, '{"n": null, "s": "four"}')).toEqual({ ok: true, value: { n: 7, s: 4 } });
   });
 
-  it("of several values takes the longest that fits", () => {
+  it("of several values takes the last that fits", () => {
     const schema = z.object({ a: z.number() });
     expect(read(schema, 'The schema is {"type": "object", "properties": {"a": {"type": "number"}}}. Answer: {"a": 1}')).toEqual({
       ok: true,
@@ -44,13 +41,13 @@ describe("readReply", () => {
 
   it("never takes an empty object from the prose for a bad answer", () => {
     const lax = z.object({ files: z.array(z.string()).optional() });
-    expect(read(lax, '{"files": "none"} (or just {})')).toMatchObject({ ok: false, issues: [{ path: "files" }] });
+    expect(read(lax, '{"files": 7} (or just {})')).toMatchObject({ ok: false, issues: [{ path: "files" }] });
     expect(read(lax, "{}")).toEqual({ ok: true, value: {} });
   });
 
   it("a longer part that cannot be read was the answer: what stands beside it is not", () => {
     const lax = z.object({ files: z.array(z.string()).optional() });
-    expect(read(lax, '{"files": ["a", "b", oops, "c"]} instead of {"files": []}').ok).toBe(false);
+    expect(read(lax, '{"files": ["a" {"b"]: oops} instead of {"files": []}').ok).toBe(false);
     expect(read(lax, '{"files": []} and {"files": ["a", "b"').ok).toBe(false);
   });
 
@@ -123,88 +120,33 @@ describe("readReply", () => {
   });
 });
 
-describe("withLadder", () => {
-  const output = outputSchema(Plan);
-  const refusal = (schemaOnly = false): Error => modelError("MODEL_FORMAT_UNSUPPORTED", "no", { data: { schemaOnly } });
-  const recorder = (refused: readonly string[], schemaOnly = false): { calls: string[]; call: (rung: Rung) => Promise<string> } => {
-    const calls: string[] = [];
-    const call = (rung: Rung): Promise<string> => {
-      calls.push(rung.format.type);
-      return refused.includes(rung.format.type) ? Promise.reject(refusal(schemaOnly)) : Promise.resolve(rung.format.type);
-    };
-    return { calls, call };
-  };
-
-  it("goes down until the server takes it, and starts there next time", async () => {
-    const model = scriptedModel([]);
-    const first = recorder(["schema", "json"]);
-    expect(await withLadder(model, output, first.call)).toBe("text");
-    expect(first.calls).toEqual(["schema", "json", "text"]);
-    const second = recorder([]);
-    expect(await withLadder(model, output, second.call)).toBe("text");
-    expect(second.calls).toEqual(["text"]);
-    const other = recorder([]);
-    expect(await withLadder(scriptedModel([]), output, other.call)).toBe("schema");
-  });
-
-  it("a refusal of one schema is not held against others", async () => {
-    const model = scriptedModel([]);
-    expect(await withLadder(model, output, recorder(["schema"], true).call)).toBe("json");
-    expect(await withLadder(model, output, recorder([]).call)).toBe("schema");
-  });
-
-  it("a schema nobody enforces starts in JSON mode", () => {
-    const open = outputSchema(z.object({ env: z.record(z.string(), z.string()) }));
-    expect(rungsFor(open).map((rung) => rung.format.type)).toEqual(["json", "text"]);
-    expect(rungsFor(output).map((rung) => rung.format.type)).toEqual(["schema", "json", "text"]);
-  });
-
-  it("gives all calls the same frozen rungs: a model that changes its format would change that of every later call", () => {
-    const loose = outputSchema(z.object({ env: z.record(z.string(), z.string()) }));
-    for (const schema of [output, loose]) {
-      const rungs = rungsFor(schema);
-      expect(rungsFor(schema)).toBe(rungs);
-      expect([rungs, ...rungs, ...rungs.map((rung) => rung.format)].filter((part) => !Object.isFrozen(part))).toEqual([]);
-    }
-  });
-
-  it("any other error ends it, and so does a refusal of the last rung", async () => {
-    const model = scriptedModel([]);
-    const cut = modelError("MODEL_CUT", "cut");
-    expect(await errorOf(withLadder(model, output, () => Promise.reject(cut)))).toBe(cut);
-    expect(await errorOf(withLadder(model, output, recorder(["schema", "json", "text"]).call))).toMatchObject({
-      code: "MODEL_FORMAT_UNSUPPORTED",
-    });
-    expect(await withLadder(model, output, recorder([]).call)).toBe("schema");
-  });
-});
-
 describe("the instructions for the model", () => {
   const output = outputSchema(Plan);
-  const [strict, json, text] = rungsFor(output) as [Rung, Rung, Rung];
+  const [strict, text] = [enforcedForm(output), wordsForm(output)];
+  const json = enforcedForm(outputSchema(z.object({ env: z.record(z.string(), z.string()) })));
   const messages: ChatMessage[] = [
     { role: "system", content: "Be brief." },
     { role: "user", content: "Plan it." },
   ];
 
   it("nothing more where the provider enforces the schema", () => {
-    expect(promptFor(messages, output, strict)).toBe(messages);
+    expect(inForm(messages, strict)).toBe(messages);
   });
 
   it("the schema, in what the user said last", () => {
-    const told = promptFor(messages, output, json);
+    const told = inForm(messages, json);
     expect(told).toHaveLength(2);
     expect(told[1]?.content).toMatch(/^Plan it\.\n\nAnswer with one JSON object and nothing else/);
-    expect(told[1]?.content).toContain(JSON.stringify(output.json));
-    expect(promptFor(messages, output, text)[1]?.content).toContain("```json fenced block");
+    expect(told[1]?.content).toContain(JSON.stringify(outputSchema(z.object({ env: z.record(z.string(), z.string()) })).json));
+    expect(inForm(messages, text)[1]?.content).toContain("```json fenced block");
     expect(messages[1]?.content).toBe("Plan it.");
   });
 
   it("as a message of its own where the user did not speak last, and pictures stay", () => {
     const after: ChatMessage[] = [...messages, { role: "assistant", content: "Sure." }];
-    expect(promptFor(after, output, json)).toHaveLength(4);
+    expect(inForm(after, json)).toHaveLength(4);
     const picture: ChatMessage[] = [{ role: "user", images: [{ url: "https://example.com/a.png" }] }];
-    expect(promptFor(picture, output, json)[0]).toMatchObject({
+    expect(inForm(picture, json)[0]).toMatchObject({
       images: picture[0]?.images,
       content: expect.stringContaining("JSON Schema"),
     });

@@ -132,7 +132,7 @@ const insides: readonly (readonly [where: string, make: (inside: (text: string) 
     inAction,
     async (guide, model, text) => {
       const environment = new Environment({ model });
-      environment.hire(guide, "Guide");
+      environment.engine.hire(guide, "Guide");
       environment.publishMessage(text);
       await environment.run();
     },

@@ -2,15 +2,17 @@ import { ModelError, OutputError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
+import { ChatMessage, parseChatMessage, type ToolCall } from "../../model/chat-message.ts";
 import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
+import { errorData } from "../../model/failure.ts";
+import { unsupportedBy } from "../../model/server-error.ts";
 import { withoutThoughts } from "../../model/thoughts.ts";
 import { readArguments } from "../../tool/call-arguments.ts";
 import type { ToolCollection } from "../../tool/tool-collection.ts";
 import { type CalledTool, notRun, resultText, toolMessage } from "../../tool/tool-result.ts";
 import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote, observation, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState, type Question } from "../net.ts";
-import { actionInstructions, readTextAction, type TextAction, wholeTextAction } from "../text-action.ts";
+import { actionInstructions, readTextAction, type TextAction, writtenAction } from "../text-action.ts";
 
 /** Options of {@link react}. */
 export interface ReactOptions {
@@ -113,7 +115,7 @@ class Reasoning implements NetState {
     if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
     const said = ChatMessage.assistant(reply.content);
     if (reply.finishReason === "length") return miss(memory, mind, reply.content.trim() === "" ? [] : [said], CUT_TEXT);
-    const action = actionIn(reply.content, mind.toolChoice === "none" ? "native" : form, memory.tools);
+    const action = await actionIn(reply.content, mind.toolChoice === "none" ? "native" : form, memory);
     switch (action.kind) {
       case "malformed":
         return miss(memory, mind, [said], `Your action cannot be read: ${action.why}. Give it again as one whole JSON object.`);
@@ -138,14 +140,19 @@ class Reasoning implements NetState {
   }
 }
 
-function actionIn(text: string, form: Form, tools: ToolCollection): TextAction {
-  const isTool = (name: string): boolean => tools.find(name) !== undefined;
-  if (form === "native") return { kind: "answer", text };
-  return form === "text" ? readTextAction(text, isTool) : wholeTextAction(text, isTool);
+async function actionIn(text: string, form: Form, memory: AgentMemory): Promise<TextAction> {
+  if (form === "native" || memory.tools.size === 0) return { kind: "answer", text };
+  const origin = { tools: memory.tools, messages: await memory.dump() };
+  return form === "text" ? readTextAction(text, origin) : writtenAction(text, origin);
+}
+
+/** The server that gave it may want it back. */
+function withReasoning(message: ChatMessage, { reasoning }: ChatResponse): ChatMessage {
+  return reasoning === undefined ? message : parseChatMessage({ ...message, reasoning });
 }
 
 async function takeCalls(memory: AgentMemory, mind: Mind, reply: ChatResponse): Promise<void> {
-  const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
+  const said = withReasoning(ChatMessage.fromToolCalls(reply.toolCalls, reply.content), reply);
   const { toolCalls: calls = [] } = said;
   const isTruncated = reply.finishReason === "length";
   const cut = isTruncated ? calls.filter((call) => !isWhole(call, memory.tools)) : [];
@@ -273,9 +280,5 @@ async function forgetMisses(memory: AgentMemory): Promise<void> {
 /** Servers such as Ollama have no code for this refusal, only a text. */
 function refusesTools(error: unknown): boolean {
   const isRefusal = error instanceof ModelError && (error.code === "MODEL_BAD_REQUEST" || error.code === "MODEL_FORMAT_UNSUPPORTED");
-  return (
-    isRefusal &&
-    /\b(tools?|function.?call(s|ing)?)\b/i.test(error.message) &&
-    /\b(not|n't|un)[ -]?(be )?(supported|support|enabled)/i.test(error.message)
-  );
+  return isRefusal && (errorData(error).unsupported ?? unsupportedBy(error.message)) === "tools";
 }

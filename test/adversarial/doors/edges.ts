@@ -122,7 +122,7 @@ export const adapters: Readonly<Record<string, Door>> = {
       extra: { a: any(1) },
       price,
       maxOutputTokens: 5,
-      maxTokensField: "max_tokens",
+      dialect: { maxTokensField: "max_tokens" },
       dropsRepeats: true,
       timeouts: { firstByte: 5, silence: 5, call: 5 },
     },

@@ -1,0 +1,95 @@
+import { MAX_REPLY_CHARS } from "../model/attempt.ts";
+
+/** One message of a stream, or a whole body. */
+export interface BodyPart {
+  readonly kind: "whole" | "piece" | "error";
+  readonly text: string;
+}
+
+/**
+ * Reads an answer by what it is, not by the type that its headers give: JSON that begins with a bracket comes whole, or as one value in each
+ * line; all else is a stream of events.
+ *
+ * @param alive called whenever bytes arrive
+ */
+export async function* bodyParts(body: ReadableStream<Uint8Array> | null, alive: () => void): AsyncGenerator<BodyPart> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const read = async (): Promise<string | undefined> => {
+    const { done, value } = await reader.read();
+    if (done) return undefined;
+    alive();
+    return decoder.decode(value, { stream: true });
+  };
+  try {
+    let begun = "";
+    for (let more: string | undefined = ""; more !== undefined && begun.trim() === ""; begun += more ?? "") more = await read();
+    if (/^[\s\uFEFF]*[[{<]/.test(begun)) yield { kind: "whole", text: await rest(begun, read) };
+    else yield* events(begun, read);
+  } finally {
+    // Not awaited: a stream that hangs never answers.
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function rest(begun: string, read: () => Promise<string | undefined>): Promise<string> {
+  const parts = [begun];
+  let size = begun.length;
+  for (let more = await read(); more !== undefined; more = await read()) {
+    size += more.length;
+    if (size > 2 * MAX_REPLY_CHARS) throw new SyntaxError(`a body of more than ${2 * MAX_REPLY_CHARS} characters`);
+    parts.push(more);
+  }
+  return parts.join("");
+}
+
+async function* events(begun: string, read: () => Promise<string | undefined>): AsyncGenerator<BodyPart> {
+  let buffer = begun;
+  let kind: BodyPart["kind"] = "piece";
+  let data: string[] = [];
+  for (let isOver = false; !isOver;) {
+    const lines = buffer.split(/\r\n|\n|\r(?!$)/);
+    buffer = lines.pop() ?? "";
+    for (const line of lines) {
+      const [, name = "", value = ""] = /^\uFEFF?([a-z]*):? ?([^]*)$/.exec(line) ?? [];
+      if (name === "event") kind = value === "error" ? "error" : "piece";
+      else if (name === "data") data.push(value);
+      else if (line === "" && data.length > 0) {
+        const text = data.join("\n").trim();
+        data = [];
+        if (/^\[done\]$/i.test(text)) return;
+        if (text !== "") yield { kind, text };
+        kind = "piece";
+      }
+    }
+    const more = await read();
+    if (more !== undefined) buffer += more;
+    else if (buffer !== "" || data.length > 0) buffer = `${buffer}\n\n`;
+    else isOver = true;
+    if (buffer.length > 2 * MAX_REPLY_CHARS) throw new SyntaxError("an event that does not end");
+  }
+}
+
+/** The value of a whole body, or those of its lines. @throws SyntaxError */
+export function valuesIn(text: string): readonly unknown[] {
+  try {
+    return [JSON.parse(text.replace(/^\uFEFF/, ""))];
+  } catch (error) {
+    const lines = text.trim().split(/\s*\n\s*/);
+    if (lines.length === 1 || !lines.every((line) => line.startsWith("{") && line.endsWith("}"))) throw error;
+    return lines.map((line) => JSON.parse(line) as unknown);
+  }
+}
+
+/** The value of an event, or those of its lines where no empty line parts them. An error may be words. @throws SyntaxError */
+export function eventsIn(text: string, isError: boolean): readonly unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch (error) {
+    if (isError) return [{ message: text }];
+    const lines = text.split("\n").filter((line) => line.trim() !== "" && !/^\[done\]$/i.test(line.trim()));
+    if (lines.length === 1 && lines[0] === text) throw error;
+    return lines.map((line) => JSON.parse(line) as unknown);
+  }
+}

@@ -1,0 +1,154 @@
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
+import { type Dialect, SMALLEST_REPLY } from "./dialect.ts";
+import { ONE_SCHEMA, type ServerSaid } from "./server-error.ts";
+
+/** Fields that only steer a reply: without one the answer is still an answer. */
+const DROPPABLE = [
+  "stream_options",
+  "parallel_tool_calls",
+  "tool_choice",
+  "temperature",
+  "top_p",
+  "seed",
+  "stop",
+  "presence_penalty",
+  "frequency_penalty",
+  "store",
+];
+const NOT_TAKEN =
+  /unsupported|\bnot\b.{0,30}\b(?:support|permit|allow|accept|recogni[sz]|avail|implement|enabl)|n't\b.{0,20}\bsupport|unrecognized|unknown|unexpected|extra|additional propert|invalid (?:parameter|field|argument|key)|does not exist|unavailable|cannot (?:be used|find)|only the default|deprecated|no longer|remove|instead/i;
+const SCHEMA_WORDS =
+  /\b(prefixItems|additionalProperties|exclusiveMinimum|exclusiveMaximum|minimum|maximum|minLength|maxLength|minItems|maxItems|pattern|patternProperties|propertyNames|format|const|default|examples|title|\$schema|\$ref|\$defs|not|oneOf|allOf|multipleOf|uniqueItems)\b/g;
+
+/** A lesson, and the limit on this one reply where the server says how much room is left. */
+export interface Learnt {
+  readonly dialect: Dialect;
+  readonly maxTokens?: number;
+}
+
+/** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
+export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
+  const { status = 400, param = "", code = "", message } = said;
+  const isTemplate = /jinja|template|alternate/i.test(message);
+  const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
+    `${param} ${code} ${message}`,
+  );
+  if (![400, 404, 405, 415, 422, 501].includes(status) && !(status >= 500 && status < 502 && (isTemplate || isFormat))) return undefined;
+  const words = `${code} ${said.type ?? ""} ${param} ${message}`;
+  const limit = lengthLesson(words, message, body, known);
+  if (limit !== "none") return limit;
+  const isRefused = NOT_TAKEN.test(words);
+  if (isFormat && isRecord(body["response_format"])) return formatLesson(words, body["response_format"] as JsonObject);
+  const [rule] = messageLessons(words, body).filter(({ isNew }) => isNew(known));
+  if (rule !== undefined) return { dialect: rule.dialect };
+  if (!isRefused && param === "") return undefined;
+  if (body["stream"] === true && /\bstream(?:ing|ed)?\b/i.test(words) && !words.includes("stream_options"))
+    return { dialect: { stream: false } };
+  const field = DROPPABLE.find((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
+  if (field !== undefined && isRefused) return { dialect: { omit: [field] } };
+  const schemaWords =
+    body["tools"] === undefined ? [] : [...new Set(words.match(SCHEMA_WORDS))].filter((word) => hasKey(body["tools"], word));
+  return schemaWords.length > 0 && isRefused ? { dialect: { omitInSchemas: schemaWords } } : undefined;
+}
+
+function hasKey(value: Json | undefined, key: string): boolean {
+  return JSON.stringify(value ?? null).includes(`${JSON.stringify(key)}:`);
+}
+
+const LENGTH_FIELD = /max_(?:completion_|output_|new_)?tokens|maximum (?:number of )?(?:output|completion) tokens|\bcompletion\)/i;
+
+/** Of the limit on a reply: its name, its range, or the window that the request leaves it. `none`: the refusal is of something else. */
+function lengthLesson(words: string, message: string, body: JsonObject, known: Dialect): Learnt | undefined | "none" {
+  const field = ["max_tokens", "max_completion_tokens"].find((name) => typeof body[name] === "number");
+  if (field === undefined || !LENGTH_FIELD.test(words)) return "none";
+  const sent = body[field] as number;
+  const numbers = [...message.matchAll(/\d[\d,]*/g)].map(([digits]) => Number(digits.replaceAll(",", "")));
+  const window = numberIn(message, /(?:context|model) (?:length|window|limit)[^.\d]{0,40}?(\d[\d,]*)/i);
+  const input = numberIn(
+    message,
+    /(\d[\d,]*) (?:input tokens|tokens? (?:from|in|of) (?:the|your) (?:input|prompt|messages)|(?:in|of|from) the (?:messages|prompt|input))/i,
+  );
+  if (window !== undefined && input !== undefined) {
+    const left = window - input - 8;
+    return left >= SMALLEST_REPLY && left < sent ? { dialect: { window }, maxTokens: left } : undefined;
+  }
+  if (/exceed (?:the )?context|context limit/i.test(message) && numbers.length >= 3) {
+    const left = (numbers.at(-1) ?? 0) - (numbers[0] ?? 0) - 8;
+    return left >= SMALLEST_REPLY && left < sent ? { dialect: { window: numbers.at(-1) ?? 0 }, maxTokens: left } : undefined;
+  }
+  const largest = Math.max(...numbers.filter((n) => n < sent && n >= SMALLEST_REPLY));
+  if (
+    Number.isFinite(largest) &&
+    /range|less than|at most|between|maximum|too large|too high|exceed|supports?|<|>|limit|up to|no more than/i.test(message)
+  )
+    return { dialect: { maxTokens: largest } };
+  const other = field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  if (!NOT_TAKEN.test(words)) return undefined;
+  return { dialect: { maxTokensField: known.maxTokensField === field && !message.includes(`'${other}'`) ? "none" : other } };
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const digits = pattern.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits.replaceAll(",", ""));
+}
+
+/** A schema that cannot be enforced says nothing of others: what it teaches is not kept. */
+function formatLesson(words: string, { type }: JsonObject): Learnt {
+  const takesJson = type === "json_schema" && !/must be '?(?:json_schema|text)|json_object/i.test(words);
+  return { dialect: { format: takesJson ? "json" : "text" } };
+}
+
+/** A refusal of one schema alone. */
+export function isOfOneSchema({ code = "", type = "", message }: ServerSaid): boolean {
+  return ONE_SCHEMA.test(`${code} ${type} ${message}`);
+}
+
+interface MessageLesson {
+  readonly dialect: Dialect;
+  readonly isNew: (known: Dialect) => boolean;
+}
+
+function messageLessons(words: string, body: JsonObject): readonly MessageLesson[] {
+  const messages = isList(body["messages"]) ? (body["messages"] as unknown as readonly JsonObject[]) : [];
+  const has = (name: string): boolean => messages.some((message) => name in message);
+  const found: MessageLesson[] = [];
+  const rule = (holds: boolean, name: "alternates" | "shortIds" | "toolNames" | "reasoning" | "system", value: boolean): void => {
+    if (holds) found.push({ dialect: { [name]: value }, isNew: (known) => known[name] !== value });
+  };
+  rule(
+    /tool.?(?:calls?|use)(?:\[\d+\])?[ ._'`]*ids?\b.{0,120}(?:must|length|pattern|match|invalid|a-z)|invalid.{0,40}tool_call_id/i.test(
+      words,
+    ),
+    "shortIds",
+    true,
+  );
+  rule(
+    /function_response\.name|\bname\b.{0,30}(?:cannot be empty|is required|missing).{0,40}|missing.{0,30}\bname\b.{0,40}tool/i.test(
+      words,
+    ) && has("tool_call_id"),
+    "toolNames",
+    true,
+  );
+  rule(
+    /(?:missing|required?|must|need).{0,40}reasoning_content|reasoning_content.{0,60}(?:missing|required|must be (?:passed|provided|included)|is needed)/i.test(
+      words,
+    ),
+    "reasoning",
+    true,
+  );
+  for (const name of ["reasoning_content", "reasoning_details", "name"]) {
+    if (!has(name) || !new RegExp(`\\b${name}\\b`).test(words) || !NOT_TAKEN.test(words)) continue;
+    found.push({
+      dialect: { omitInMessages: [name], ...(name === "reasoning_content" ? { reasoning: false } : {}) },
+      isNew: (known) => known.omitInMessages?.includes(name) !== true,
+    });
+  }
+  const isOfSystem =
+    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|only (?:user|supports? user).{0,40}(?:roles?|assistant)|\broles?\b.{0,40}(?:must|should|one of|expected).{0,40}\buser\b.{0,20}\bassistant\b/i.test(
+      words,
+    );
+  rule(isOfSystem && !/alternat/i.test(words) && messages[0]?.["role"] === "system", "system", false);
+  rule(/alternat|consecutive|in a row|same role|roles? (?:order|sequence)|last (?:message )?role/i.test(words), "alternates", true);
+  return found;
+}

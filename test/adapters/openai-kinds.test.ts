@@ -1,0 +1,364 @@
+import { describe, expect, it } from "vitest";
+import { complaintIn, saidBy } from "../../src/adapters/openai-complaint.ts";
+import { openai } from "../../src/adapters/openai.ts";
+import { ReplyReader } from "../../src/adapters/openai-reply.ts";
+import { ReplyBuilder } from "../../src/model/attempt.ts";
+import type { ChatResponse } from "../../src/model/chat-model.ts";
+import { serverError } from "../../src/model/server-error.ts";
+
+/*
+ * What servers of OpenAI's protocol really answer, by kind. Each kind has inputs that differ in form.
+ */
+
+const said = (body: unknown, status?: number, headers: Record<string, string> = {}): ReturnType<typeof saidBy> | undefined => {
+  const complaint = complaintIn(body, status !== undefined);
+  const heard = { status, headers: new Headers(headers), began: false, mask: (text: string) => text, now: 1_000 };
+  return complaint && saidBy(complaint, heard);
+};
+const codeOf = (body: unknown, status = 400): string => {
+  const words = said(body, status);
+  return words === undefined ? "none" : serverError("m", words, false).code;
+};
+const piece = (delta: object, finish_reason: string | null = null, more: object = {}): object => ({
+  choices: [{ index: 0, delta, finish_reason, ...more }],
+});
+
+function replyOf(pieces: readonly object[]): ChatResponse {
+  const [reader, builder] = [new ReplyReader("m"), new ReplyBuilder("m")];
+  for (const one of pieces) builder.add(reader.piece(one));
+  return builder.finish();
+}
+
+describe("an error in an answer of status 200", () => {
+  it.each<[string, unknown, object]>([
+    ["one-api", { code: 1113, msg: "in arrears", success: false }, { message: "in arrears", code: "1113" }],
+    ["vLLM", { object: "error", message: "too long", type: "BadRequestError", code: 400 }, { message: "too long", status: 400 }],
+    ["without choices", { choices: null, error_type: "BadRequestError", error_message: "too long", error_code: 400 }, { status: 400 }],
+    ["Anthropic", { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, { message: "Overloaded", status: 529 }],
+    [
+      "OpenRouter",
+      { error: { code: 502, message: "Provider returned error", metadata: { raw: "upstream died" } } },
+      { status: 502, message: "Provider returned error: upstream died" },
+    ],
+    [
+      "a choice",
+      { choices: [{ index: 0, error: { code: 429, message: "slow" }, finish_reason: "error" }] },
+      { status: 429, message: "slow" },
+    ],
+    ["MiniMax", { choices: [], base_resp: { status_code: 1008, status_msg: "insufficient balance" } }, { message: "insufficient balance" }],
+    ["Gemini", [{ error: { code: 429, message: "slow", status: "RESOURCE_EXHAUSTED" } }], { status: 429 }],
+    ["Cloudflare", { success: false, errors: [{ code: 7009, message: "no such model" }] }, { message: "no such model", code: "7009" }],
+    ["a string", { error: "no such model" }, { message: "no such model" }],
+  ])("%s", (_who, body, expected) => {
+    expect(said(body)).toMatchObject(expected);
+  });
+
+  it.each([
+    piece({ content: "error" }),
+    { choices: [] },
+    { choices: [], usage: { prompt_tokens: 1 } },
+    { choices: [], base_resp: { status_code: 0, status_msg: "" } },
+    { id: "x", object: "chat.completion.chunk" },
+    { error: null, choices: [{ delta: {} }] },
+  ])("%j is none", (body) => {
+    expect(said(body)).toBeUndefined();
+  });
+});
+
+/** A model at a server that answers a body of a type. */
+async function answered(body: string | readonly string[], type: string, stream = true): Promise<string> {
+  const text = typeof body === "string" ? body : body.map((one) => `data: ${one}\n\n`).join("");
+  const fetch = (): Promise<Response> => Promise.resolve(new Response(text, { headers: { "content-type": type } }));
+  const model = openai({ model: "m", apiKey: "k", baseURL: "http://127.0.0.1:1/v1", stream, fetch });
+  const o = { signal: new AbortController().signal };
+  if (!stream) return (await model.chat({ messages: [{ role: "user", content: "x" }] }, o)).content;
+  const builder = new ReplyBuilder("m");
+  for await (const chunk of model.stream({ messages: [{ role: "user", content: "x" }] }, o)) builder.add(chunk);
+  return builder.finish().content;
+}
+
+describe("a body is read by what it is", () => {
+  const whole = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "fine" }, finish_reason: "stop" }] });
+  const events = JSON.stringify(piece({ content: "fine" }, "stop"));
+  it.each<[string, string | readonly string[], string]>([
+    ["events as JSON", [events, "[DONE]"], "application/json"],
+    ["JSON as text", whole, "text/plain"],
+    ["JSON as events, behind spaces", `\n\n ${whole}`, "text/event-stream"],
+    ["an empty event", `data:\n\ndata: ${events}\n\ndata: [DONE]\n\n`, "text/event-stream"],
+    ["comments and other fields", `: ping\n\nid: 1\nretry: 5\nevent: chunk\ndata:${events}\n\n`, "text/event-stream"],
+    ["line ends of Windows, and no end", `data: ${events}\r\n\r\ndata: [DONE]`, "text/event-stream"],
+    ["a whole message as the only event", [whole, "[DONE]"], "text/event-stream"],
+    [
+      "an event of several lines",
+      `data: ${events.slice(0, 20)}\ndata: ${events.slice(20)}\n\n`.replace('"index"\ndata: ', '"index"'),
+      "text/event-stream",
+    ],
+    [
+      "a value in each line",
+      `${JSON.stringify(piece({ content: "fi" }))}\n${JSON.stringify(piece({ content: "ne" }, "stop"))}\n`,
+      "application/x-ndjson",
+    ],
+  ])("%s", async (_what, body, type) => {
+    expect(await answered(body, type)).toBe("fine");
+    expect(await answered(body, type, false)).toBe("fine");
+  });
+
+  it.each(["<html><body>Sign in</body></html>", "{", '{"choices": "x"}', "[1]"])("%j is no answer", async (body) => {
+    await expect(answered(body, "text/event-stream")).rejects.toMatchObject({ code: "MODEL_PROTOCOL" });
+  });
+});
+
+describe("usage", () => {
+  const counts = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  it.each<[string, object, object]>([
+    ["at the top", { usage: counts }, { inputTokens: 10, outputTokens: 5 }],
+    ["of Groq", { x_groq: { usage: counts } }, { inputTokens: 10, outputTokens: 5 }],
+    [
+      "of Gemini",
+      { usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 30 } },
+      { inputTokens: 10, outputTokens: 20 },
+    ],
+    [
+      "of Anthropic",
+      { usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 4 } },
+      { inputTokens: 10, outputTokens: 5, cachedTokens: 4 },
+    ],
+    ["with reasoning beside", { usage: { ...counts, total_tokens: 1_015 } }, { outputTokens: 1_005 }],
+    ["with reasoning inside", { usage: { ...counts, completion_tokens_details: { reasoning_tokens: 4 } } }, { outputTokens: 5 }],
+  ])("%s", (_where, more, expected) => {
+    expect(replyOf([{ ...piece({ content: "x" }, "stop"), ...more }]).usage).toMatchObject(expected);
+  });
+
+  it("in the choice", () => {
+    expect(replyOf([piece({ content: "x" }, "stop", { usage: counts })]).usage).toEqual({ inputTokens: 10, outputTokens: 5 });
+  });
+});
+
+describe("calls", () => {
+  const named = (args: unknown, more: object = {}): object => ({ type: "function", function: { name: "add", arguments: args }, ...more });
+  const [A, B] = ['{"a":1}', '{"b":2}'];
+  const both = [
+    ["add", A],
+    ["add", B],
+  ];
+  it.each<[string, readonly object[], unknown]>([
+    [
+      "of one index, without ids",
+      [piece({ tool_calls: [named(A, { index: 0, id: "" })] }), piece({ tool_calls: [named(B, { index: 0, id: "" })] })],
+      both,
+    ],
+    [
+      "of one index and one id",
+      [piece({ tool_calls: [named(A, { index: 0, id: "x" })] }), piece({ tool_calls: [named(B, { index: 0, id: "x" })] })],
+      both,
+    ],
+    ["of one index, in one piece", [piece({ tool_calls: [named(A, { index: 0 }), named(B, { index: 0 })] })], both],
+    [
+      "that come twice",
+      [piece({ tool_calls: [named(A, { index: 0, id: "x" })] }), piece({ tool_calls: [named(A, { index: 0, id: "x" })] })],
+      [["add", A]],
+    ],
+    [
+      "with a name in pieces",
+      [
+        piece({ tool_calls: [{ index: 0, id: "x", function: { name: "ad" } }] }),
+        piece({ tool_calls: [{ index: 0, function: { name: "d" } }] }),
+        piece({ tool_calls: [{ index: 0, function: { arguments: A } }] }),
+      ],
+      [["add", A]],
+    ],
+    [
+      "with a name that grows",
+      [
+        piece({ tool_calls: [{ index: 0, id: "x", function: { name: "ad" } }] }),
+        piece({ tool_calls: [{ index: 0, function: { name: "add", arguments: A } }] }),
+      ],
+      [["add", A]],
+    ],
+    ["beside nothing", [piece({ tool_calls: [null, named(A)] })], [["add", A]]],
+    ["that are no list", [piece({ tool_calls: named(A) })], [["add", A]]],
+    ["without the inner object", [piece({ tool_calls: [{ index: 0, id: "x", name: "add", arguments: { a: 1 } }] })], [["add", A]]],
+    [
+      "of the old form",
+      [piece({ function_call: { name: "add", arguments: "" } }), piece({ function_call: { arguments: A } })],
+      [["add", A]],
+    ],
+    ["of the old form, whole", [{ choices: [{ message: { function_call: { name: "add", arguments: A } } }] }], [["add", A]]],
+  ])("%s", (_what, pieces, expected) => {
+    const { toolCalls, finishReason } = replyOf([...pieces, piece({}, "stop")]);
+    expect(toolCalls.map(({ function: { name, arguments: args } }) => [name, args])).toEqual(expected);
+    expect(finishReason).toBe("tool_calls");
+    for (const { id } of toolCalls) expect(id).toMatch(/^(?:x|call\d{5})$/);
+  });
+});
+
+describe("ends, choices and content", () => {
+  it.each([
+    ["eos_found", "stop"],
+    ["FINISH_REASON_STOP", "stop"],
+    ["some_new_end", "stop"],
+    ["MAX_OUTPUT_TOKENS", "length"],
+    ["model_context_window_exceeded", "length"],
+    ["toolUse", "tool_calls"],
+    ["RECITATION", "content_filter"],
+    ["PROHIBITED_CONTENT", "content_filter"],
+    ["sensitive", "content_filter"],
+  ])("ends by %s: %s", (reason, expected) => {
+    expect(replyOf([piece({ content: "x" }, reason)]).finishReason).toBe(expected);
+  });
+
+  it.each(["error", "network_error", "insufficient_system_resource", "MALFORMED_FUNCTION_CALL", "abort"])("%s is a failure", (reason) => {
+    expect(() => replyOf([piece({ content: "x" }, reason)])).toThrow(expect.objectContaining({ code: "MODEL_CUT" }));
+  });
+
+  it("reads one of several choices, in turns and side by side", () => {
+    const choice = (index: number, content: string, end: string | null = null): object => ({
+      choices: [{ index, delta: { content }, finish_reason: end }],
+    });
+    expect(replyOf([choice(0, "one"), choice(1, "TWO"), choice(0, "", "stop"), choice(1, "", "stop")]).content).toBe("one");
+    const sides = { choices: [0, 1].map((index) => ({ index, delta: { content: "ab"[index] }, finish_reason: "stop" })) };
+    expect(replyOf([sides]).content).toBe("a");
+  });
+
+  it.each<[string, unknown]>([
+    ["output_text", [{ type: "output_text", text: "fine" }]],
+    ["strings", ["fi", "ne"]],
+    ["a text with a value", [{ type: "text", text: { value: "fine", annotations: [] } }]],
+    ["an object", { type: "text", text: "fine" }],
+    [
+      "thoughts beside it",
+      [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "fine" },
+      ],
+    ],
+  ])("content as %s", (_what, content) => {
+    expect(replyOf([piece({ content }, "stop")]).content).toBe("fine");
+  });
+
+  it("keeps reasoning as text, and as parts that come in pieces", () => {
+    const signed = { index: 0, type: "reasoning.text", text: "I " };
+    const reply = replyOf([
+      piece({ reasoning_content: "I ", reasoning_details: [signed] }),
+      piece({ reasoning_content: "add.", reasoning_details: [{ ...signed, text: "add.", signature: "s" }] }),
+      piece({ content: "3" }, "stop"),
+    ]);
+    expect(reply.reasoning).toEqual({
+      text: "I add.",
+      parts: { reasoning_content: "I add.", reasoning_details: [{ ...signed, text: "I add.", signature: "s" }] },
+    });
+  });
+});
+
+describe("times to wait", () => {
+  it.each<[string, object, number | undefined]>([
+    ["Groq", { message: "Limit 6000, Used 5800, Requested 900. Please try again in 9s." }, 9_000],
+    ["Groq, minutes", { message: "Please try again in 1m30.5s." }, 90_500],
+    ["OpenAI", { message: "Please try again in 540ms. Visit https://x" }, 540],
+    ["Azure", { message: "Please retry after 26 seconds." }, 26_000],
+    ["Gemini", { message: "x", details: [{ retryDelay: "2.5s" }] }, 2_500],
+    ["a member", { message: "slow", retry_after: 3 }, 3_000],
+    ["OpenRouter", { message: "slow", metadata: { headers: { "X-RateLimit-Reset": "0000000004000" } } }, 3_000],
+    ["none", { message: "Try again with 3 images" }, undefined],
+  ])("%s", (_who, error, expected) => {
+    expect(said({ error }, 429)?.retryAfterMs).toBe(expected);
+  });
+
+  it("in a header come first", () => {
+    expect(said({ error: { message: "try again in 9s" } }, 429, { "retry-after": "2" })?.retryAfterMs).toBe(2_000);
+  });
+});
+
+describe("kinds of refusals", () => {
+  it.each<[string, string, number?]>([
+    ["xAI", "This model's maximum prompt length is 131072 but the request contains 200000 tokens."],
+    ["Moonshot", "Invalid request: Your request exceeded model token limit: 8192"],
+    ["GLM", "Prompt exceeds max length"],
+    ["Qwen", "Range of input length should be [1, 30720]"],
+    ["SambaNova", "Input length 131393 exceeds the maximum allowed input length of 131040 tokens."],
+    [
+      "Together",
+      "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens and 512 `max_new_tokens`",
+    ],
+    ["Cohere", "too many tokens: size limit exceeded by 1000 tokens. Try using shorter or fewer inputs."],
+    ["Bedrock", "Input is too long for requested model."],
+    ["MiniMax", "invalid params, context window exceeds limit"],
+    ["Cerebras", "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192"],
+    [
+      "LM Studio",
+      "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+    ],
+    ["TGI", "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000"],
+    ["OpenAI", "Your input exceeds the context window of this model. Please adjust your input and try again."],
+    ["OpenRouter", "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens"],
+    ["GitHub", "Request body too large for gpt-4o model. Max size: 8000 tokens.", 413],
+    ["Ollama", "the input length exceeds the context length", 500],
+  ])("too long, says %s", (_who, message, status) => {
+    expect(codeOf({ error: { message } }, status)).toBe("MODEL_CONTEXT_OVERFLOW");
+  });
+
+  it.each<[string, object, number?]>([
+    ["DeepSeek", { message: "Content Exists Risk" }],
+    ["Qwen", { code: "data_inspection_failed", message: "Input data may contain inappropriate content." }],
+    ["Moonshot", { message: "The request was rejected because it was considered high risk", type: "content_filter" }],
+    ["xAI", { message: "Content violates usage guidelines" }, 403],
+    ["OpenRouter", { code: 403, message: "your input was flagged", metadata: { reasons: ["violence"] } }, 403],
+    ["OpenAI", { message: "Invalid prompt: your prompt was flagged as potentially violating our usage policy." }],
+    ["GLM", { code: "1301", message: "系统检测到输入或生成内容可能包含不安全或敏感内容" }],
+  ])("filtered by %s", (_who, error, status) => {
+    expect(codeOf({ error }, status)).toBe("MODEL_CONTENT_FILTER");
+  });
+
+  it.each<[string, string, number]>([
+    ["vLLM", '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', 400],
+    ["OpenRouter", "No endpoints found that support tool use.", 404],
+    ["Ollama", "registry.ollama.ai/library/gemma:2b does not support tools", 400],
+    ["llama.cpp", "tools param requires --jinja flag", 500],
+    ["Groq", "`tool calling` is not supported with this model", 400],
+    ["DeepSeek", "deepseek-reasoner does not support Function Calling", 400],
+    ["Gemini", "Function calling is not enabled for models/gemma-3-27b-it", 400],
+    ["OpenAI", "Unsupported parameter: 'tools' is not supported with this model.", 400],
+  ])("no tools, says %s", (_who, message, status) => {
+    const words = said({ error: { message } }, status);
+    expect(words && serverError("m", words, false)).toMatchObject({ code: "MODEL_BAD_REQUEST", data: { unsupported: "tools" } });
+  });
+
+  it.each<[string, object, number, string]>([
+    [
+      "Gemini, a minute",
+      { message: "You exceeded your current quota. Please retry in 2.1s.", details: [{ retryDelay: "2s" }] },
+      429,
+      "MODEL_RATE_LIMIT",
+    ],
+    [
+      "Gemini, a day",
+      {
+        message: "You exceeded your current quota.",
+        details: [{ violations: [{ quotaId: "GenerateRequestsPerDayPerModel" }] }, { retryDelay: "9s" }],
+      },
+      429,
+      "MODEL_QUOTA",
+    ],
+    ["OpenAI", { message: "You exceeded your current quota, please check your plan.", code: "insufficient_quota" }, 429, "MODEL_QUOTA"],
+    ["xAI", { message: "Your team has either used all available credits or reached its monthly spending limit." }, 429, "MODEL_QUOTA"],
+    ["Anthropic", { message: "Your credit balance is too low to access the API." }, 400, "MODEL_QUOTA"],
+    [
+      "Aliyun",
+      { message: "Allocated quota exceeded, please increase your quota limit.", code: "Throttling.AllocationQuota" },
+      429,
+      "MODEL_RATE_LIMIT",
+    ],
+    ["GLM", { message: "余额不足或无可用资源包,请充值。", code: "1113" }, 429, "MODEL_QUOTA"],
+    [
+      "Groq, tokens a minute",
+      { message: "Rate limit reached on tokens per minute (TPM): Limit 6000, Used 5800, Requested 900." },
+      429,
+      "MODEL_RATE_LIMIT",
+    ],
+    ["Groq, a call", { message: "Failed to call a function.", code: "tool_use_failed" }, 400, "MODEL_PROTOCOL"],
+    ["Ollama, a call", { message: "error parsing tool call: raw='{', err=unexpected end of JSON input" }, 500, "MODEL_PROTOCOL"],
+    ["a wrong field", { message: "Invalid value for temperature" }, 400, "MODEL_BAD_REQUEST"],
+  ])("%s", (_who, error, status, code) => {
+    expect(codeOf({ error }, status)).toBe(code);
+  });
+});
