@@ -31,7 +31,7 @@ export class MovedError extends ControlError {
   readonly isDrained: boolean;
 
   constructor(runId: string, { isDrained = false, cause }: { readonly isDrained?: boolean; readonly cause?: unknown } = {}) {
-    const why = isDrained ? "was given back, so that another process goes on with it" : "has another owner now";
+    const why = isDrained ? "was given back, so that another process continues it" : "has another owner now";
     super("MOVED", `Run ${runId} ${why}. Follow it there, or resume it here when that one is done.`, {
       ...(cause === undefined ? {} : { cause }),
       data: { runId, isDrained },

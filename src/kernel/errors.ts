@@ -5,7 +5,7 @@
 import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
 export { AbortedError, BudgetError, ControlError, DifferenceError, MovedError, WaitingError } from "./control-errors.ts";
-export { type ErrorJson, type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
+export { type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
 
 /**
  * A value is not plain JSON, for example `NaN`, a function, or an object that contains itself. Code: `NOT_JSON`. The message has its path.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
+import { Isolation, MAX_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
 import { effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
@@ -50,13 +50,13 @@ describe("the places of a worker", () => {
     const places = new Isolation(clock);
     const left = await places.enter({ isAlone: true, limit: 10, signal });
     left?.leave();
-    await clock.advance(LONGEST_ALONE - 1);
+    await clock.advance(MAX_ALONE - 1);
     await places.enter({ isAlone: true, limit: 10, signal });
-    const second = places.enter({ isAlone: false, limit: 2 * LONGEST_ALONE, signal });
+    const second = places.enter({ isAlone: false, limit: 2 * MAX_ALONE, signal });
     let came = clock.now();
     void second.then(() => (came = clock.now()));
-    await clock.advance(LONGEST_ALONE);
-    expect([(await second) === undefined, came]).toEqual([false, 2 * LONGEST_ALONE - 1]);
+    await clock.advance(MAX_ALONE);
+    expect([(await second) === undefined, came]).toEqual([false, 2 * MAX_ALONE - 1]);
   });
 });
 
@@ -181,6 +181,6 @@ it("FleetWorker.W5 an effect is done beside the run that waits for it, in the on
   const events = await eventsOf(journal, "asks");
   expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
   expect(JSON.stringify(events)).toContain("far away");
-  expect(clock.now() - began).toBeLessThan(2 * LONGEST_ALONE);
+  expect(clock.now() - began).toBeLessThan(2 * MAX_ALONE);
   await worker.drain();
 });
