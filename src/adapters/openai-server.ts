@@ -177,7 +177,7 @@ export class Unanswered extends Error {
 }
 
 /** An answer with an error status. */
-class RefusedRequest extends Error {
+export class RefusedRequest extends Error {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
