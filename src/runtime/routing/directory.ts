@@ -38,7 +38,7 @@ const MAX_KEPT_NAMES = 1_000_000;
  * for a cause or an address is cached until the team changes.
  * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
  * Directory.D3 (`route`) an activation that began before a change of the team finds the recipients of that time, also when it runs again.
- * Directory.D4 (`meant`) an address that a model wrote is compared after normalising alone, and one that could mean two is none.
+ * Directory.D4 (`meant`) an address that no role has is compared after normalizing alone, and one that could mean two is none.
  */
 export class Directory {
   readonly #state: Membership;

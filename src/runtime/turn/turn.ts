@@ -108,10 +108,6 @@ export class RoleTurn {
     return this.#steps === undefined ? this.started.teamAt : this.#steps.teamAt;
   }
 
-  wroteByModel(word: string): boolean {
-    return this.#steps?.wroteByModel(word) === true;
-  }
-
   /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
   run(): Awaitable<TurnResult> {
     let body: void | Promise<void>;
