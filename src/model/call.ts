@@ -112,7 +112,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
 function heldFor(model: ChatModel, request: ChatRequest, deps: CallDeps): number {
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
-  return price === undefined ? 0 : holdFor(boundedRequest(model, request, deps), price);
+  return price === undefined ? 0 : holdFor(boundedRequest(model, request, deps), price, model.maxOutputTokens);
 }
 
 async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, hold: number): Promise<ChatResponse> {
