@@ -57,7 +57,7 @@ describe("the cost of a run", () => {
     expect(byModel).toMatchObject({ "nobody-knows-it": { cost: { known: 0, unpriced: 1 } } });
   });
 
-  test("of such a call is unknown while it is open, and after the process died in it", async () => {
+  test("of such a call is unknown while it is open and after its process died, until one that repeats it has a price", async () => {
     const journal = memoryJournal();
     const unpriced = silent();
     const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
@@ -73,6 +73,6 @@ describe("the cost of a run", () => {
       model: scriptedModel(["yes"], { id: "nobody-knows-it" }),
       journal: await journalWith("r", killed),
     });
-    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 1 } });
+    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 0 } });
   });
 });
