@@ -55,7 +55,7 @@ const TOOLS = /\btools?\b|tool[ _-]?(?:use|choice|call)|function.?call/i;
 /** Servers have no code for this refusal. */
 const IMAGES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
 /** llama.cpp answers 500 where a template refuses the request. */
-const TEMPLATE = /jinja|chat.?template|roles? must alternate|role not supported|raise_exception/i;
+export const TEMPLATE = /jinja|chat.?template|\balternat|role not supported|raise_exception/i;
 
 /** What a refusal says the model or its server does not take; undefined for other refusals. */
 export function unsupportedBy(message: string): "tools" | "images" | undefined {
